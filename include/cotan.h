@@ -1,0 +1,90 @@
+/* Cotan: a strict functional language whose programs can be differentiated.
+ *
+ * Everything belongs to a context. A context and all that came from it are used by one thread at a time; different
+ * contexts are independent. No function exits, aborts or prints. Functions that can fail return a cotan_error, NULL when
+ * all went well; it belongs to the context and lives until the next call with that context, or until the context is freed.
+ */
+#ifndef COTAN_H
+#define COTAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cotan_context cotan_context;
+typedef struct cotan_program cotan_program; /* a loaded source */
+typedef struct cotan_error cotan_error;
+
+/* Limits of one context; 0 means the default (memory: three quarters of the machine's; steps and depth: none). */
+typedef struct cotan_limits {
+    size_t memory; /* bytes */
+    uint64_t steps;
+    uint64_t depth;
+} cotan_limits;
+
+const char *cotan_version(void);
+
+/* NULL only when there is no memory at all. limits may be NULL. */
+cotan_context *cotan_open(const cotan_limits *limits);
+void cotan_close(cotan_context *context);
+
+/* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
+ * when there is no place. */
+size_t cotan_error_count(const cotan_error *error);
+const char *cotan_error_code(const cotan_error *error, size_t index);    /* "E0301" */
+const char *cotan_error_message(const cotan_error *error, size_t index);
+const char *cotan_error_file(const cotan_error *error, size_t index);    /* NULL when there is none */
+int cotan_error_line(const cotan_error *error, size_t index);
+int cotan_error_column(const cotan_error *error, size_t index);
+/* All of them as a person reads them, with the source lines marked; as_json: one JSON object a line. */
+const char *cotan_error_text(const cotan_error *error, bool colour, bool as_json);
+/* 1 the program has an error, 2 an input is wrong, 3 a check failed, 4 an internal fault: the command's exit status. */
+int cotan_error_status(const cotan_error *error);
+
+/* Loads a program from text; `name` is used in messages. The text is copied. The program lives as long as the context. */
+cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);
+
+/* What can be done with a function. */
+typedef enum cotan_mode {
+    COTAN_RUN,      /* args: JSON array of the arguments */
+    COTAN_GRAD,     /* at */
+    COTAN_VJP,      /* at, with = cotangent */
+    COTAN_JVP,      /* at, with = tangent */
+    COTAN_JACOBIAN, /* at */
+} cotan_mode;
+
+typedef struct cotan_call {
+    cotan_mode mode;
+    const char *function;
+    const char *at;     /* JSON: RUN: array of arguments, NULL for none; else the point */
+    const char *with;   /* JSON: VJP cotangent, JVP tangent */
+    const char *method; /* NULL: the best */
+    bool count;         /* fill in primal_steps too (runs the function once more) */
+} cotan_call;
+
+typedef struct cotan_result {
+    const char *value;    /* JSON text of the value */
+    const char *derivative; /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
+    const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
+    uint64_t steps, primal_steps, trace;
+    bool has_trace;
+    size_t peak_memory;
+} cotan_result;
+
+/* Runs. The result's strings belong to the program and live until the next call with it. */
+cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
+
+/* The types of the program's top-level names, or of one: "name :: type" lines. */
+cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
+/* The Core of one function (NULL: of all), after simplification. */
+cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,45 @@
+/* Automatic differentiation, Core ▶ Core. One published transformation a file; each is a row of methods.def.
+ *
+ * How derivatives meet function values. A derivative operator becomes its wrapper around DUAL f, the transformed self of
+ * the function value f. Where f's λ is in sight, DUAL is replaced by the transformed λ. Where it is not (an argument, a
+ * field, the result of a branch) DUAL stays, and the evaluator asks for the transformed code of the λ it meets
+ * (ct_ad_dual), applied to the captured values, and keeps it. A term inside an outer derivative is transformed inner
+ * derivative first: DUAL carries the path of transformations that its function has been through, and the new one goes
+ * underneath them. So perturbations of different derivatives live in different layers of the types, and cannot be confused.
+ */
+#ifndef CT_AD_AD_H
+#define CT_AD_AD_H
+
+#include "core/build.h"
+
+typedef struct CtAd CtAd;
+
+/* One a program. The method for reverse derivatives (vjp, grad) is fixed by `reverse`. */
+CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
+
+/* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and
+ * DUAL of functions in sight by their transformed selves. */
+void ct_ad_expand(CtAd *ad);
+CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
+
+/* D[type] for a method. */
+CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type);
+/* D[g]: made on first need and kept. */
+CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global);
+
+/* For the evaluator: the closed λ that, applied to the captured values of a closure of `lam` (in the order of
+ * lam->captures, then the states that the path's methods carry), returns what DUAL says. Kept per λ and path. */
+CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
+
+/* The rows of methods.def. */
+typedef struct CtMethodInfo {
+    const char *name;    /* "tape" */
+    const char *what;    /* one line */
+    const char *figure;  /* "DUAL 2022 §9.3" */
+    bool reverse;
+    const char *library; /* file in lib/ad, or NULL */
+} CtMethodInfo;
+const CtMethodInfo *ct_method_info(CtMethod method);
+bool ct_method_find(const char *name, CtMethod *method);
+
+#endif

@@ -1,0 +1,274 @@
+/* Core: what a program means. Small, typed, monomorphic, higher-order, strict, evaluated left to right.
+ *
+ * Functions take all their arguments at once: (σ1, …, σn) → τ. Elaboration gives a named function as many parameters as
+ * its clauses have, and uses curried one-parameter functions wherever a function is passed as a value; so an application
+ * always has exactly the arguments that its function takes, and no engine needs partial application.
+ *
+ * Types are hash-consed: equal types are the same pointer. Every variable is bound once in a program. Every node knows
+ * its type and where it came from. Constructors are in core/build.h; the forms, with their typing rules, in core.def.
+ */
+#ifndef CT_CORE_CORE_H
+#define CT_CORE_CORE_H
+
+#include "base/diag.h"
+#include "prim/prim.h"
+
+/* ---- types ---- */
+
+typedef enum CtTypeKind { TYPE_DOUBLE, TYPE_FLOAT, TYPE_INT, TYPE_CHAR, TYPE_TUPLE, TYPE_ARRAY, TYPE_FUN, TYPE_DATA } CtTypeKind;
+
+typedef struct CtType {
+    CtTypeKind kind;
+    uint32_t id; /* in order of making */
+    uint32_t count;
+    struct CtType **parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
+    struct CtData *data;   /* DATA */
+} CtType;
+
+typedef struct CtCon {
+    CtSym name;
+    uint32_t tag, count;
+    CtType **fields;
+    CtSym *field_names; /* or NULL */
+    struct CtData *data;
+} CtCon;
+
+/* A data type at its type arguments: `Tree Double` is one, `Tree Int` another. Bool, lists and Ordering are data too. */
+typedef struct CtData {
+    CtSym name;    /* "Tree", "[]", "Bool" */
+    CtType **args; /* what it is applied to, for printing and for values' JSON */
+    uint32_t arg_count;
+    CtCon *cons; /* filled after the type is made, since it may be recursive */
+    uint32_t con_count;
+    bool is_newtype;
+    bool is_enum; /* no constructor has a field: values are plain words, the tag */
+    CtType *type;
+    const char *method; /* made by this transformation of `origin`, or NULL */
+    CtType *origin;
+} CtData;
+
+/* What a type holds somewhere inside; for data, what any constructor may hold. */
+bool ct_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
+bool ct_type_has_fun(CtType *type);
+
+typedef struct CtTypeTable CtTypeTable; /* hash-consing; opaque */
+
+/* ---- terms ---- */
+
+typedef struct CtVar {
+    CtSym name;
+    uint32_t id; /* unique in the program */
+    CtType *type;
+} CtVar;
+
+typedef enum CtCoreKind {
+#define CT_CORE_FORM(kind, name, rule) CORE_##kind,
+#include "core/core.def"
+#undef CT_CORE_FORM
+} CtCoreKind;
+
+typedef enum CtArrayOp {
+#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc) ARRAY_##op,
+#include "core/core.def"
+#undef CT_ARRAY_OP
+    CT_ARRAY_OP_COUNT
+} CtArrayOp;
+
+/* Derivative operators that elaboration leaves in Core. S and T are first-order. */
+typedef enum CtDerivOp {
+    DERIV_JVP,   /* args f : (S) → T, x : S, dx : S; gives (T, T), value and tangent */
+    DERIV_VJP,   /* args f : (S) → T, x : S; gives (T, (T) → S), value and pullback */
+    DERIV_BASIS, /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
+                    discrete leaves copied */
+    DERIV_STOP,  /* args x : S; x, as a constant to every derivative. The one that stays until the end */
+} CtDerivOp;
+
+typedef enum CtMethod {
+    METHOD_FORWARD,
+    METHOD_TAPE,
+    CT_METHOD_COUNT
+} CtMethod;
+
+typedef struct CtCase {
+    CtCon *con;
+    CtVar **vars; /* con->count of them; NULL for one that is not used */
+    struct CtCore *body;
+} CtCase;
+
+typedef struct CtBind {
+    CtVar *var;
+    struct CtCore *lam;
+} CtBind;
+
+typedef struct CtCore {
+    CtCoreKind kind;
+    CtType *type;
+    CtSpan span;
+    union {
+        CtVar *var;              /* VAR */
+        struct CtGlobal *global; /* GLOBAL */
+        union {                  /* LIT, by type: DOUBLE and FLOAT in real (a Float already rounded), INT and CHAR in integer */
+            double real;
+            int64_t integer;
+        } lit;
+        struct { /* STRING: UTF-8 */
+            const char *data;
+            size_t length;
+        } string;
+        struct CtLam *lam; /* LAM */
+        struct {           /* APP, TUPLE, CON, PRIM, ARRAY, ARRAY_LIT, DERIV, DUAL: the children, and what they are of */
+            struct CtCore **args;
+            uint32_t count;
+            union {
+                struct CtCore *fun;     /* APP */
+                CtCon *con;             /* CON */
+                CtPrim prim;            /* PRIM */
+                CtArrayOp array;        /* ARRAY */
+                CtDerivOp deriv;        /* DERIV */
+                struct CtDualPath *dual; /* DUAL */
+            } of;
+        } call;
+        struct { /* LET: vars[0]; UNPACK: one a component, NULL where unused */
+            CtVar **vars;
+            uint32_t count;
+            struct CtCore *rhs, *body;
+        } let;
+        struct { /* LETREC */
+            CtBind *binds;
+            uint32_t count;
+            struct CtCore *body;
+        } letrec;
+        struct { /* PROJ */
+            struct CtCore *tuple;
+            uint32_t index;
+        } proj;
+        struct { /* CASE; scrutinee of a data type */
+            struct CtCore *scrutinee;
+            CtCase *cases;
+            uint32_t count;
+            struct CtCore *otherwise; /* NULL when all constructors are listed */
+        } cases;
+        struct { /* FAIL */
+            CtErrorCode code;
+            const char *text;       /* a fixed message, or NULL: then message : [Char] is evaluated */
+            struct CtCore *message;
+        } fail;
+    } as;
+} CtCore;
+
+/* A λ. Function values are made of one and of what it captures.
+ *
+ * `origin` says that this λ is D_method[origin], whole and unsimplified, its captures those of the origin transformed
+ * one by one in order: that is how a function value that is only known at run time can still be differentiated (below).
+ * The simplifier must leave alone λs that have an origin, and what they capture.
+ */
+typedef struct CtLam {
+    CtVar **params;
+    uint32_t count;
+    CtCore *body;
+    CtCore *node; /* the CORE_LAM node that holds it */
+    const char *name; /* of the function that it came from, for messages; may be NULL */
+    struct CtLam *origin;
+    CtMethod method;
+    struct CtLam **group; /* bound together by one LETREC, itself included; NULL when alone */
+    CtVar **group_vars;
+    uint32_t group_count;
+    CtVar **captures; /* free local variables of the whole group, less group_vars, in order of first use;
+                         by ct_core_captures */
+    uint32_t capture_count;
+    bool captures_known;
+    void *code;  /* evaluator: its compiled self */
+    CtMap duals; /* ad: transformed selves already made */
+} CtLam;
+
+/* DUAL f, states…: the function value f with method M put under the transformations `path` (outermost first) that f's
+ * code has gone through: f = D_path[g] gives D_path[D_M[g]], captured values embedded as constants of M. With an empty
+ * path it is D_M[f]. `result` is the type of the value. When a method on the path carries a state, the state at this
+ * point is an argument and the result is a pair of the function value and the state, as for any transformed term. */
+typedef struct CtDualPath {
+    CtMethod method;
+    CtMethod *path;
+    uint32_t count;
+} CtDualPath;
+
+/* ---- programs ---- */
+
+typedef struct CtGlobal {
+    CtSym name; /* unique in the program; specialisations carry their types: "map@Double,Int" */
+    uint32_t id;
+    CtType *type;
+    CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
+    CtSpan span;
+    bool is_library;
+    struct CtGlobal *origin; /* D_method[origin] */
+    CtMethod method;
+    CtMap duals; /* ad: method -> CtGlobal */
+    void *code;  /* evaluator */
+} CtGlobal;
+
+typedef struct CtProgram {
+    CtContext *context;
+    CtTypeTable *types;
+    CT_VEC(CtGlobal *) globals; /* in order of making; callers and callees in any order */
+    uint32_t next_var, next_global;
+    CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
+    CtGlobal *(*library)(void *data, const char *name); /* a monomorphic library function by name, elaborated on demand */
+    void *library_data;
+} CtProgram;
+
+/* A new program without globals. bool_type and string_type are set by elaboration. */
+CtProgram *ct_program_new(CtContext *context);
+
+/* Types. Equal arguments give the same pointer. */
+CtType *ct_type_double(CtProgram *p);
+CtType *ct_type_float(CtProgram *p);
+CtType *ct_type_int(CtProgram *p);
+CtType *ct_type_char(CtProgram *p);
+CtType *ct_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count);
+CtType *ct_type_pair(CtProgram *p, CtType *first, CtType *second);
+CtType *ct_type_array(CtProgram *p, CtType *element);
+CtType *ct_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result);
+CtType *ct_type_fun_result(CtType *fun);
+/* A fresh data type; the caller fills cons afterwards with ct_data_set_cons. Not hash-consed: the caller keeps its own
+ * table (elaboration by type constructor and arguments, AD by origin). */
+CtType *ct_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
+/* Copies cons (name, fields, field_names), numbers tags, sets is_enum. */
+void ct_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
+
+CtVar *ct_var_new(CtProgram *p, const char *name, CtType *type);
+/* A fresh variable of the same name. */
+CtVar *ct_var_like(CtProgram *p, const CtVar *var, CtType *type);
+CtGlobal *ct_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span);
+
+/* ---- what this room offers on terms ---- */
+
+/* Types and terms as the papers write them; numbers after names only where two visible names clash. */
+void ct_type_print(CtText *out, const CtType *type);
+void ct_core_print(CtText *out, CtProgram *p, const CtCore *core);
+/* `name : type` and its body. */
+void ct_core_print_global(CtText *out, CtProgram *p, const CtGlobal *global);
+
+/* Checks types, scoping, uniqueness and every form's rule (core.def). NULL when sound; otherwise what is wrong, in the
+ * arena. */
+const char *ct_core_lint(CtProgram *p);
+const char *ct_core_lint_global(CtProgram *p, const CtGlobal *global);
+
+/* Rebuilds a node with `visit` applied to each direct child, in evaluation order; returns the node itself when nothing
+ * changed. Binders are kept. */
+typedef CtCore *CtCoreVisit(void *data, CtCore *child);
+CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
+
+/* A copy with fresh binders, free variables replaced by `replace` (CtVar * -> CtCore *; may be NULL). */
+CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
+
+/* Fills lam->captures (and of its whole group). */
+void ct_core_captures(CtProgram *p, CtLam *lam);
+
+/* Inlines, reduces (β, case and projection of known constructions, let of atoms), drops dead code. Keeps meaning, order of
+ * failures, and duplicates no work. Whole program, or one term. */
+void ct_core_simplify(CtProgram *p);
+CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
+/* Removes the globals that `roots` do not reach. */
+void ct_core_reachable(CtProgram *p, CtGlobal *const *roots, uint32_t count);
+
+#endif

@@ -1,0 +1,45 @@
+/* The evaluator: the reference meaning of Core.
+ *
+ * It compiles each λ on first use into a compact code, runs it on a stack of its own (depth is bounded by memory, tail
+ * calls take no stack), moves values at their last use, and updates in place what nobody else holds. It counts steps by
+ * the cost model of docs/cost-model.md.
+ */
+#ifndef CT_EVAL_EVAL_H
+#define CT_EVAL_EVAL_H
+
+#include "ad/ad.h"
+#include "value/value.h"
+
+typedef struct CtEval CtEval;
+
+typedef struct CtEvalLimits { /* 0: none */
+    uint64_t steps;
+    size_t memory; /* bytes of heap and stack together */
+    uint64_t depth; /* calls that have not returned */
+} CtEvalLimits;
+
+typedef struct CtEvalStats {
+    uint64_t steps;
+    size_t peak_memory;
+    uint64_t max_depth;
+} CtEvalStats;
+
+/* An evaluator of a program whose derivatives are expanded. Owns a heap. NULL when there is no memory. */
+CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits);
+void ct_eval_free(CtEval *eval);
+CtHeap *ct_eval_heap(CtEval *eval);
+
+/* Calls function `global` with `args` (taken, also on failure), or gives a constant's value when it is no function
+ * (count 0). False on a run-time error, which then stands in the context with its position; everything the run had
+ * allocated is released, and the evaluator can be used again. The result is owned by the caller. */
+bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t count, CtWord *result);
+/* Calls a function value (borrowed) of type `type`. */
+bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result);
+
+/* Of the last call; steps go on counting until reset. */
+CtEvalStats ct_eval_stats(const CtEval *eval);
+void ct_eval_reset_stats(CtEval *eval);
+/* Another thread or a signal handler may ask a run to stop: it ends with an error (E0804). */
+void ct_eval_interrupt(CtEval *eval);
+
+#endif

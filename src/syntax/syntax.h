@@ -1,0 +1,330 @@
+/* The syntax tree: what was written, every node with its span.
+ *
+ * The parser makes it; fixity resolution turns operator chains into applications; inference (types/) fills the fields
+ * marked "inference"; elaboration (elab/) reads it. It lives in the context's arena.
+ */
+#ifndef CT_SYNTAX_SYNTAX_H
+#define CT_SYNTAX_SYNTAX_H
+
+#include "base/diag.h"
+
+typedef struct CtExpr CtExpr;
+typedef struct CtPat CtPat;
+typedef struct CtTypeExpr CtTypeExpr;
+typedef struct CtDecl CtDecl;
+typedef struct CtBinding CtBinding;
+
+/* Made by inference, opaque here (types/types.h). */
+struct CtTy;
+struct CtEntity;
+struct CtScheme;
+struct CtTyCon;
+struct CtDataCon;
+
+/* A name as written, perhaps qualified: `M.lookup` has module M. Operators are names too: `+`, `:`. */
+typedef struct CtName {
+    CtSym module; /* NULL when unqualified */
+    CtSym text;
+    CtSpan span;
+} CtName;
+
+/* ---- types as written ---- */
+
+typedef enum CtTypeExprKind {
+    TYPE_EXPR_VAR,   /* a */
+    TYPE_EXPR_CON,   /* Double, Tree; also "[]" "->" "()" "(,)" unapplied */
+    TYPE_EXPR_APP,   /* Tree a */
+    TYPE_EXPR_FUN,   /* a -> b */
+    TYPE_EXPR_LIST,  /* [a] */
+    TYPE_EXPR_TUPLE, /* (a, b); () has no parts */
+} CtTypeExprKind;
+
+struct CtTypeExpr {
+    CtTypeExprKind kind;
+    CtSpan span;
+    CtName name;         /* VAR, CON */
+    CtTypeExpr **parts;  /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
+    uint32_t part_count;
+};
+
+/* `Ord a` in a context. */
+typedef struct CtConstraint {
+    CtName class_name;
+    CtTypeExpr *type; /* a variable, or a variable applied */
+    CtSpan span;
+} CtConstraint;
+
+/* `(Eq a, Show a) => a -> String` */
+typedef struct CtQualType {
+    CtConstraint *constraints;
+    uint32_t constraint_count;
+    CtTypeExpr *type;
+} CtQualType;
+
+/* ---- literals ---- */
+
+typedef enum CtLitKind { LIT_INT, LIT_FRACTION, LIT_CHAR, LIT_STRING } CtLitKind;
+
+typedef struct CtLit {
+    CtLitKind kind;
+    int64_t integer;      /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
+    double fraction;      /* FRACTION, and INT as a double */
+    const char *text;     /* STRING: UTF-8, escapes resolved, may hold NULs */
+    size_t text_length;
+} CtLit;
+
+/* ---- patterns ---- */
+
+typedef enum CtPatKind {
+    PAT_WILD,   /* _ */
+    PAT_VAR,    /* x */
+    PAT_AS,     /* x@p: parts[0] */
+    PAT_CON,    /* Node l x r, x : xs, True */
+    PAT_LIT,    /* 3, -3, 'c', "text" */
+    PAT_TUPLE,  /* (p, q), () */
+    PAT_LIST,   /* [p, q] */
+    PAT_ANNOT,  /* (p :: t) */
+    PAT_RECORD, /* Con { field = p, .. }: parts beside fields */
+    PAT_CHAIN,  /* p : q `Op` r before fixity resolution: parts beside operators */
+} CtPatKind;
+
+struct CtPat {
+    CtPatKind kind;
+    CtSpan span;
+    CtName name;    /* VAR, AS: the variable; CON, RECORD: the constructor */
+    CtLit lit;      /* LIT; a negative literal is stored negated */
+    CtPat **parts;
+    uint32_t part_count;
+    CtName *fields;    /* RECORD: field names; CHAIN: the part_count - 1 operators */
+    CtTypeExpr *annot; /* ANNOT */
+    /* inference */
+    struct CtTy *type;
+    struct CtDataCon *con;   /* CON, RECORD */
+    struct CtEntity *entity; /* VAR, AS: the variable bound; LIT: the method == used to compare, at type */
+};
+
+/* ---- expressions ---- */
+
+typedef enum CtExprKind {
+    EXPR_VAR,      /* x, (+) */
+    EXPR_CON,      /* Node, (:), True */
+    EXPR_LIT,
+    EXPR_APP,      /* f a b: parts[0] applied to the rest; `a + b` is APP of VAR + */
+    EXPR_CHAIN,    /* a + b * c before fixity resolution; see CtChain */
+    EXPR_NEG,      /* -e: parts[0] */
+    EXPR_LAM,      /* \p q -> e: pats, parts[0] */
+    EXPR_LET,      /* let decls in e: decls, parts[0] */
+    EXPR_IF,       /* parts[0..2] */
+    EXPR_CASE,     /* case parts[0] of alts */
+    EXPR_TUPLE,    /* (a, b); () has no parts */
+    EXPR_TUPLE_CON,/* (,) (,,): tuple_size */
+    EXPR_LIST,     /* [a, b] */
+    EXPR_ARRAY,    /* [|a, b|] */
+    EXPR_RANGE,    /* [a ..], [a, b ..], [a .. c], [a, b .. c]: parts[0] from, [1] then, [2] to; NULL where absent */
+    EXPR_LEFT_SECTION,  /* (a +): parts[0] = a, parts[1] = operator (VAR or CON) */
+    EXPR_RIGHT_SECTION, /* (+ a): parts[0] = operator, parts[1] = a */
+    EXPR_ANNOT,    /* e :: t */
+    EXPR_RECORD,   /* Con { f = e }: parts[0] = CON, then values beside fields */
+    EXPR_UPDATE,   /* e { f = e }: parts[0], then values beside fields */
+    EXPR_COMPREHENSION, /* [e | stmts]: parts[0], stmts */
+    EXPR_DO,       /* do stmts */
+} CtExprKind;
+
+/* One right-hand side: guards in order, then what `where` binds over all of them. */
+typedef struct CtStmt CtStmt;
+typedef struct CtGuarded {
+    CtStmt *guards; /* boolean conditions, and pattern guards `p <- e`, `let`; none: always taken */
+    uint32_t guard_count;
+    CtExpr *body;
+    CtSpan span;
+} CtGuarded;
+
+/* A group of declarations that scope over each other. Parsing fills the first three; inference the last. */
+typedef struct CtDecls {
+    CtDecl *items; /* in source order */
+    uint32_t count;
+    /* The binding groups in dependency order, each a strongly connected component (inference). */
+    struct CtBindingGroup *groups;
+    uint32_t group_count;
+} CtDecls;
+
+typedef struct CtRhs {
+    CtGuarded *guarded;
+    uint32_t guarded_count;
+    CtDecls where;
+} CtRhs;
+
+typedef struct CtAlt {
+    CtPat *pat;
+    CtRhs rhs;
+    CtSpan span;
+} CtAlt;
+
+typedef enum CtStmtKind { STMT_EXPR, STMT_BIND, STMT_LET } CtStmtKind;
+struct CtStmt {
+    CtStmtKind kind;
+    CtPat *pat;  /* BIND */
+    CtExpr *expr; /* EXPR, BIND */
+    CtDecls decls; /* LET */
+    CtSpan span;
+};
+
+struct CtExpr {
+    CtExprKind kind;
+    bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
+    CtSpan span;
+    CtName name; /* VAR, CON */
+    CtLit lit;
+    CtExpr **parts;
+    uint32_t part_count;
+    uint32_t tuple_size;
+    CtPat **pats; /* LAM */
+    uint32_t pat_count;
+    CtAlt *alts; /* CASE */
+    uint32_t alt_count;
+    CtDecls decls; /* LET */
+    CtStmt *stmts; /* COMPREHENSION, DO */
+    uint32_t stmt_count;
+    CtName *fields; /* RECORD, UPDATE: names beside parts[1..] */
+    CtQualType *annot; /* ANNOT */
+    /* CHAIN: operands, operators and prefix minuses as they stand */
+    struct CtChainItem *chain;
+    uint32_t chain_count;
+    /* inference */
+    struct CtTy *type;
+    struct CtEntity *entity; /* VAR: what the name means. Forms with a hidden function: LIT_INT fromInt, LIT_FRACTION
+                                fromDouble, NEG negate, RANGE enumFrom, enumFromThen, enumFromTo, enumFromThenTo */
+    struct CtDataCon *con;   /* CON, RECORD */
+    struct CtTy **inst;      /* the types at which the scheme's variables are used, in their order (for a CON: those of
+                                its type). NULL inside the recursive group that defines the entity: the group's own
+                                instance */
+    uint32_t inst_count;
+};
+
+/* One item of an operator chain: an operand, an infix operator, or a prefix minus. */
+typedef struct CtChainItem {
+    enum { CHAIN_OPERAND, CHAIN_OPERATOR, CHAIN_MINUS } kind;
+    CtExpr *expr; /* OPERAND; OPERATOR: a VAR or CON expression */
+    CtSpan span;
+} CtChainItem;
+
+/* ---- declarations ---- */
+
+typedef struct CtClause { /* f p q | g = e where … */
+    CtPat **pats;
+    uint32_t pat_count;
+    CtRhs rhs;
+    CtSpan span;
+} CtClause;
+
+/* A function (name and clauses, all with as many patterns) or a pattern binding (pat, one clause without patterns). A
+ * variable bound without patterns, `x = e`, is a function of no patterns. */
+struct CtBinding {
+    CtName name; /* text NULL for a pattern binding */
+    CtPat *pat;  /* pattern bindings */
+    CtClause *clauses;
+    uint32_t clause_count;
+    CtSpan span;
+    CtQualType *signature; /* the signature given for it, or NULL (filled by inference for functions) */
+    CtSpan signature_span;
+    /* inference */
+    struct CtEntity *entity; /* functions: the variable bound */
+};
+
+typedef struct CtBindingGroup {
+    CtBinding **bindings;
+    uint32_t count;
+    bool recursive;
+    /* inference: the rigid variables over which the whole group is generalised (types.h); each member's scheme lists
+     * them all, in this order */
+    struct CtTy **generics;
+    uint32_t generic_count;
+} CtBindingGroup;
+
+typedef enum CtFixityKind { FIXITY_LEFT, FIXITY_RIGHT, FIXITY_NONE } CtFixityKind;
+
+typedef struct CtConDecl {
+    CtName name;
+    CtTypeExpr **fields;
+    uint32_t field_count;
+    CtName *field_names; /* NULL unless a record */
+    CtSpan span;
+} CtConDecl;
+
+typedef enum CtDeclKind {
+    DECL_BINDING,
+    DECL_SIGNATURE, /* names :: type */
+    DECL_FIXITY,    /* infixl 6 +, `op` */
+    DECL_DATA,      /* and newtype */
+    DECL_SYNONYM,   /* type T a = … */
+    DECL_CLASS,     /* class (Eq a) => Ord a where decls */
+    DECL_INSTANCE,  /* instance Eq a => Eq [a] where decls */
+    DECL_PRIMITIVE, /* primitive "add" plusDouble :: Double -> Double -> Double; libraries only */
+    DECL_IMPORT,
+} CtDeclKind;
+
+struct CtDecl {
+    CtDeclKind kind;
+    CtSpan span;
+    CtBinding *binding;
+    CtName *names; /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name; IMPORT: the list */
+    uint32_t name_count;
+    CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
+    CtFixityKind fixity;
+    int precedence;
+    CtName name;      /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
+    CtName *params;   /* DATA, SYNONYM: type variables; CLASS: the one */
+    uint32_t param_count;
+    bool is_newtype;
+    CtConDecl *cons; /* DATA */
+    uint32_t con_count;
+    CtName *deriving; /* DATA */
+    uint32_t deriving_count;
+    CtConstraint *supers; /* CLASS */
+    uint32_t super_count;
+    CtDecls body;          /* CLASS, INSTANCE */
+    const char *primitive; /* PRIMITIVE: the operation's name */
+    bool qualified, hiding, has_list; /* IMPORT */
+    CtSym alias;                      /* IMPORT … as; NULL */
+    struct CtTyCon *tycon;            /* DATA, SYNONYM: inference */
+    void *instance;                   /* CLASS: CtClass, INSTANCE: CtInstance (types.h): inference */
+};
+
+typedef struct CtModule {
+    CtName name; /* Main when not given */
+    CtName *exports;
+    uint32_t export_count;
+    bool has_exports;
+    CtDecls decls; /* imports come first */
+    uint32_t source;
+} CtModule;
+
+/* ---- what this room does ---- */
+
+/* Reads one source: lexes (UTF-8 checked), applies the layout rule, parses, groups adjacent clauses into bindings. Errors
+ * go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be read.
+ * Fixities are not resolved yet. Nesting deeper than 10,000 levels is an error, never a stack overflow. */
+CtModule *ct_parse_module(CtContext *context, uint32_t source);
+/* Reads one expression (a `:t` or `--expr` input). */
+CtExpr *ct_parse_expression(CtContext *context, uint32_t source);
+
+/* Operator fixities in force. */
+typedef struct CtFixity {
+    CtFixityKind kind;
+    int precedence;
+} CtFixity;
+typedef struct CtFixities {
+    CtMap table; /* CtSym of the operator -> CtFixity */
+} CtFixities;
+
+/* Adds the module's own declared fixities to `fixities`, then rewrites every chain in it (local fixity declarations
+ * included) to applications, sections and negations. Default: infixl 9. */
+void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
+void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
+
+/* The text of a type, a pattern or an expression as one would write it, for messages and for tests. */
+void ct_syntax_print_type(CtText *out, const CtTypeExpr *type);
+void ct_syntax_print_pat(CtText *out, const CtPat *pat);
+void ct_syntax_print_expr(CtText *out, const CtExpr *expr);
+
+#endif

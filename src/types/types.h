@@ -1,0 +1,176 @@
+/* Hindley–Milner inference with single-parameter (constructor) classes over the syntax tree.
+ *
+ * Inference resolves names, finds binding groups, gives every expression, pattern and binding a type and every use of a
+ * polymorphic name its instance. It keeps no dictionaries: elaboration specialises, and picks the instance of a class at
+ * each concrete type (ct_instance_find).
+ */
+#ifndef CT_TYPES_TYPES_H
+#define CT_TYPES_TYPES_H
+
+#include "syntax/syntax.h"
+
+/* ---- types ---- */
+
+typedef enum CtTyKind {
+    TY_META,    /* to be found: follow `link` with ct_ty_resolve */
+    TY_GENERIC, /* a quantified variable of a binding group, class, instance or data declaration; each is one object */
+    TY_CON,
+    TY_APP, /* function applied to one argument: Tree a, (->) a, (,) a b */
+} CtTyKind;
+
+typedef struct CtTy {
+    CtTyKind kind;
+    struct CtTy *link;       /* META, once found */
+    struct CtTyCon *con;     /* CON */
+    struct CtTy *fun, *arg;  /* APP */
+    CtSym name;              /* GENERIC: as the user wrote it, or made: a, b, … */
+    uint32_t id;             /* META, GENERIC: unique */
+    uint32_t level;          /* META: the let-depth, for generalisation */
+    struct CtPred *preds;    /* META, GENERIC: the classes it must have */
+    uint32_t arity;          /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
+} CtTy;
+
+typedef struct CtPred { /* one class constraint on a type variable */
+    struct CtClass *class_;
+    CtSpan span; /* where it arose */
+    struct CtPred *next;
+} CtPred;
+
+typedef struct CtTyCon {
+    CtSym name; /* "Double", "[]", "->", "(,)", "()", "Array", "Tree" */
+    uint32_t arity;
+    CtTy **params; /* TY_GENERIC, arity of them */
+    struct CtDataCon **cons; /* data types; NULL for built-in ones. Lists, Bool, () and tuples: see ct_tycon_* */
+    uint32_t con_count;
+    bool is_newtype;
+    bool is_synonym;
+    CtTy *synonym; /* over params */
+    CtDecl *decl;
+    CtSpan span;
+} CtTyCon;
+
+typedef struct CtDataCon {
+    CtSym name;
+    CtTyCon *tycon;
+    uint32_t tag, arity;
+    CtTy **fields;       /* over tycon->params */
+    CtSym *field_names;  /* or NULL */
+    CtSpan span;
+} CtDataCon;
+
+typedef struct CtScheme {
+    CtTy **generics; /* TY_GENERIC each, with their preds; a method's first one is the class variable */
+    uint32_t count;
+    CtTy *type;
+} CtScheme;
+
+/* ---- what names mean ---- */
+
+typedef enum CtEntityKind {
+    ENTITY_LOCAL,     /* bound by a pattern, or by let/where */
+    ENTITY_GLOBAL,    /* bound at top level of a module */
+    ENTITY_METHOD,    /* of a class: at a concrete type, the instance's binding */
+    ENTITY_PRIMITIVE, /* declared `primitive` */
+} CtEntityKind;
+
+typedef struct CtEntity {
+    CtEntityKind kind;
+    CtSym name;
+    CtSpan span;
+    CtScheme scheme; /* count 0: monomorphic */
+    CtBinding *binding;        /* LOCAL by let, GLOBAL: its code; NULL when a pattern binds it */
+    CtBindingGroup *group;     /* of that binding; also for variables of a pattern binding */
+    CtBinding *pattern_binding; /* the pattern binding that binds it, or NULL */
+    struct CtClass *class_;    /* METHOD */
+    uint32_t method;           /* METHOD: index in class_->methods */
+    const char *primitive;     /* PRIMITIVE */
+    const char *module;
+    void *elab; /* elaboration's notes on it */
+} CtEntity;
+
+typedef struct CtClass {
+    CtSym name;
+    CtTy *param;
+    uint32_t param_arity; /* 0: of types; 1: of constructors such as Array */
+    struct CtClass **supers;
+    uint32_t super_count;
+    CtEntity **methods;
+    CtBinding **defaults; /* beside methods; NULL where there is none */
+    uint32_t method_count;
+    CT_VEC(struct CtInstance *) instances;
+    CtDecl *decl;
+} CtClass;
+
+typedef struct CtInstance {
+    CtClass *class_;
+    CtTyCon *tycon;
+    CtTy **generics; /* the instance's type variables: head is tycon applied to them, in order */
+    uint32_t generic_count;
+    CtBinding **methods; /* beside class_->methods; NULL: use the class's default */
+    /* for each method, the generics of the method's own scheme after the class variable, as the instance's binding
+     * names them (rigid in its body) */
+    CtTy ***method_generics;
+    CtEntity **method_entities; /* made for each method given: binding = methods[i] */
+    bool derived; /* from `deriving`; methods are NULL, elaboration or inference generates them */
+    CtDecl *decl;
+} CtInstance;
+
+/* ---- the environment: everything known of the modules read so far ---- */
+
+typedef struct CtTypes CtTypes;
+typedef struct CtTypedModule {
+    CtModule *module;
+    CtBindingGroup *groups; /* = module->decls.groups */
+    uint32_t group_count;
+} CtTypedModule;
+
+/* A new environment with the built-in types: Double Float Int Char -> [] () (,).. Array; Bool is `data` in the prelude. */
+CtTypes *ct_types_new(CtContext *context);
+
+/* Infers a module, in the scope of all modules inferred before it (libraries first; names that a module defines hide those
+ * of libraries). False when it has errors, which stand in the context; the module's sound part is still in scope. */
+bool ct_infer_module(CtTypes *types, CtModule *module);
+/* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
+bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
+/* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
+void ct_types_prefer_double(CtTypes *types, bool prefer);
+
+/* What a name means at top level, or NULL. */
+CtEntity *ct_lookup(CtTypes *types, CtSym name);
+CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name);
+CtClass *ct_lookup_class(CtTypes *types, CtSym name);
+CtDataCon *ct_lookup_con(CtTypes *types, CtSym name);
+/* The instance of a class at a type constructor, or NULL. */
+CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
+
+/* Follows links. */
+CtTy *ct_ty_resolve(CtTy *type);
+/* True and the parts for `a -> b`. */
+bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
+/* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`). */
+bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count);
+CtTy *ct_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count);
+CtTy *ct_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);
+CtTy *ct_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count);
+/* A scheme's type with fresh metas for its variables. */
+CtTy *ct_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst);
+
+/* The built-in constructors of types. */
+CtTyCon *ct_tycon_double(CtTypes *types);
+CtTyCon *ct_tycon_float(CtTypes *types);
+CtTyCon *ct_tycon_int(CtTypes *types);
+CtTyCon *ct_tycon_char(CtTypes *types);
+CtTyCon *ct_tycon_list(CtTypes *types); /* cons: [] tag 0, : tag 1 */
+CtTyCon *ct_tycon_array(CtTypes *types);
+CtTyCon *ct_tycon_fun(CtTypes *types);
+/* () for 0; size 1 does not exist. */
+CtTyCon *ct_tycon_tuple(CtTypes *types, uint32_t size);
+
+/* `Tree a -> (a -> b) -> [b]`, with the context of its variables in front where `preds`: `(Num a) => …`. */
+void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds);
+void ct_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme);
+
+/* Every top-level name of a module with its scheme, in source order (`cotan type`). */
+uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out);
+
+#endif
