@@ -1,0 +1,159 @@
+/* The context: sources, positions in them, and the list of diagnostics. Rendering is in diag.c. */
+#include <stdio.h>
+
+#include "base/diag.h"
+
+enum { DEFAULT_MAX_ERRORS = 20 };
+
+void ct_context_init(CtContext *context, CtArena *arena) {
+    *context = (CtContext){.arena = arena, .symbols = {.arena = arena}, .max_errors = DEFAULT_MAX_ERRORS};
+    context->last_diag = &context->diags;
+    ct_source_add(context, "", "", 0, false);
+}
+
+uint32_t ct_source_add(CtContext *context, const char *name, const char *text, size_t length, bool is_library) {
+    CtSource source = {.name = name, .text = text, .length = length, .is_library = is_library};
+    ct_push(context->arena, &context->sources, source);
+    return context->sources.count - 1;
+}
+
+static void find_lines(CtContext *context, CtSource *source) {
+    uint32_t count = 1;
+    for (size_t i = 0; i < source->length; i++) count += source->text[i] == '\n';
+    source->lines = CT_NEW_ARRAY(context->arena, uint32_t, count);
+    source->line_count = 0;
+    source->lines[source->line_count++] = 0;
+    for (size_t i = 0; i < source->length; i++)
+        if (source->text[i] == '\n') source->lines[source->line_count++] = (uint32_t)(i + 1);
+}
+
+void ct_source_position(CtContext *context, uint32_t source_number, uint32_t offset, uint32_t *line,
+                        uint32_t *column) {
+    CtSource *source = &context->sources.items[source_number];
+    if (source->lines == NULL) find_lines(context, source);
+    uint32_t low = 0, high = source->line_count; /* the last line that starts at or before offset */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->lines[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    *line = low + 1;
+    *column = 1;
+    for (uint32_t i = source->lines[low]; i < offset && i < source->length; i++)
+        *column += ((unsigned char)source->text[i] & 0xC0) != 0x80; /* UTF-8 continuation bytes do not count */
+}
+
+static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan span, const char *format,
+                   va_list list) {
+    CtDiag *diag = CT_NEW(context->arena, CtDiag);
+    CtText text = ct_text(context->arena);
+    char small[512];
+    va_list again;
+    va_copy(again, list);
+    int length = vsnprintf(small, sizeof small, format, list);
+    if (length >= 0 && (size_t)length < sizeof small) {
+        ct_text_add(&text, small, (size_t)length);
+    } else if (length > 0) {
+        char *large = ct_alloc(context->arena, (size_t)length + 1);
+        vsnprintf(large, (size_t)length + 1, format, again);
+        ct_text_add(&text, large, (size_t)length);
+    }
+    va_end(again);
+    diag->code = code;
+    diag->is_warning = is_warning;
+    diag->span = span;
+    diag->message = text.length > 0 ? text.data : "";
+    if (!is_warning && ++context->error_count > context->max_errors) return diag; /* counted, not kept */
+    *context->last_diag = diag;
+    context->last_diag = &diag->next;
+    return diag;
+}
+
+CtDiag *ct_error(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    CtDiag *diag = add(context, code, false, span, format, list);
+    va_end(list);
+    return diag;
+}
+
+CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    CtDiag *diag = add(context, code, true, span, format, list);
+    va_end(list);
+    return diag;
+}
+
+static const char *format_text(CtContext *context, const char *format, va_list list) {
+    va_list again;
+    va_copy(again, list);
+    int length = vsnprintf(NULL, 0, format, list);
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = ct_alloc(context->arena, size);
+    vsnprintf(text, size, format, again);
+    va_end(again);
+    return text;
+}
+
+void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    diag->help = format_text(context, format, list);
+    va_end(list);
+}
+
+void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, ...) {
+    CtNote **last = &diag->notes;
+    while (*last != NULL) last = &(*last)->next;
+    *last = CT_NEW(context->arena, CtNote);
+    va_list list;
+    va_start(list, format);
+    (*last)->span = span;
+    (*last)->message = format_text(context, format, list);
+    va_end(list);
+}
+
+/* ---- spelling ---- */
+
+/* Optimal string alignment distance, cut off above `limit`; names longer than the buffer are never near. */
+static uint32_t distance(CtSym a, CtSym b, uint32_t limit) {
+    enum { LONGEST = 64 };
+    uint32_t rows[3][LONGEST + 1];
+    if (a->length > LONGEST || b->length > LONGEST) return limit + 1;
+    uint32_t *before = rows[0], *last = rows[1], *row = rows[2];
+    for (uint32_t j = 0; j <= b->length; j++) last[j] = j;
+    for (uint32_t i = 1; i <= a->length; i++) {
+        row[0] = i;
+        for (uint32_t j = 1; j <= b->length; j++) {
+            uint32_t best = last[j - 1] + (a->text[i - 1] != b->text[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a->text[i - 1] == b->text[j - 2] && a->text[i - 2] == b->text[j - 1];
+            if (swapped && before[j - 2] + 1 < best) best = before[j - 2] + 1;
+            row[j] = best;
+        }
+        uint32_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
+    }
+    return last[b->length];
+}
+
+CtSym ct_nearest(CtSym name, const CtSym *candidates, uint32_t count) {
+    CtSym best = NULL;
+    uint32_t limit = name->length < 3 ? 1 : (name->length + 2) / 3;
+    for (uint32_t i = 0; i < count; i++) {
+        if (candidates[i] == name || candidates[i]->length > name->length + limit) continue;
+        if (candidates[i]->length < 2 && name->length < 2) continue; /* every letter is near to every other */
+        uint32_t d = distance(name, candidates[i], limit);
+        if (d > limit) continue;
+        if (best == NULL || d < limit) best = candidates[i];
+        if (d == 0) break;
+        limit = d;
+    }
+    return best;
+}
