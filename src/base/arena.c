@@ -2,7 +2,6 @@
 #include "base/arena.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,7 +91,7 @@ char *ct_copy_text(CtArena *arena, const char *text, size_t length) {
     return copy;
 }
 
-static char *format_list(CtArena *arena, const char *format, va_list list) {
+char *ct_format_list(CtArena *arena, const char *format, va_list list) {
     va_list again;
     va_copy(again, list);
     int length = vsnprintf(NULL, 0, format, list);
@@ -106,7 +105,7 @@ static char *format_list(CtArena *arena, const char *format, va_list list) {
 char *ct_format(CtArena *arena, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    char *text = format_list(arena, format, list);
+    char *text = ct_format_list(arena, format, list);
     va_end(list);
     return text;
 }

@@ -8,6 +8,7 @@
 #define CT_BASE_ARENA_H
 
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,6 +31,7 @@ void *ct_alloc_array(CtArena *arena, size_t count, size_t size);
 char *ct_copy_text(CtArena *arena, const char *text, size_t length);
 /* printf into the arena. */
 char *ct_format(CtArena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *ct_format_list(CtArena *arena, const char *format, va_list list);
 size_t ct_arena_bytes(const CtArena *arena);
 
 #define CT_NEW(arena, T) ((T *)ct_alloc((arena), sizeof(T)))

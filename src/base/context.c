@@ -1,6 +1,4 @@
 /* The context: sources, positions in them, and the list of diagnostics. Rendering is in diag.c. */
-#include <stdio.h>
-
 #include "base/diag.h"
 
 enum { DEFAULT_MAX_ERRORS = 20 };
@@ -48,23 +46,10 @@ void ct_source_position(CtContext *context, uint32_t source_number, uint32_t off
 static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan span, const char *format,
                    va_list list) {
     CtDiag *diag = CT_NEW(context->arena, CtDiag);
-    CtText text = ct_text(context->arena);
-    char small[512];
-    va_list again;
-    va_copy(again, list);
-    int length = vsnprintf(small, sizeof small, format, list);
-    if (length >= 0 && (size_t)length < sizeof small) {
-        ct_text_add(&text, small, (size_t)length);
-    } else if (length > 0) {
-        char *large = ct_alloc(context->arena, (size_t)length + 1);
-        vsnprintf(large, (size_t)length + 1, format, again);
-        ct_text_add(&text, large, (size_t)length);
-    }
-    va_end(again);
     diag->code = code;
     diag->is_warning = is_warning;
     diag->span = span;
-    diag->message = text.length > 0 ? text.data : "";
+    diag->message = ct_format_list(context->arena, format, list);
     if (!is_warning && ++context->error_count > context->max_errors) return diag; /* counted, not kept */
     *context->last_diag = diag;
     context->last_diag = &diag->next;
@@ -87,21 +72,10 @@ CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char
     return diag;
 }
 
-static const char *format_text(CtContext *context, const char *format, va_list list) {
-    va_list again;
-    va_copy(again, list);
-    int length = vsnprintf(NULL, 0, format, list);
-    size_t size = length < 0 ? 1 : (size_t)length + 1;
-    char *text = ct_alloc(context->arena, size);
-    vsnprintf(text, size, format, again);
-    va_end(again);
-    return text;
-}
-
 void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    diag->help = format_text(context, format, list);
+    diag->help = ct_format_list(context->arena, format, list);
     va_end(list);
 }
 
@@ -112,7 +86,7 @@ void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, 
     va_list list;
     va_start(list, format);
     (*last)->span = span;
-    (*last)->message = format_text(context, format, list);
+    (*last)->message = ct_format_list(context->arena, format, list);
     va_end(list);
 }
 

@@ -2,8 +2,6 @@
 #ifndef CT_BASE_DIAG_H
 #define CT_BASE_DIAG_H
 
-#include <stdarg.h>
-
 #include "base/arena.h"
 
 /* A range of bytes [start, end) of one source. source 0 is "no place": diagnostics print without an excerpt. */
