@@ -23,6 +23,7 @@ typedef struct CtType {
     uint32_t count;
     struct CtType **parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
     struct CtData *data;   /* DATA */
+    struct CtType *seen;   /* this room's, while it walks over types; NULL otherwise */
 } CtType;
 
 typedef struct CtCon {
@@ -73,6 +74,18 @@ typedef enum CtArrayOp {
 #undef CT_ARRAY_OP
     CT_ARRAY_OP_COUNT
 } CtArrayOp;
+
+typedef struct CtArrayInfo {
+    const char *name; /* "map" */
+    uint32_t arity;
+    int function; /* which argument is a function, or -1; of how many parameters */
+    uint32_t function_arity;
+    const char *type, *doc;
+} CtArrayInfo;
+
+const CtArrayInfo *ct_array_info(CtArrayOp op);
+/* By the name in the table; false when there is none. */
+bool ct_array_find(const char *name, CtArrayOp *op);
 
 /* Derivative operators that elaboration leaves in Core. S and T are first-order. */
 typedef enum CtDerivOp {

@@ -1,0 +1,139 @@
+/* What a term is known to do without running it. */
+#include "core/internal.h"
+
+/* The FAILS column of primitives.def. */
+static const bool prim_fails[] = {
+#define NEVER false
+#define FAIL_IF(condition, code) true
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc) fails,
+#include "prim/primitives.def"
+#undef CT_PRIM
+#undef NEVER
+#undef FAIL_IF
+};
+
+bool ct_core_has_args(CtCoreKind kind) {
+    switch (kind) {
+    case CORE_APP:
+    case CORE_TUPLE:
+    case CORE_CON:
+    case CORE_PRIM:
+    case CORE_ARRAY:
+    case CORE_ARRAY_LIT:
+    case CORE_DERIV:
+    case CORE_DUAL: return true;
+    case CORE_VAR:
+    case CORE_GLOBAL:
+    case CORE_LIT:
+    case CORE_STRING:
+    case CORE_LAM:
+    case CORE_LET:
+    case CORE_LETREC:
+    case CORE_PROJ:
+    case CORE_UNPACK:
+    case CORE_CASE:
+    case CORE_FAIL: return false;
+    }
+    return false;
+}
+
+/* A global that is no function is a constant, whose first use evaluates it and may fail. */
+static bool is_function(const CtGlobal *global) { return global->body != NULL && global->body->kind == CORE_LAM; }
+
+bool ct_core_is_atom(const CtCore *core) {
+    if (core->kind == CORE_GLOBAL) return is_function(core->as.global);
+    if (core->kind == CORE_CON) return core->as.call.count == 0;
+    if (core->kind == CORE_TUPLE) return core->as.call.count == 0;
+    return core->kind == CORE_VAR || core->kind == CORE_LIT;
+}
+
+/* Operations on arrays that hold for any arguments. Those that make arrays of arrays may find them irregular. */
+static bool array_op_is_total(const CtCore *core) {
+    switch (core->as.call.of.array) {
+    case ARRAY_LENGTH:
+    case ARRAY_SHAPE:
+    case ARRAY_SUM:
+    case ARRAY_PRODUCT:
+    case ARRAY_REVERSE: return true;
+    case ARRAY_APPEND:
+    case ARRAY_SNOC: return core->type->parts[0]->kind != TYPE_ARRAY;
+    case ARRAY_INDEX:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN:
+    case ARRAY_REPLICATE:
+    case ARRAY_IOTA:
+    case ARRAY_GATHER:
+    case ARRAY_TRANSPOSE:
+    case ARRAY_RESHAPE:
+    case ARRAY_SLICE:
+    case ARRAY_CONCAT:
+    case ARRAY_UPDATE:
+    case CT_ARRAY_OP_COUNT: return false;
+    }
+    return false;
+}
+
+/* `fuel` bounds the nodes that are looked at, and so the depth of recursion. */
+static bool is_total(const CtCore *core, uint32_t *fuel) {
+    for (;;) {
+        if (*fuel == 0) return false;
+        --*fuel;
+        switch (core->kind) {
+        case CORE_VAR:
+        case CORE_LIT:
+        case CORE_STRING:
+        case CORE_LAM: return true;
+        case CORE_GLOBAL: return is_function(core->as.global);
+        case CORE_APP:
+        case CORE_FAIL: return false;
+        case CORE_PRIM:
+            if (prim_fails[core->as.call.of.prim]) return false;
+            break;
+        case CORE_ARRAY:
+            if (!array_op_is_total(core)) return false;
+            break;
+        case CORE_ARRAY_LIT:
+            if (core->type->parts[0]->kind == TYPE_ARRAY) return false;
+            break;
+        case CORE_DERIV:
+            if (core->as.call.of.deriv == DERIV_JVP || core->as.call.of.deriv == DERIV_VJP) return false;
+            break;
+        case CORE_TUPLE:
+        case CORE_CON:
+        case CORE_DUAL: break;
+        case CORE_LET:
+        case CORE_UNPACK:
+            if (!is_total(core->as.let.rhs, fuel)) return false;
+            core = core->as.let.body;
+            continue;
+        case CORE_LETREC: core = core->as.letrec.body; continue;
+        case CORE_PROJ: core = core->as.proj.tuple; continue;
+        case CORE_CASE:
+            for (uint32_t i = 0; i < core->as.cases.count; i++)
+                if (!is_total(core->as.cases.cases[i].body, fuel)) return false;
+            if (core->as.cases.otherwise != NULL && !is_total(core->as.cases.otherwise, fuel)) return false;
+            core = core->as.cases.scrutinee;
+            continue;
+        }
+        uint32_t count = core->as.call.count;
+        if (count == 0) return true;
+        for (uint32_t i = 0; i + 1 < count; i++)
+            if (!is_total(core->as.call.args[i], fuel)) return false;
+        core = core->as.call.args[count - 1];
+    }
+}
+
+bool ct_core_is_total(const CtCore *core) {
+    uint32_t fuel = 200;
+    return is_total(core, &fuel);
+}
