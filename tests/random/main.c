@@ -1,0 +1,309 @@
+/* Holds Cotan to random programs: value, gradient by every method, tangent, and the transpose identity, against central
+ * differences in long double.
+ *
+ *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--save DIR] [--verbose]
+ *
+ * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
+ * otherwise near the point, are discarded and counted. A failure is made smaller, printed, and (--save) written as a
+ * golden test. The last line is the count that test runners read.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cotan.h"
+#include "random.h"
+
+typedef struct Reference {
+    long double f, g, df[MAX_LEAVES], dg[MAX_LEAVES];
+} Reference;
+
+static const long double tolerance = 1e-10L;
+
+static bool close_to(long double a, long double b) {
+    if (isnan(a) || isnan(b)) return false;
+    long double size = fmaxl(1, fmaxl(fabsl(a), fabsl(b)));
+    return fabsl(a - b) <= tolerance * size;
+}
+
+/* ---- the reference ---- */
+
+/* The symmetric difference of sixth order with step s along leaf i; false when a branch goes another way nearby. */
+static bool difference(const Program *p, uint64_t branches, int i, long double s, long double *df, long double *dg) {
+    static const long double weights[3] = {45.0L / 60, -9.0L / 60, 1.0L / 60};
+    long double leaves[MAX_LEAVES];
+    memcpy(leaves, p->point.leaves, sizeof leaves);
+    *df = *dg = 0;
+    for (int k = 1; k <= 3; k++) {
+        leaves[i] = p->point.leaves[i] + k * s;
+        Outcome above = interpret(p, leaves);
+        leaves[i] = p->point.leaves[i] - k * s;
+        Outcome below = interpret(p, leaves);
+        if (!above.defined || !below.defined || above.branches != branches || below.branches != branches) return false;
+        *df += weights[k - 1] * (above.first - below.first) / s;
+        *dg += weights[k - 1] * (above.second - below.second) / s;
+    }
+    return true;
+}
+
+static bool settled(long double a, long double b) { return fabsl(a - b) <= 1e-11L * fmaxl(1, fabsl(a)); }
+
+static bool reference(const Program *p, Reference *out) {
+    Outcome here = interpret(p, p->point.leaves);
+    if (!here.defined) return false;
+    out->f = here.first;
+    out->g = here.second;
+    for (int i = 0; i < p->point.leaf_count; i++) {
+        long double coarse_f, coarse_g;
+        const long double fine = 0.001L, coarse = 0.0017L;
+        if (!difference(p, here.branches, i, coarse, &coarse_f, &coarse_g)) return false;
+        if (!difference(p, here.branches, i, fine, &out->df[i], &out->dg[i])) return false;
+        if (!settled(out->df[i], coarse_f) || !settled(out->dg[i], coarse_g)) return false;
+        if (fabsl(out->df[i]) > 1e6L || fabsl(out->dg[i]) > 1e6L) return false;
+    }
+    return true;
+}
+
+/* ---- Cotan's answers ---- */
+
+/* The numbers of a JSON text, left to right; names and other strings are passed over. */
+static int numbers(const char *json, long double *out, int max) {
+    int count = 0;
+    for (const char *c = json; *c != '\0';) {
+        if (*c == '"') {
+            bool special =
+                strncmp(c, "\"nan\"", 5) == 0 || strncmp(c, "\"inf\"", 5) == 0 || strncmp(c, "\"-inf\"", 6) == 0;
+            if (special && count < max) out[count++] = NAN;
+            for (c++; *c != '\0' && *c != '"'; c++) {
+            }
+            if (*c == '"') c++;
+        } else if (*c == '-' || (*c >= '0' && *c <= '9')) {
+            char *end;
+            long double value = strtold(c, &end);
+            if (count < max) out[count++] = value;
+            c = end;
+        } else {
+            c++;
+        }
+    }
+    return count;
+}
+
+static char *text_of_point(const Point *point, const long double *leaves) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL) abort();
+    print_point(file, point, leaves);
+    fclose(file);
+    return text;
+}
+
+typedef struct Verdict {
+    char what[4000]; /* empty: all agreed */
+} Verdict;
+
+static void disagree(Verdict *verdict, const char *what, int i, long double cotan, long double expected) {
+    if (verdict->what[0] == '\0')
+        snprintf(verdict->what, sizeof verdict->what, "%s, leaf %d: Cotan %.17Lg, differences %.17Lg", what, i, cotan,
+                 expected);
+}
+
+/* Runs one call and reads the numbers of value and derivative. */
+static bool ask(cotan_program *program, const cotan_call *call, Verdict *verdict, long double *value,
+                long double *derivative) {
+    cotan_result result;
+    cotan_error *error = cotan_call_json(program, call, &result);
+    if (error != NULL) {
+        snprintf(verdict->what, sizeof verdict->what, "%s (%s) failed: %s", call->function,
+                 call->method != NULL ? call->method : "default", cotan_error_text(error, false, false));
+        return false;
+    }
+    numbers(result.value, value, 4);
+    numbers(result.derivative, derivative, MAX_LEAVES);
+    return true;
+}
+
+static void check_gradient(cotan_program *program, const Program *p, const char *at, const char *method,
+                           const Reference *reference, Verdict *verdict) {
+    long double value[4] = {NAN}, gradient[MAX_LEAVES] = {NAN};
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = at, .method = method};
+    if (!ask(program, &call, verdict, value, gradient)) return;
+    if (!close_to(value[0], reference->f)) disagree(verdict, method, -1, value[0], reference->f);
+    for (int i = 0; i < p->point.leaf_count; i++)
+        if (!close_to(gradient[i], reference->df[i])) disagree(verdict, method, i, gradient[i], reference->df[i]);
+}
+
+/* h x = (f x, [g x, f x · g x]): the tangent along dx and the cotangent of dy, each against the differences, and so
+ * ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩. */
+static void check_product(cotan_program *program, const Program *p, const char *at, const char *method,
+                          const Reference *r, Verdict *verdict) {
+    long double value[4] = {NAN, NAN, NAN}, tangent[MAX_LEAVES] = {NAN, NAN, NAN}, cotangent[MAX_LEAVES] = {NAN};
+    long double dx[MAX_LEAVES];
+    static const long double dy[3] = {0.5L, -1.25L, 0.75L};
+    for (int i = 0; i < p->point.leaf_count; i++) dx[i] = (i % 3 - 1) * 0.5L + 0.25L;
+    char *with = text_of_point(&p->point, dx);
+    cotan_call jvp = {.mode = COTAN_JVP, .function = "h", .at = at, .with = with};
+    cotan_call vjp = {.mode = COTAN_VJP, .function = "h", .at = at, .with = "[0.5,[-1.25,0.75]]", .method = method};
+    if (ask(program, &jvp, verdict, value, tangent) && ask(program, &vjp, verdict, value, cotangent)) {
+        long double df = 0, dg = 0;
+        for (int i = 0; i < p->point.leaf_count; i++) {
+            df += r->df[i] * dx[i];
+            dg += r->dg[i] * dx[i];
+        }
+        long double expected[3] = {df, dg, df * r->g + r->f * dg};
+        for (int i = 0; i < 3; i++)
+            if (!close_to(tangent[i], expected[i])) disagree(verdict, "jvp of h", i, tangent[i], expected[i]);
+        for (int i = 0; i < p->point.leaf_count; i++) {
+            long double sum = dy[0] * r->df[i] + dy[1] * r->dg[i] + dy[2] * (r->df[i] * r->g + r->f * r->dg[i]);
+            if (!close_to(cotangent[i], sum)) disagree(verdict, "vjp of h", i, cotangent[i], sum);
+        }
+    }
+    free(with);
+}
+
+static Verdict judge(const Program *p, const Reference *r, const char *const *methods, int method_count) {
+    Verdict verdict = {{0}};
+    char *source = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&source, &size);
+    if (file == NULL) abort();
+    print_program(file, p);
+    fclose(file);
+    char *at = text_of_point(&p->point, p->point.leaves);
+    cotan_limits limits = {.memory = (size_t)2 << 30, .steps = 500000000};
+    cotan_context *context = cotan_open(&limits);
+    if (context == NULL) abort();
+    cotan_program *program = NULL;
+    cotan_error *error = cotan_load(context, "random.cot", source, size, &program);
+    if (error != NULL) {
+        snprintf(verdict.what, sizeof verdict.what, "not accepted: %s", cotan_error_text(error, false, false));
+    } else {
+        for (int i = 0; i < method_count && verdict.what[0] == '\0'; i++) {
+            check_gradient(program, p, at, methods[i], r, &verdict);
+            if (verdict.what[0] == '\0') check_product(program, p, at, methods[i], r, &verdict);
+        }
+    }
+    cotan_close(context);
+    free(source);
+    free(at);
+    return verdict;
+}
+
+/* ---- shrinking: simpler programs that still fail, greedily ---- */
+
+static Program shrink(Program program, const char *const *methods, int method_count, Verdict *verdict) {
+    bool progress = true;
+    for (int rounds = 0; progress && rounds < 200; rounds++) {
+        progress = false;
+        int size = program_size(&program);
+        for (int step = 0; step < size && !progress; step++) {
+            for (int way = 0; way <= MAX_KIDS && !progress; way++) {
+                Program simpler;
+                Reference r;
+                if (!simplify_program(&program, step, way, &simpler) || !reference(&simpler, &r)) continue;
+                Verdict again = judge(&simpler, &r, methods, method_count);
+                if (again.what[0] == '\0') continue;
+                program = simpler;
+                *verdict = again;
+                progress = true;
+            }
+        }
+    }
+    return program;
+}
+
+static void save(const char *folder, uint64_t seed, const Program *p) {
+    char path[1000];
+    snprintf(path, sizeof path, "%s/random_%llu.cot", folder, (unsigned long long)seed);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        perror(path);
+        return;
+    }
+    char *at = text_of_point(&p->point, p->point.leaves);
+    fprintf(file, "-- Found by random programs; the derivatives must agree with finite differences.\n");
+    fprintf(file, "-- $ cotan check FILE f --at '%s'\n", at);
+    print_program(file, p);
+    fclose(file);
+    free(at);
+}
+
+/* ---- the command ---- */
+
+typedef struct Options {
+    uint64_t seed;
+    long count;
+    int size;
+    const char *methods[16];
+    int method_count;
+    const char *folder;
+    bool verbose;
+} Options;
+
+static bool read_options(int argc, char **argv, Options *o) {
+    *o = (Options){.seed = 1, .count = 500, .size = 60, .methods = {"forward", "tape"}, .method_count = 2};
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (strcmp(argv[i], "--seed") == 0 && more)
+            o->seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--count") == 0 && more)
+            o->count = strtol(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--size") == 0 && more)
+            o->size = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--save") == 0 && more)
+            o->folder = argv[++i];
+        else if (strcmp(argv[i], "--verbose") == 0)
+            o->verbose = true;
+        else if (strcmp(argv[i], "--methods") == 0 && more) {
+            o->method_count = 0;
+            for (char *name = strtok(argv[++i], ","); name != NULL && o->method_count < 16; name = strtok(NULL, ","))
+                o->methods[o->method_count++] = name;
+        } else {
+            fprintf(stderr, "unknown option %s\n", argv[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    Options o;
+    if (!read_options(argc, argv, &o)) return 2;
+    long passed = 0, failed = 0, discarded = 0;
+    for (uint64_t seed = o.seed; passed + failed < o.count; seed++) {
+        Random random = {seed * 0x2545f4914f6cdd1dULL};
+        Program program;
+        Reference r;
+        generate_reset();
+        generate_program(&random, 4 + random_below(&random, o.size), &program);
+        if (!reference(&program, &r)) {
+            discarded++;
+            continue;
+        }
+        if (o.verbose) {
+            printf("-- seed %llu\n", (unsigned long long)seed);
+            print_program(stdout, &program);
+            fflush(stdout);
+        }
+        Verdict verdict = judge(&program, &r, o.methods, o.method_count);
+        if (verdict.what[0] == '\0') {
+            passed++;
+            continue;
+        }
+        failed++;
+        program = shrink(program, o.methods, o.method_count, &verdict);
+        char *at = text_of_point(&program.point, program.point.leaves);
+        printf("seed %llu, smallest form found, at %s:\n%s\n", (unsigned long long)seed, at, verdict.what);
+        print_program(stdout, &program);
+        free(at);
+        if (o.folder != NULL) save(o.folder, seed, &program);
+        if (failed == 10) {
+            printf("stopping after 10 failures\n");
+            break;
+        }
+    }
+    printf("random programs: %ld discarded as undefined, ill-conditioned or near a branch\n", discarded);
+    printf("%ld passed, %ld failed\n", passed, failed);
+    return failed > 0 ? 1 : 0;
+}
