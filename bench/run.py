@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""make bench: what the evaluator and the methods cost on this machine, as tables. Measured, never asserted.
+
+Each figure is the median of several whole-process runs, less the time of an empty program, and is given as steps, as bytes
+an operation, or as a ratio of two runs side by side.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COTAN = os.path.join(HERE, "..", "build", "cotan")
+PROGRAM = os.path.join(HERE, "loop.cot")
+RUNS = 5
+
+
+def once(*args):
+    """Seconds, peak resident bytes and the JSON answer of one run."""
+    start = time.perf_counter()
+    process = subprocess.Popen([COTAN, *args, "--json"], stdout=subprocess.PIPE)
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = status
+    if status != 0:
+        sys.exit(f"cotan {' '.join(args)} failed")
+    return seconds, usage.ru_maxrss * 1024, json.loads(out)
+
+
+def measure(*args):
+    runs = [once(*args) for _ in range(RUNS)]
+    return statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs), runs[0][2]
+
+
+def main():
+    empty, _, _ = measure("run", PROGRAM, "loop", "--args", "[1, 1, 1]")
+    print(f"medians of {RUNS} runs; an empty program takes {empty:.3f} s\n")
+
+    print(f"{'program':12} {'steps':>14} {'seconds':>9} {'million steps/s':>16}")
+    for name in ["runFib", "runLoop", "runLists", "runArrays", "runDot"]:
+        seconds, _, _ = measure("run", PROGRAM, name)
+        steps = once("run", PROGRAM, name, "--count")[2]["steps"]
+        net = max(seconds - empty, 1e-9)
+        print(f"{name:12} {steps:14,} {net:9.3f} {steps / net / 1e6:16.1f}")
+
+    small, small_bytes, _ = measure("grad", PROGRAM, "f5", "--at", "0.9")
+    large, large_bytes, _ = measure("grad", PROGRAM, "f6", "--at", "0.9")
+    operations = 2 * (5_000_000 - 500_000)
+    print(f"\ntape, a loop of 10^7 operations: {(large_bytes - small_bytes) / operations:.1f} bytes of resident memory an operation")
+
+    print(f"\n{'gradient':12} {'method':8} {'steps/primal':>13} {'time/primal':>12}")
+    for name, point in [("f5", "0.9"), ("f6", "0.9")]:
+        primal, _, _ = measure("run", PROGRAM, name, "--args", f"[{point}]")
+        for method in ["tape", "forward"]:
+            seconds, _, _ = measure("grad", PROGRAM, name, "--at", point, "--method", method)
+            counted = once("grad", PROGRAM, name, "--at", point, "--method", method, "--count")[2]
+            ratio = (seconds - empty) / max(primal - empty, 1e-9)
+            print(f"{name:12} {method:8} {counted['steps'] / counted['primal_steps']:13.1f} {ratio:12.1f}")
+
+
+main()
