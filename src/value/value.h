@@ -28,7 +28,7 @@ typedef struct CtLayout {
     bool pointer_elements; /* ARRAY */
     uint32_t count;        /* FIELDS, CLOSURE: words */
     const uint64_t *pointers; /* bit i: word i is a pointer */
-} CtLayout;
+} CtLayout; /* two of equal contents are the same pointer */
 
 typedef struct CtObject {
     const CtLayout *layout;
@@ -96,5 +96,13 @@ void ct_value_show(CtText *out, const CtType *type, CtWord value);
 /* The shortest digits that read back, as Haskell's show writes a Double: 0.1, 1.0e-2, 1.0e7, Infinity, NaN. Into a buffer
  * of at least 32 bytes; returns the length. */
 size_t ct_show_double(char *buffer, double value);
+/* The same for a Float: the digits that read back to the same Float. */
+size_t ct_show_float(char *buffer, double value);
+
+/* A new [Char] of UTF-8 text (a byte that is none counts as a character); NULL when the heap is full. `string` is the type
+ * [Char]. */
+CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length);
+/* The text of a [Char], at most `max` characters of it. */
+void ct_string_text(CtText *out, CtWord string, size_t max);
 
 #endif

@@ -1,0 +1,204 @@
+/* The heap: memory by size, its limit, and the making of objects. Layouts are in layout.c, releasing in release.c. */
+#include "value/internal.h"
+
+#include <stdlib.h>
+
+typedef struct CtHeapChunk {
+    struct CtHeapChunk *next;
+} CtHeapChunk;
+
+/* Memory that came from malloc by itself, linked so that freeing a heap frees it. */
+typedef struct CtHeapLarge {
+    struct CtHeapLarge *next, **link;
+} CtHeapLarge;
+
+enum { CHUNK_FIRST = 32 * 1024, CHUNK_LAST = 1024 * 1024 };
+
+static void set_mark(CtHeap *heap) {
+    size_t mark = heap->peak;
+    heap->mark = mark < heap->limit ? mark : heap->limit;
+}
+
+CtHeap *ct_heap_new(size_t limit) {
+    CtHeap *heap = calloc(1, sizeof *heap);
+    if (heap == NULL) return NULL;
+    heap->next_chunk = CHUNK_FIRST;
+    ct_heap_set_limit(heap, limit);
+    return heap;
+}
+
+void ct_heap_free(CtHeap *heap) {
+    if (heap == NULL) return;
+    while (heap->large != NULL) {
+        CtHeapLarge *next = heap->large->next;
+        free(heap->large);
+        heap->large = next;
+    }
+    while (heap->chunks != NULL) {
+        CtHeapChunk *next = heap->chunks->next;
+        free(heap->chunks);
+        heap->chunks = next;
+    }
+    ct_layouts_free(heap);
+    free(heap);
+}
+
+size_t ct_heap_bytes(const CtHeap *heap) { return heap->bytes; }
+
+size_t ct_heap_peak(const CtHeap *heap) { return heap->peak > heap->bytes ? heap->peak : heap->bytes; }
+
+void ct_heap_reset_peak(CtHeap *heap) {
+    heap->peak = heap->bytes;
+    set_mark(heap);
+}
+
+void ct_heap_set_limit(CtHeap *heap, size_t limit) {
+    heap->limit = limit == 0 ? SIZE_MAX : limit;
+    set_mark(heap);
+}
+
+bool ct_heap_charge_slow(CtHeap *heap, size_t bytes) {
+    if (heap->bytes < bytes || heap->bytes > heap->limit) {
+        heap->bytes -= bytes;
+        return false;
+    }
+    heap->peak = heap->bytes > SIZE_MAX - HEAP_QUANTUM ? SIZE_MAX : (heap->bytes / HEAP_QUANTUM + 1) * HEAP_QUANTUM;
+    if (heap->peak > heap->limit) heap->peak = heap->limit;
+    set_mark(heap);
+    return true;
+}
+
+/* ---- memory ---- */
+
+static void *large_new(CtHeap *heap, size_t words) {
+    if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
+    if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+    CtHeapLarge *large = malloc(sizeof(CtHeapLarge) + words * sizeof(CtWord));
+    if (large == NULL) {
+        ct_heap_refund(heap, words * sizeof(CtWord));
+        return NULL;
+    }
+    large->next = heap->large;
+    large->link = &heap->large;
+    if (large->next != NULL) large->next->link = &large->next;
+    heap->large = large;
+    return large + 1;
+}
+
+static void large_give(CtHeap *heap, void *memory, size_t words) {
+    CtHeapLarge *large = (CtHeapLarge *)memory - 1;
+    *large->link = large->next;
+    if (large->next != NULL) large->next->link = large->link;
+    free(large);
+    ct_heap_refund(heap, words * sizeof(CtWord));
+}
+
+static void *large_resize(CtHeap *heap, void *memory, size_t before, size_t words) {
+    if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
+    if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+    CtHeapLarge *large = realloc((CtHeapLarge *)memory - 1, sizeof(CtHeapLarge) + words * sizeof(CtWord));
+    if (large == NULL) {
+        ct_heap_refund(heap, words * sizeof(CtWord));
+        return NULL;
+    }
+    ct_heap_refund(heap, before * sizeof(CtWord));
+    *large->link = large;
+    if (large->next != NULL) large->next->link = &large->next;
+    return large + 1;
+}
+
+#ifndef CT_HEAP_PLAIN
+/* What is left of a chunk that is too small for the next request becomes one free cell. */
+static bool new_chunk(CtHeap *heap) {
+    size_t left = (size_t)(heap->bump_end - heap->bump) / sizeof(CtWord);
+    if (left > 0) {
+        CtFree *cell = (CtFree *)(void *)heap->bump;
+        cell->next = heap->free[left];
+        heap->free[left] = cell;
+    }
+    CtHeapChunk *chunk = malloc(heap->next_chunk);
+    heap->bump = heap->bump_end = NULL;
+    if (chunk == NULL) return false;
+    chunk->next = heap->chunks;
+    heap->chunks = chunk;
+    heap->bump = (char *)chunk + sizeof(CtWord) * 2;
+    heap->bump_end = (char *)chunk + heap->next_chunk;
+    if (heap->next_chunk < CHUNK_LAST) heap->next_chunk *= 2;
+    return true;
+}
+
+void *ct_heap_take_slow(CtHeap *heap, size_t words) {
+    if (words > HEAP_SMALL) return large_new(heap, words);
+    size_t bytes = words * sizeof(CtWord);
+    if (!ct_heap_charge(heap, bytes)) return NULL;
+    if ((size_t)(heap->bump_end - heap->bump) < bytes && !new_chunk(heap)) {
+        ct_heap_refund(heap, bytes);
+        return NULL;
+    }
+    void *memory = heap->bump;
+    heap->bump += bytes;
+    return memory;
+}
+#else
+void *ct_heap_take_slow(CtHeap *heap, size_t words) { return large_new(heap, words); }
+#endif
+
+void ct_heap_give_slow(CtHeap *heap, void *memory, size_t words) { large_give(heap, memory, words); }
+
+/* ---- objects ---- */
+
+CtFields *ct_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
+    return ct_fields_take(heap, layout, tag);
+}
+
+CtClosure *ct_closure_new(CtHeap *heap, const CtLayout *layout, void *code) {
+    CtClosure *closure = ct_heap_take(heap, CT_CLOSURE_WORDS + (size_t)layout->count);
+    if (closure == NULL) return NULL;
+    closure->head = (CtObject){layout, 1, 0};
+    closure->code = code;
+    return closure;
+}
+
+CtArray *ct_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity) {
+    if (capacity < length) capacity = length;
+    CtArray *array = ct_heap_take(heap, CT_ARRAY_WORDS);
+    if (array == NULL) return NULL;
+    *array = (CtArray){.head = {layout, 1, 0}};
+    if (!ct_array_reserve(heap, array, capacity)) {
+        ct_heap_give(heap, array, CT_ARRAY_WORDS);
+        return NULL;
+    }
+    array->length = length;
+    return array;
+}
+
+static bool is_small(int64_t words) {
+#ifdef CT_HEAP_PLAIN
+    (void)words;
+    return false;
+#else
+    return words <= HEAP_SMALL;
+#endif
+}
+
+bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
+    if (capacity <= array->capacity) return true;
+    CtWord *items;
+    if (array->items != NULL && !is_small(array->capacity)) {
+        items = large_resize(heap, array->items, (size_t)array->capacity, (size_t)capacity);
+        if (items == NULL) return false;
+    } else {
+        items = ct_heap_take(heap, (size_t)capacity);
+        if (items == NULL) return false;
+        if (array->length > 0) memcpy(items, array->items, (size_t)array->length * sizeof(CtWord));
+        if (array->items != NULL) ct_heap_give(heap, array->items, (size_t)array->capacity);
+    }
+    array->items = items;
+    array->capacity = capacity;
+    return true;
+}
+
+bool ct_array_grow(CtHeap *heap, CtArray *array) {
+    int64_t more = array->capacity / 2 + 4;
+    return ct_array_reserve(heap, array, array->capacity + more) || ct_array_reserve(heap, array, array->length + 1);
+}

@@ -1,0 +1,110 @@
+/* The heap's inside, for those who allocate in a hot loop: free lists by size over big chunks.
+ *
+ * Objects of up to HEAP_SMALL words come from the free list of their size; what is bigger comes from malloc. Every byte
+ * of a living object is counted, so that a limit and the peak mean the same on every machine (the peak to within
+ * HEAP_QUANTUM). Under AddressSanitizer every object comes from malloc, so that mistakes are found.
+ */
+#ifndef CT_VALUE_HEAP_H
+#define CT_VALUE_HEAP_H
+
+#include "value/value.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define CT_HEAP_PLAIN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CT_HEAP_PLAIN 1
+#endif
+#endif
+
+enum { HEAP_SMALL = 32, HEAP_QUANTUM = 4096 };
+
+typedef struct CtFree {
+    struct CtFree *next;
+} CtFree;
+
+struct CtHeap {
+    CtFree *free[HEAP_SMALL + 1]; /* by words */
+    char *bump, *bump_end;        /* what is left of the newest chunk */
+    size_t bytes;                 /* living */
+    size_t mark;                  /* where `bytes` needs a look: next peak step, or the limit */
+    size_t peak, limit;
+    struct CtHeapChunk *chunks;
+    struct CtHeapLarge *large;
+    struct CtLayoutEntry **layouts; /* hash table of interned layouts */
+    uint32_t layout_count, layout_slots;
+    struct CtTypeLayout *type_layouts; /* hash table: type or constructor -> layout, nullary object */
+    uint32_t type_layout_count, type_layout_slots;
+    size_t next_chunk;
+};
+
+/* Accounts for `bytes` more; false when that is over the limit (then nothing has changed). */
+bool ct_heap_charge_slow(CtHeap *heap, size_t bytes);
+static inline bool ct_heap_charge(CtHeap *heap, size_t bytes) {
+    heap->bytes += bytes;
+    if (__builtin_expect(heap->bytes <= heap->mark, 1)) return true;
+    return ct_heap_charge_slow(heap, bytes);
+}
+static inline void ct_heap_refund(CtHeap *heap, size_t bytes) { heap->bytes -= bytes; }
+
+/* Memory for `words` words, unset; NULL when the heap is full. */
+void *ct_heap_take_slow(CtHeap *heap, size_t words);
+void ct_heap_give_slow(CtHeap *heap, void *memory, size_t words);
+
+static inline void *ct_heap_take(CtHeap *heap, size_t words) {
+#ifndef CT_HEAP_PLAIN
+    if (__builtin_expect(words <= HEAP_SMALL, 1)) {
+        CtFree *cell = heap->free[words];
+        if (__builtin_expect(cell != NULL, 1)) {
+            if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+            heap->free[words] = cell->next;
+            return cell;
+        }
+    }
+#endif
+    return ct_heap_take_slow(heap, words);
+}
+
+static inline void ct_heap_give(CtHeap *heap, void *memory, size_t words) {
+#ifndef CT_HEAP_PLAIN
+    if (__builtin_expect(words <= HEAP_SMALL, 1)) {
+        CtFree *cell = memory;
+        cell->next = heap->free[words];
+        heap->free[words] = cell;
+        ct_heap_refund(heap, words * sizeof(CtWord));
+        return;
+    }
+#endif
+    ct_heap_give_slow(heap, memory, words);
+}
+
+enum {
+    CT_OBJECT_WORDS = sizeof(CtObject) / sizeof(CtWord),
+    CT_ARRAY_WORDS = sizeof(CtArray) / sizeof(CtWord),
+    CT_CLOSURE_WORDS = sizeof(CtClosure) / sizeof(CtWord),
+};
+
+/* ct_fields_new, in line. */
+static inline CtFields *ct_fields_take(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
+    CtFields *fields = ct_heap_take(heap, CT_OBJECT_WORDS + (size_t)layout->count);
+    if (__builtin_expect(fields == NULL, 0)) return NULL;
+    fields->head.layout = layout;
+    fields->head.refs = 1;
+    fields->head.tag = tag;
+    return fields;
+}
+/* Gives back a FIELDS object's own memory; what its words held has been moved out. */
+static inline void ct_fields_give(CtHeap *heap, CtFields *fields) {
+    ct_heap_give(heap, fields, CT_OBJECT_WORDS + (size_t)fields->head.layout->count);
+}
+
+static inline bool ct_layout_pointer(const CtLayout *layout, uint32_t index) {
+    return (layout->pointers[index / 64] >> (index % 64)) & 1;
+}
+
+/* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
+bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity);
+/* Room for one more at the end: grows by half. */
+bool ct_array_grow(CtHeap *heap, CtArray *array);
+
+#endif

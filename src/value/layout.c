@@ -1,0 +1,171 @@
+/* Layouts: which words of an object are pointers. Interned, so that equal layouts are one pointer. */
+#include "value/internal.h"
+
+#include <stdlib.h>
+
+typedef struct CtLayoutEntry {
+    CtLayout layout;
+    uint32_t hash;
+    struct CtLayoutEntry *next;
+    uint64_t bits[];
+} CtLayoutEntry;
+
+/* What is known at a type or a constructor (the key). */
+typedef struct CtTypeLayout {
+    const void *key;
+    const CtLayout *layout;
+    CtObject *nullary;
+} CtTypeLayout;
+
+bool ct_type_is_pointer(const CtType *type) {
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT:
+    case TYPE_INT:
+    case TYPE_CHAR: return false;
+    case TYPE_TUPLE: return type->count > 0;
+    case TYPE_ARRAY:
+    case TYPE_FUN: return true;
+    case TYPE_DATA: return !type->data->is_enum;
+    }
+    return false;
+}
+
+/* ---- interning ---- */
+
+static bool grow_layouts(CtHeap *heap) {
+    uint32_t slots = heap->layout_slots == 0 ? 64 : heap->layout_slots * 2;
+    CtLayoutEntry **table = calloc(slots, sizeof(CtLayoutEntry *));
+    if (table == NULL) return false;
+    for (uint32_t i = 0; i < heap->layout_slots; i++) {
+        for (CtLayoutEntry *entry = heap->layouts[i]; entry != NULL;) {
+            CtLayoutEntry *next = entry->next;
+            entry->next = table[entry->hash % slots];
+            table[entry->hash % slots] = entry;
+            entry = next;
+        }
+    }
+    free(heap->layouts);
+    heap->layouts = table;
+    heap->layout_slots = slots;
+    return true;
+}
+
+static const CtLayout *intern(CtHeap *heap, CtLayout layout, uint32_t words) {
+    uint64_t hash = (uint64_t)layout.kind * 31 + layout.count * 2u + layout.pointer_elements;
+    for (uint32_t i = 0; i < words; i++) hash = (hash ^ layout.pointers[i]) * 0x9E3779B97F4A7C15u;
+    uint32_t h = (uint32_t)(hash >> 32) ^ (uint32_t)hash;
+    if (heap->layout_count >= heap->layout_slots && !grow_layouts(heap)) return NULL;
+    CtLayoutEntry **slot = &heap->layouts[h % heap->layout_slots];
+    for (CtLayoutEntry *entry = *slot; entry != NULL; entry = entry->next) {
+        if (entry->hash == h && entry->layout.kind == layout.kind && entry->layout.count == layout.count &&
+            entry->layout.pointer_elements == layout.pointer_elements &&
+            memcmp(entry->bits, layout.pointers, words * sizeof(uint64_t)) == 0)
+            return &entry->layout;
+    }
+    CtLayoutEntry *entry = calloc(1, sizeof *entry + words * sizeof(uint64_t));
+    if (entry == NULL) return NULL;
+    entry->layout = layout;
+    memcpy(entry->bits, layout.pointers, words * sizeof(uint64_t));
+    entry->layout.pointers = entry->bits;
+    entry->hash = h;
+    entry->next = *slot;
+    *slot = entry;
+    heap->layout_count++;
+    return &entry->layout;
+}
+
+const CtLayout *ct_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count) {
+    uint64_t few[4] = {0};
+    uint32_t words = count / 64 + 1;
+    uint64_t *bits = words <= 4 ? few : calloc(words, sizeof(uint64_t));
+    if (bits == NULL) return NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (pointers[i]) bits[i / 64] |= (uint64_t)1 << (i % 64);
+    const CtLayout *layout = intern(heap, (CtLayout){kind, false, count, bits}, words);
+    if (bits != few) free(bits);
+    return layout;
+}
+
+/* ---- by type ---- */
+
+static CtTypeLayout *find_slot(CtTypeLayout *table, uint32_t slots, const void *key) {
+    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
+    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
+        CtTypeLayout *slot = &table[i & (slots - 1)];
+        if (slot->key == key || slot->key == NULL) return slot;
+    }
+}
+
+/* The entry of a key, new ones without a layout; NULL without memory. */
+static CtTypeLayout *type_entry(CtHeap *heap, const void *key) {
+    if (heap->type_layout_count * 2 >= heap->type_layout_slots) {
+        uint32_t slots = heap->type_layout_slots == 0 ? 64 : heap->type_layout_slots * 2;
+        CtTypeLayout *table = calloc(slots, sizeof *table);
+        if (table == NULL) return NULL;
+        for (uint32_t i = 0; i < heap->type_layout_slots; i++) {
+            CtTypeLayout *old = &heap->type_layouts[i];
+            if (old->key != NULL) *find_slot(table, slots, old->key) = *old;
+        }
+        free(heap->type_layouts);
+        heap->type_layouts = table;
+        heap->type_layout_slots = slots;
+    }
+    CtTypeLayout *entry = find_slot(heap->type_layouts, heap->type_layout_slots, key);
+    if (entry->key == NULL) {
+        entry->key = key;
+        heap->type_layout_count++;
+    }
+    return entry;
+}
+
+static const CtLayout *layout_of_types(CtHeap *heap, const void *key, CtType *const *types, uint32_t count) {
+    CtTypeLayout *entry = type_entry(heap, key);
+    if (entry == NULL) return NULL;
+    if (entry->layout != NULL) return entry->layout;
+    bool few[64];
+    bool *pointers = count <= 64 ? few : calloc(count, sizeof(bool));
+    if (pointers == NULL) return NULL;
+    for (uint32_t i = 0; i < count; i++) pointers[i] = ct_type_is_pointer(types[i]);
+    entry->layout = ct_layout_fields(heap, OBJECT_FIELDS, pointers, count);
+    if (pointers != few) free(pointers);
+    return entry->layout;
+}
+
+const CtLayout *ct_layout_tuple(CtHeap *heap, const CtType *tuple) {
+    return layout_of_types(heap, tuple, tuple->parts, tuple->count);
+}
+
+const CtLayout *ct_layout_con(CtHeap *heap, const CtCon *con) {
+    return layout_of_types(heap, con, con->fields, con->count);
+}
+
+const CtLayout *ct_layout_array(CtHeap *heap, const CtType *array) {
+    uint64_t none = 0;
+    return intern(heap, (CtLayout){OBJECT_ARRAY, ct_type_is_pointer(array->parts[0]), 0, &none}, 1);
+}
+
+CtObject *ct_nullary(CtHeap *heap, const CtCon *con) {
+    const CtLayout *layout = ct_layout_con(heap, con);
+    if (layout == NULL) return NULL;
+    CtTypeLayout *entry = type_entry(heap, con);
+    if (entry == NULL) return NULL;
+    if (entry->nullary == NULL) {
+        CtFields *fields = ct_fields_new(heap, layout, con->tag);
+        if (fields == NULL) return NULL;
+        entry->nullary = &fields->head;
+    }
+    return ct_retain(entry->nullary);
+}
+
+void ct_layouts_free(CtHeap *heap) {
+    for (uint32_t i = 0; i < heap->layout_slots; i++) {
+        for (CtLayoutEntry *entry = heap->layouts[i]; entry != NULL;) {
+            CtLayoutEntry *next = entry->next;
+            free(entry);
+            entry = next;
+        }
+    }
+    free(heap->layouts);
+    free(heap->type_layouts);
+}

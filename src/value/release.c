@@ -1,0 +1,72 @@
+/* Releasing: an object whose count has reached 0 gives back its memory and lets go of what it held. Never recurses: dead
+ * objects wait in a list that runs through themselves, in the place of their counts. */
+#include "value/internal.h"
+
+/* The list of the dead overlays refs and tag. */
+typedef union Dead {
+    CtObject object;
+    struct {
+        const CtLayout *layout;
+        union Dead *next;
+    } link;
+} Dead;
+
+static inline Dead *let_go(CtObject *child, Dead *dead) {
+    if (child == NULL || --child->refs != 0) return dead;
+    Dead *self = (Dead *)child;
+    self->link.next = dead;
+    return self;
+}
+
+static Dead *release_words(const CtLayout *layout, const CtWord *words, Dead *dead) {
+    for (uint32_t base = 0; base < layout->count; base += 64) {
+        uint64_t bits = layout->pointers[base / 64];
+        while (bits != 0) {
+            uint32_t index = base + (uint32_t)__builtin_ctzll(bits);
+            bits &= bits - 1;
+            dead = let_go(words[index].object, dead);
+        }
+    }
+    return dead;
+}
+
+static Dead *destroy_one(CtHeap *heap, CtObject *object, Dead *dead) {
+    const CtLayout *layout = object->layout;
+    switch (layout->kind) {
+    case OBJECT_FIELDS:
+        dead = release_words(layout, ((CtFields *)object)->words, dead);
+        ct_heap_give(heap, object, CT_OBJECT_WORDS + (size_t)layout->count);
+        return dead;
+    case OBJECT_CLOSURE:
+        dead = release_words(layout, ((CtClosure *)object)->captures, dead);
+        ct_heap_give(heap, object, CT_CLOSURE_WORDS + (size_t)layout->count);
+        return dead;
+    case OBJECT_ARRAY: {
+        CtArray *array = (CtArray *)object;
+        if (layout->pointer_elements)
+            for (int64_t i = 0; i < array->length; i++) dead = let_go(array->items[i].object, dead);
+        if (array->items != NULL) ct_heap_give(heap, array->items, (size_t)array->capacity);
+        ct_heap_give(heap, array, CT_ARRAY_WORDS);
+        return dead;
+    }
+    }
+    return dead;
+}
+
+void ct_object_destroy(CtHeap *heap, CtObject *object) {
+    Dead *dead = (Dead *)object;
+    dead->link.next = NULL;
+    while (dead != NULL) {
+        Dead *self = dead;
+        dead = self->link.next;
+        dead = destroy_one(heap, &self->object, dead);
+    }
+}
+
+void ct_value_retain(const CtType *type, CtWord value) {
+    if (ct_type_is_pointer(type)) ct_retain(value.object);
+}
+
+void ct_value_release(CtHeap *heap, const CtType *type, CtWord value) {
+    if (ct_type_is_pointer(type)) ct_release(heap, value.object);
+}

@@ -1,0 +1,73 @@
+/* Text and [Char]. */
+#include "value/internal.h"
+
+/* The character at `at` and how many bytes it takes; a byte that starts no sequence stands for itself. */
+static uint32_t decode(const char *text, size_t length, size_t at, size_t *bytes) {
+    const unsigned char *s = (const unsigned char *)text + at;
+    size_t left = length - at;
+    *bytes = 1;
+    size_t more = s[0] >= 0xF0 && s[0] < 0xF8 ? 3 : s[0] >= 0xE0 && s[0] < 0xF0 ? 2 : s[0] >= 0xC2 && s[0] < 0xE0 ? 1 : 0;
+    if (more == 0 || more >= left) return s[0];
+    uint32_t point = s[0] & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++) {
+        if ((s[i] & 0xC0) != 0x80) return s[0];
+        point = point << 6 | (s[i] & 0x3Fu);
+    }
+    *bytes = more + 1;
+    return point;
+}
+
+static void put_utf8(CtText *out, uint32_t point) {
+    char bytes[4];
+    size_t n = 0;
+    if (point < 0x80) {
+        bytes[n++] = (char)point;
+    } else if (point < 0x800) {
+        bytes[n++] = (char)(0xC0 | point >> 6);
+        bytes[n++] = (char)(0x80 | (point & 0x3F));
+    } else if (point < 0x10000) {
+        bytes[n++] = (char)(0xE0 | point >> 12);
+        bytes[n++] = (char)(0x80 | (point >> 6 & 0x3F));
+        bytes[n++] = (char)(0x80 | (point & 0x3F));
+    } else {
+        bytes[n++] = (char)(0xF0 | (point >> 18 & 7));
+        bytes[n++] = (char)(0x80 | (point >> 12 & 0x3F));
+        bytes[n++] = (char)(0x80 | (point >> 6 & 0x3F));
+        bytes[n++] = (char)(0x80 | (point & 0x3F));
+    }
+    ct_text_add(out, bytes, n);
+}
+
+CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length) {
+    const CtCon *nil = &string->data->cons[0], *cons = &string->data->cons[1];
+    const CtLayout *layout = ct_layout_con(heap, cons);
+    CtObject *end = ct_nullary(heap, nil);
+    if (layout == NULL || end == NULL) return NULL;
+    /* From the front, so that the characters lie in order: `link` is where the next cell goes. */
+    CtWord result = {.object = end}, *link = &result;
+    for (size_t at = 0; at < length;) {
+        size_t bytes;
+        uint32_t point = decode(text, length, at, &bytes);
+        at += bytes;
+        CtFields *cell = ct_fields_take(heap, layout, cons->tag);
+        if (cell == NULL) {
+            ct_release(heap, result.object);
+            return NULL;
+        }
+        cell->words[0].integer = (int64_t)point;
+        cell->words[1].object = end;
+        link->object = &cell->head;
+        link = &cell->words[1];
+    }
+    return result.object;
+}
+
+void ct_string_text(CtText *out, CtWord string, size_t max) {
+    const CtObject *object = string.object;
+    for (size_t i = 0; i < max && object->tag != 0; i++) {
+        const CtFields *cell = (const CtFields *)object;
+        int64_t point = cell->words[0].integer;
+        put_utf8(out, point < 0 || point > 0x10FFFF ? 0xFFFD : (uint32_t)point);
+        object = cell->words[1].object;
+    }
+}
