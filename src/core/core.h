@@ -60,6 +60,7 @@ typedef struct CtVar {
     CtSym name;
     uint32_t id; /* unique in the program */
     CtType *type;
+    struct CtVarNotes *notes; /* the simplifier's */
 } CtVar;
 
 typedef enum CtCoreKind {
@@ -267,14 +268,15 @@ const char *ct_core_lint(CtProgram *p);
 const char *ct_core_lint_global(CtProgram *p, const CtGlobal *global);
 
 /* Rebuilds a node with `visit` applied to each direct child, in evaluation order; returns the node itself when nothing
- * changed. Binders are kept. */
+ * changed. Binders are kept, and so are the types of children. A λ that changes is a new CtLam with the same origin. */
 typedef CtCore *CtCoreVisit(void *data, CtCore *child);
 CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
 
-/* A copy with fresh binders, free variables replaced by `replace` (CtVar * -> CtCore *; may be NULL). */
+/* A copy with fresh binders, free variables replaced by `replace` (key of a CtVar * -> CtCore *, which the copy shares; may
+ * be NULL). */
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
-/* Fills lam->captures (and of its whole group). */
+/* Fills lam->captures (and of its whole group), and those of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);
 
 /* Inlines, reduces (β, case and projection of known constructions, let of atoms), drops dead code. Keeps meaning, order of

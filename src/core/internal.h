@@ -20,4 +20,11 @@ bool ct_core_is_total(const CtCore *core);
 /* True for forms whose children are as.call.args. */
 bool ct_core_has_args(CtCoreKind kind);
 
+/* A new λ node with the parameters, name and origin of an old one, in no group. */
+CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
+
+typedef CT_VEC(CtCore *) CtCoreList;
+/* Appends the direct children, in evaluation order. */
+void ct_core_children(CtArena *arena, CtCore *core, CtCoreList *out);
+
 #endif
