@@ -22,6 +22,11 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 void ct_ad_expand(CtAd *ad);
 CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
 
+/* Terms that give what DERIV_JVP and DERIV_VJP give, by any method: a tangent also in reverse (rows of the Jacobian), a
+ * cotangent also forward (columns). f, x and dx are closed. */
+CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx);
+CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x);
+
 /* D[type] for a method. */
 CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type);
 /* D[g]: made on first need and kept. */

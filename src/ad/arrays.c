@@ -1,0 +1,377 @@
+/* Array operations under D. Structural ones are homomorphic. A method with a state carries it through the elements in
+ * mapAccumL and foldl. Numeric ones are differentiated by their definitions: sum and product as folds, maximum and
+ * minimum as the element where they are found.
+ */
+#include "ad/internal.h"
+
+static int function_index(const CtCore *core) { return ct_array_info(core->as.call.of.array)->function; }
+
+/* Of the reals themselves: sum, product, maximum… of an array of reals. */
+static bool is_numeric(const CtCore *core) {
+    switch (core->as.call.of.array) {
+    case ARRAY_SUM:
+    case ARRAY_PRODUCT:
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN: return ct_is_real(core->as.call.args[0]->type->parts[0]);
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_SHAPE:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_REPLICATE:
+    case ARRAY_IOTA:
+    case ARRAY_GATHER:
+    case ARRAY_TRANSPOSE:
+    case ARRAY_RESHAPE:
+    case ARRAY_REVERSE:
+    case ARRAY_APPEND:
+    case ARRAY_SLICE:
+    case ARRAY_CONCAT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: return false;
+    }
+    return false;
+}
+
+static bool is_fold(const CtCore *core) {
+    return is_numeric(core) && (core->as.call.of.array == ARRAY_SUM || core->as.call.of.array == ARRAY_PRODUCT);
+}
+
+bool ct_lift_pure_array(CtTransform *t, CtCore *core) {
+    if (is_fold(core)) return false;
+    int function = function_index(core);
+    for (uint32_t i = 0; i < core->as.call.count; i++) {
+        CtCore *arg = core->as.call.args[i];
+        if ((int)i == function) {
+            if (arg->kind != CORE_LAM || !ct_lift_pure(t, arg->as.lam->body)) return false;
+        } else if (!ct_lift_pure(t, arg))
+            return false;
+    }
+    return true;
+}
+
+/* ---- numeric operations ---- */
+
+/* One step of a sum or product: D[op](acc, x). */
+static CtCore *fold_step(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *acc, CtCore *x) {
+    CtOperation op = {.span = core->span, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
+    op.prim = core->as.call.of.array == ARRAY_SUM ? PRIM_ADD : PRIM_MUL;
+    return t->rules->operation(t->ad, seq, &op);
+}
+
+static CtCore *fold_start(CtTransform *t, CtCore *core) {
+    double start = core->as.call.of.array == ARRAY_SUM ? 0.0 : 1.0;
+    CtCore *number = ct_core_real(t->p, core->span, core->type, start);
+    return t->rules->constant(t->ad, core->span, number);
+}
+
+static CtCore *lambda(CtTransform *t, CtSpan span, CtVar *const *params, uint32_t count, CtCore *body) {
+    return ct_core_lam(t->p, span, NULL, params, count, body);
+}
+
+static CtCore *array3(CtTransform *t, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+    CtCore *args[3] = {a, b, c};
+    return ct_core_array(t->p, span, op, args, c ? 3 : b ? 2 : 1);
+}
+
+/* map primal xs */
+static CtCore *primals(CtTransform *t, CtSpan span, CtCore *xs) {
+    CtVar *x = ct_var_new(t->p, "x", xs->type->parts[0]);
+    CtCore *use = ct_core_var(t->p, span, x);
+    CtCore *body = t->rules->primal(t->ad, span, use);
+    CtCore *f = lambda(t, span, &x, 1, body);
+    return array3(t, span, ARRAY_MAP, f, xs, NULL);
+}
+
+/* maximum xs = xs ! argmax (map primal xs): ties and failures as in the original. */
+static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
+    CtArrayOp op = core->as.call.of.array;
+    if (op == ARRAY_ARGMAX || op == ARRAY_ARGMIN) {
+        CtCore *values = primals(t, core->span, xs);
+        return array3(t, core->span, op, values, NULL, NULL);
+    }
+    CtSeq seq = ct_seq(t->p, NULL);
+    CtCore *named = ct_seq_name(&seq, "xs", xs);
+    CtCore *values = primals(t, core->span, named);
+    CtCore *at = array3(t, core->span, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
+    CtCore *element = array3(t, core->span, ARRAY_INDEX, named, at, NULL);
+    return ct_seq_close(&seq, element);
+}
+
+/* ---- without a state ---- */
+
+/* A function argument: consumed where it stands, so it needs no provenance. */
+static CtCore *direct_function(CtTransform *t, CtCore *f) {
+    if (f->kind != CORE_LAM) return ct_ad_direct(t, f);
+    CtVar *params[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < f->as.lam->count; i++) params[i] = ct_ad_bind(t, f->as.lam->params[i]);
+    CtCore *body = ct_ad_direct(t, f->as.lam->body);
+    return ct_core_lam(t->p, f->span, f->as.lam->name, params, f->as.lam->count, body);
+}
+
+static CtCore *direct_fold(CtTransform *t, CtCore *core, CtCore *xs) {
+    CtVar *params[2];
+    params[0] = ct_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
+    params[1] = ct_var_new(t->p, "x", params[0]->type);
+    CtCore *acc = ct_core_var(t->p, core->span, params[0]);
+    CtCore *x = ct_core_var(t->p, core->span, params[1]);
+    CtSeq inner = ct_seq(t->p, NULL);
+    CtCore *result = fold_step(t, &inner, core, acc, x);
+    CtCore *f = lambda(t, core->span, params, 2, ct_seq_close(&inner, result));
+    CtCore *start = fold_start(t, core);
+    return array3(t, core->span, ARRAY_FOLDL, f, start, xs);
+}
+
+CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
+    int function = function_index(core);
+    CtCore *args[3] = {NULL, NULL, NULL};
+    for (uint32_t i = 0; i < core->as.call.count; i++) {
+        CtCore *arg = core->as.call.args[i];
+        args[i] = (int)i == function ? direct_function(t, arg) : ct_ad_direct(t, arg);
+    }
+    if (is_fold(core)) return direct_fold(t, core, args[0]);
+    if (is_numeric(core)) return extremum(t, core, args[0]);
+    return ct_core_array(t->p, core->span, core->as.call.of.array, args, core->as.call.count);
+}
+
+/* ---- with a state ---- */
+
+/* A function argument that is to be applied once in a λ made here: its own λ opened, or a named function value. */
+typedef struct Step {
+    CtCore *f;  /* as it was */
+    CtCore *value; /* D[f], named; NULL when f is a λ */
+    CtVar *params[2];
+    CtSpan span;
+} Step;
+
+static Step step_of(CtTransform *t, CtSeq *seq, CtCore *f) {
+    Step step = {.f = f, .span = f->span};
+    if (f->kind != CORE_LAM) {
+        step.value = ct_lift_value(t, seq, f);
+        if (!ct_is_movable(step.value)) step.value = ct_seq_name(seq, "f", step.value);
+    }
+    for (uint32_t i = 0; i + 1 < f->type->count; i++)
+        step.params[i] = f->kind == CORE_LAM ? ct_ad_bind(t, f->as.lam->params[i])
+                                             : ct_var_new(t->p, "x", ct_ad_type(t->ad, t->method, f->type->parts[i]));
+    return step;
+}
+
+/* Its application to its own parameters, in tail position: (value, state). */
+static CtCore *step_tail(CtTransform *t, CtSeq *inner, const Step *step) {
+    if (!step->value) return ct_lift_tail(t, inner, step->f->as.lam->body);
+    CtCore *args[3];
+    uint32_t count = step->f->type->count - 1;
+    for (uint32_t i = 0; i < count; i++) args[i] = ct_core_var(t->p, step->span, step->params[i]);
+    args[count] = ct_seq_state(inner, step->span);
+    CtCore *call = ct_core_app(t->p, step->span, step->value, args, count + 1);
+    return ct_seq_close(inner, call);
+}
+
+/* The same in sequence. */
+static CtCore *step_value(CtTransform *t, CtSeq *inner, const Step *step) {
+    if (!step->value) return ct_lift_value(t, inner, step->f->as.lam->body);
+    CtSeq empty = ct_seq(t->p, inner->state);
+    CtCore *call = step_tail(t, &empty, step);
+    return ct_seq_run(inner, "r", call);
+}
+
+/* mapAccumL (λ(s, x). (s', y)) s xs, whose state becomes the current one; gives the array. */
+static CtCore *carry(CtTransform *t, CtSeq *seq, CtSpan span, CtCore *f, CtCore *xs) {
+    CtCore *state = ct_seq_state(seq, span);
+    CtCore *both = array3(t, span, ARRAY_MAP_ACCUM, f, state, xs);
+    CtVar *vars[2];
+    vars[0] = ct_var_new(t->p, "s", both->type->parts[0]);
+    vars[1] = ct_var_new(t->p, "ys", both->type->parts[1]);
+    ct_seq_unpack(seq, span, vars, 2, both);
+    seq->state = vars[0];
+    return ct_core_var(t->p, span, vars[1]);
+}
+
+static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSpan span, CtCore *value) {
+    CtCore *state = ct_seq_state(inner, span);
+    CtCore *pair = ct_core_pair(t->p, span, state, value);
+    return ct_seq_close(inner, pair);
+}
+
+/* map f xs, build f (iota n), one parameter. */
+static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs) {
+    CtVar *params[2];
+    params[0] = ct_var_new(t->p, "s", t->state);
+    params[1] = step->params[0];
+    CtSeq inner = ct_seq(t->p, params[0]);
+    CtCore *value = step_value(t, &inner, step);
+    CtCore *body = swapped(t, &inner, core->span, value);
+    return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), xs);
+}
+
+/* zipWith f xs ys: as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
+static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs, CtCore *ys) {
+    CtVar *ab[2];
+    ab[0] = ct_var_new(t->p, "a", xs->type->parts[0]);
+    ab[1] = ct_var_new(t->p, "b", ys->type->parts[0]);
+    CtCore *a = ct_core_var(t->p, core->span, ab[0]);
+    CtCore *b = ct_core_var(t->p, core->span, ab[1]);
+    CtCore *pairing = lambda(t, core->span, ab, 2, ct_core_pair(t->p, core->span, a, b));
+    CtCore *pairs = array3(t, core->span, ARRAY_ZIP_WITH, pairing, xs, ys);
+    CtVar *params[2];
+    params[0] = ct_var_new(t->p, "s", t->state);
+    params[1] = ct_var_new(t->p, "ab", pairs->type->parts[0]);
+    CtSeq inner = ct_seq(t->p, params[0]);
+    ct_seq_unpack(&inner, core->span, step->params, 2, ct_core_var(t->p, core->span, params[1]));
+    CtCore *value = step_value(t, &inner, step);
+    CtCore *body = swapped(t, &inner, core->span, value);
+    return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), pairs);
+}
+
+/* foldl f z xs: the state goes in the accumulator, λ((acc, s), x). f (acc, x, s). */
+static CtCore *fold_with(CtTransform *t, CtSeq *seq, CtSpan span, CtVar *acc, CtVar *x, CtSeq *inner, CtCore *body,
+                         CtCore *start, CtCore *xs) {
+    CtVar *params[2];
+    params[0] = ct_var_new(t->p, "accs", ct_type_pair(t->p, acc->type, t->state));
+    params[1] = x;
+    CtVar *opened[2] = {acc, inner->state};
+    CtCore *f = ct_core_unpack(t->p, span, opened, 2, ct_core_var(t->p, span, params[0]), body);
+    CtCore *state = ct_seq_state(seq, span);
+    CtCore *from = ct_core_pair(t->p, span, start, state);
+    return ct_seq_run(seq, "r", array3(t, span, ARRAY_FOLDL, lambda(t, span, params, 2, f), from, xs));
+}
+
+static CtCore *lift_foldl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
+    CtSeq inner = ct_seq(t->p, ct_var_new(t->p, "s", t->state));
+    CtSeq from = inner;
+    CtCore *body = step_tail(t, &inner, step);
+    return fold_with(t, seq, core->span, step->params[0], step->params[1], &from, body, start, xs);
+}
+
+static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
+    CtVar *acc = ct_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
+    CtVar *x = ct_var_new(t->p, "x", acc->type);
+    CtSeq inner = ct_seq(t->p, ct_var_new(t->p, "s", t->state));
+    CtSeq from = inner;
+    CtCore *acc_use = ct_core_var(t->p, core->span, acc);
+    CtCore *x_use = ct_core_var(t->p, core->span, x);
+    CtCore *result = fold_step(t, &inner, core, acc_use, x_use);
+    CtCore *body = ct_seq_return(&inner, result);
+    return fold_with(t, seq, core->span, acc, x, &from, body, fold_start(t, core), xs);
+}
+
+/* A mapAccumL whose state is (own, s): λ((own, s), x). ((own', s'), y). `scans`: f gives only own', and y is own' too. */
+static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs, bool scans) {
+    CtSpan span = core->span;
+    CtVar *params[2], *opened[2];
+    opened[0] = step->params[0];
+    opened[1] = ct_var_new(t->p, "s", t->state);
+    params[0] = ct_var_new(t->p, "accs", ct_type_pair(t->p, opened[0]->type, t->state));
+    params[1] = step->params[1];
+    CtSeq inner = ct_seq(t->p, opened[1]);
+    ct_seq_unpack(&inner, span, opened, 2, ct_core_var(t->p, span, params[0]));
+    CtCore *value = step_value(t, &inner, step);
+    CtCore *parts[2];
+    if (scans)
+        parts[0] = parts[1] = ct_seq_name(&inner, "acc", value);
+    else
+        ct_seq_open(&inner, "acc", "y", value, parts);
+    CtCore *accs = ct_core_pair(t->p, span, parts[0], ct_seq_state(&inner, span));
+    CtCore *result = ct_core_pair(t->p, span, accs, parts[1]);
+    CtCore *f = lambda(t, span, params, 2, ct_seq_close(&inner, result));
+
+    CtCore *state = ct_seq_state(seq, span);
+    CtCore *from = ct_core_pair(t->p, span, start, state);
+    CtCore *all = array3(t, span, ARRAY_MAP_ACCUM, f, from, xs);
+    CtVar *outer[2], *final[2];
+    outer[0] = ct_var_new(t->p, "accs", all->type->parts[0]);
+    outer[1] = ct_var_new(t->p, "ys", all->type->parts[1]);
+    final[0] = ct_var_new(t->p, "acc", outer[0]->type->parts[0]);
+    final[1] = ct_var_new(t->p, "s", t->state);
+    ct_seq_unpack(seq, span, outer, 2, all);
+    ct_seq_unpack(seq, span, final, 2, ct_core_var(t->p, span, outer[0]));
+    seq->state = final[1];
+    CtCore *ys = ct_core_var(t->p, span, outer[1]);
+    if (scans) return ys;
+    CtCore *acc = ct_core_var(t->p, span, final[0]);
+    return ct_core_pair(t->p, span, acc, ys);
+}
+
+/* scanl f z xs = [|z|] ++ the scan. */
+static CtCore *lift_scanl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
+    CtCore *first = ct_seq_name(seq, "z", start);
+    CtCore *rest = lift_accum(t, seq, core, step, first, xs, true);
+    CtCore *one = ct_core_array_lit(t->p, core->span, first->type, &first, 1);
+    return array3(t, core->span, ARRAY_APPEND, one, rest, NULL);
+}
+
+static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
+    CtArrayOp op = core->as.call.of.array;
+    int function = function_index(core);
+    CtCore *others[2] = {NULL, NULL};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < core->as.call.count; i++)
+        if ((int)i != function) others[count++] = core->as.call.args[i];
+    /* A λ has no effect, so it does not matter that it is visited before or after the others. */
+    CtCore *f = core->as.call.args[function];
+    Step step = step_of(t, seq, f);
+    CtCore **args = ct_lift_values(t, seq, others, count);
+    switch (op) {
+    case ARRAY_MAP: return lift_map(t, seq, core, &step, args[0]);
+    case ARRAY_BUILD: return lift_map(t, seq, core, &step, array3(t, core->span, ARRAY_IOTA, args[0], NULL, NULL));
+    case ARRAY_ZIP_WITH: return lift_zip_with(t, seq, core, &step, args[0], args[1]);
+    case ARRAY_FOLDL:
+    case ARRAY_REDUCE: return lift_foldl(t, seq, core, &step, args[0], args[1]);
+    case ARRAY_SCANL: return lift_scanl(t, seq, core, &step, args[0], args[1]);
+    case ARRAY_SCAN: return lift_accum(t, seq, core, &step, args[0], args[1], true);
+    case ARRAY_MAP_ACCUM: return lift_accum(t, seq, core, &step, args[0], args[1], false);
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_SHAPE:
+    case ARRAY_SUM:
+    case ARRAY_PRODUCT:
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN:
+    case ARRAY_REPLICATE:
+    case ARRAY_IOTA:
+    case ARRAY_GATHER:
+    case ARRAY_TRANSPOSE:
+    case ARRAY_RESHAPE:
+    case ARRAY_REVERSE:
+    case ARRAY_APPEND:
+    case ARRAY_SLICE:
+    case ARRAY_CONCAT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break;
+    }
+    return core;
+}
+
+CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
+    int function = function_index(core);
+    if (function >= 0) {
+        CtCore *f = core->as.call.args[function];
+        bool pure = f->kind == CORE_LAM && ct_lift_pure(t, f->as.lam->body);
+        if (!pure) return lift_function(t, seq, core);
+    }
+    /* Only the other arguments touch the state. */
+    uint32_t count = core->as.call.count;
+    CtCore *others[3] = {NULL, NULL, NULL}, *args[3] = {NULL, NULL, NULL};
+    uint32_t filled = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if ((int)i != function) others[filled++] = core->as.call.args[i];
+    CtCore **values = ct_lift_values(t, seq, others, filled);
+    filled = 0;
+    for (uint32_t i = 0; i < count; i++)
+        args[i] = (int)i == function ? direct_function(t, core->as.call.args[i]) : values[filled++];
+    if (is_fold(core)) return lift_sum(t, seq, core, args[0]);
+    if (is_numeric(core)) return extremum(t, core, args[0]);
+    return ct_core_array(t->p, core->span, core->as.call.of.array, args, count);
+}

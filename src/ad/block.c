@@ -1,0 +1,122 @@
+/* Bindings that wait for their body: how transformations write `let`s in the order of evaluation. */
+#include "ad/internal.h"
+
+CtSeq ct_seq(CtProgram *p, CtVar *state) {
+    CtSeq seq = {.p = p, .state = state};
+    return seq;
+}
+
+bool ct_is_atom(const CtCore *core) { return core->kind == CORE_VAR || core->kind == CORE_LIT; }
+
+bool ct_is_movable(const CtCore *core) {
+    switch (core->kind) {
+    case CORE_VAR:
+    case CORE_LIT:
+    case CORE_STRING:
+    case CORE_LAM: return true;
+    case CORE_GLOBAL: return core->type->kind == TYPE_FUN && core->as.global->body && core->as.global->body->kind == CORE_LAM;
+    case CORE_TUPLE:
+        for (uint32_t i = 0; i < core->as.call.count; i++)
+            if (!ct_is_atom(core->as.call.args[i])) return false;
+        return true;
+    case CORE_APP:
+    case CORE_LET:
+    case CORE_LETREC:
+    case CORE_PROJ:
+    case CORE_UNPACK:
+    case CORE_CON:
+    case CORE_CASE:
+    case CORE_PRIM:
+    case CORE_ARRAY:
+    case CORE_ARRAY_LIT:
+    case CORE_DERIV:
+    case CORE_DUAL:
+    case CORE_FAIL: return false;
+    }
+    return false;
+}
+
+void ct_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs) { ct_seq_unpack(seq, span, &var, 0, rhs); }
+
+/* count 0 is a LET of vars[0]. */
+void ct_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs) {
+    CtArena *arena = seq->p->context->arena;
+    uint32_t stored = count == 0 ? 1 : count;
+    CtPending pending = {.kind = count == 0 ? CORE_LET : CORE_UNPACK, .span = span, .count = count, .rhs = rhs};
+    pending.vars = CT_NEW_ARRAY(arena, CtVar *, stored);
+    memcpy(pending.vars, vars, stored * sizeof *vars);
+    ct_push(arena, &seq->items, pending);
+}
+
+void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count) {
+    CtArena *arena = seq->p->context->arena;
+    CtPending pending = {.kind = CORE_LETREC, .span = span, .count = count};
+    pending.binds = CT_NEW_ARRAY(arena, CtBind, count);
+    memcpy(pending.binds, binds, count * sizeof *binds);
+    ct_push(arena, &seq->items, pending);
+}
+
+CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
+    if (ct_is_atom(rhs)) return rhs;
+    CtVar *var = ct_var_new(seq->p, name, rhs->type);
+    ct_seq_let(seq, rhs->span, var, rhs);
+    return ct_core_var(seq->p, rhs->span, var);
+}
+
+void ct_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]) {
+    if (pair->kind == CORE_TUPLE) {
+        parts[0] = ct_seq_name(seq, first_name, pair->as.call.args[0]);
+        parts[1] = ct_seq_name(seq, second_name, pair->as.call.args[1]);
+        return;
+    }
+    CtVar *vars[2];
+    vars[0] = ct_var_new(seq->p, first_name, pair->type->parts[0]);
+    vars[1] = ct_var_new(seq->p, second_name, pair->type->parts[1]);
+    ct_seq_unpack(seq, pair->span, vars, 2, pair);
+    parts[0] = ct_core_var(seq->p, pair->span, vars[0]);
+    parts[1] = ct_core_var(seq->p, pair->span, vars[1]);
+}
+
+CtCore *ct_seq_run(CtSeq *seq, const char *name, CtCore *pair) {
+    CtVar *vars[2];
+    vars[0] = ct_var_new(seq->p, name, pair->type->parts[0]);
+    vars[1] = ct_var_new(seq->p, "s", pair->type->parts[1]);
+    ct_seq_unpack(seq, pair->span, vars, 2, pair);
+    seq->state = vars[1];
+    return ct_core_var(seq->p, pair->span, vars[0]);
+}
+
+CtCore *ct_seq_state(CtSeq *seq, CtSpan span) { return ct_core_var(seq->p, span, seq->state); }
+
+static bool is_var(const CtCore *core, const CtVar *var) { return core->kind == CORE_VAR && core->as.var == var; }
+
+static bool gives_back(const CtPending *last, const CtCore *body) {
+    if (last->kind == CORE_LET) return is_var(body, last->vars[0]);
+    if (last->kind != CORE_UNPACK || body->kind != CORE_TUPLE || body->as.call.count != last->count) return false;
+    for (uint32_t i = 0; i < last->count; i++)
+        if (!last->vars[i] || !is_var(body->as.call.args[i], last->vars[i])) return false;
+    return true;
+}
+
+CtCore *ct_seq_close(CtSeq *seq, CtCore *body) {
+    uint32_t i = seq->items.count;
+    if (i > 0 && gives_back(&seq->items.items[i - 1], body)) body = seq->items.items[--i].rhs;
+    while (i-- > 0) {
+        CtPending *b = &seq->items.items[i];
+        if (b->kind == CORE_LET)
+            body = ct_core_let(seq->p, b->span, b->vars[0], b->rhs, body);
+        else if (b->kind == CORE_UNPACK)
+            body = ct_core_unpack(seq->p, b->span, b->vars, b->count, b->rhs, body);
+        else
+            body = ct_core_letrec(seq->p, b->span, b->binds, b->count, body);
+    }
+    seq->items.count = 0;
+    return body;
+}
+
+CtCore *ct_seq_return(CtSeq *seq, CtCore *value) {
+    if (!seq->state) return ct_seq_close(seq, value);
+    CtCore *state = ct_seq_state(seq, value->span);
+    CtCore *pair = ct_core_pair(seq->p, value->span, value, state);
+    return ct_seq_close(seq, pair);
+}

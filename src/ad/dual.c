@@ -1,0 +1,145 @@
+/* The transformed selves of function values.
+ *
+ * A function value is a λ and what it captures. Under method M, with constants for the captures, it becomes
+ *     T = λ⟨c⟩. let ⟨c' = embed_M c⟩ in D_M[λ]
+ * applied to them. A value inside outer derivatives has itself been through transformations p: its λ is D_p[λ], its
+ * captures D_p[c]; and what is wanted is D_p[T] of them. So the λ that was written is looked up behind the transformed one,
+ * through `origin`, T is made of it, and the path is done again on T, innermost first.
+ */
+#include "ad/internal.h"
+
+/* ---- functions in sight ---- */
+
+/* Whether the body of `from` leads to `target`. Transformed functions lead to where their origins do. */
+typedef struct Search {
+    CtAd *ad;
+    CtGlobal *target;
+    CtMap seen;
+    CT_VEC(CtGlobal *) work;
+    bool found;
+} Search;
+
+static CtGlobal *first_origin(CtGlobal *global) {
+    while (global->origin) global = global->origin;
+    return global;
+}
+
+static CtCore *search(void *data, CtCore *core) {
+    Search *s = data;
+    if (s->found) return core;
+    if (core->kind == CORE_GLOBAL) {
+        CtGlobal *global = first_origin(core->as.global);
+        if (global == s->target) s->found = true;
+        if (!ct_map_has(&s->seen, ct_key(global))) {
+            ct_map_set(s->ad->arena, &s->seen, ct_key(global), global);
+            ct_push(s->ad->arena, &s->work, global);
+        }
+        return core;
+    }
+    return ct_core_map(s->ad->p, core, search, s);
+}
+
+static bool leads_to(CtAd *ad, CtCore *from, CtGlobal *target) {
+    if (!target) return false;
+    Search s = {.ad = ad, .target = first_origin(target)};
+    search(&s, from);
+    while (s.work.count > 0 && !s.found) {
+        CtGlobal *next = s.work.items[--s.work.count];
+        if (next->body) search(&s, next->body);
+    }
+    return s.found;
+}
+
+/* let ⟨c' = embed_M c⟩ in D_M[λ], with variables c' for those that the λ captures. */
+static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *captured) {
+    CtTransform t = ct_transform(ad, method);
+    CtLam *lam = core->as.lam;
+    CtSeq seq = ct_seq(ad->p, NULL);
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        CtVar *var = lam->captures[i];
+        CtVar *here = captured ? ct_map_get(captured, ct_key(var)) : var;
+        CtCore *value = ct_generic_embed(ad, method, core->span, var->type, ct_core_var(ad->p, core->span, here));
+        ct_seq_let(&seq, core->span, ct_ad_bind(&t, var), value);
+    }
+    CtCore *body;
+    if (lam->group) {
+        CtBind *binds = CT_NEW_ARRAY(ad->arena, CtBind, lam->group_count);
+        uint32_t self = 0;
+        for (uint32_t i = 0; i < lam->group_count; i++) {
+            binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+            if (lam->group[i] == lam) self = i;
+        }
+        ct_ad_letrec(&t, &seq, core->span, binds, lam->group_count);
+        body = ct_core_var(ad->p, core->span, ct_ad_var(&t, lam->group_vars[self]));
+    } else
+        body = ct_ad_lambda(&t, core);
+    return ct_seq_close(&seq, body);
+}
+
+CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
+    bool known_global = f->kind == CORE_GLOBAL && f->as.global->body && f->as.global->body->kind == CORE_LAM;
+    if ((known_global || f->kind == CORE_LAM) && !leads_to(ad, f, inside)) {
+        if (known_global) return ct_core_global(ad->p, f->span, ct_ad_global_later(ad, method, f->as.global));
+        if (!f->as.lam->captures_known) ct_core_captures(ad->p, f->as.lam);
+        return embedded(ad, method, f, NULL);
+    }
+    return ct_core_dual(ad->p, f->span, ct_ad_type(ad, method, f->type), method, NULL, 0, &f, 1);
+}
+
+/* ---- functions met at run time ---- */
+
+static CtGlobal *global_of(CtAd *ad, const CtLam *lam) {
+    for (uint32_t i = 0; i < ad->p->globals.count; i++) {
+        CtGlobal *global = ad->p->globals.items[i];
+        if (global->body && global->body->kind == CORE_LAM && global->body->as.lam == lam) return global;
+    }
+    return NULL;
+}
+
+/* T */
+static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
+    CtSpan span = lam->node->span;
+    if (!lam->captures_known) ct_core_captures(ad->p, lam);
+    CtGlobal *global = lam->capture_count == 0 ? global_of(ad, lam) : NULL;
+    if (global) {
+        CtCore *transformed = ct_core_global(ad->p, span, ct_ad_global_later(ad, method, global));
+        return ct_core_lam(ad->p, span, lam->name, NULL, 0, transformed);
+    }
+    CtMap captured = {0};
+    CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        params[i] = ct_var_like(ad->p, lam->captures[i], lam->captures[i]->type);
+        ct_map_set(ad->arena, &captured, ct_key(lam->captures[i]), params[i]);
+    }
+    CtCore *body = embedded(ad, method, lam->node, &captured);
+    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, body);
+}
+
+static CtSym key_of(CtAd *ad, const CtDualPath *dual) {
+    CtText text = ct_text(ad->arena);
+    ct_text_printf(&text, "dual %u", (unsigned)dual->method);
+    for (uint32_t i = 0; i < dual->count; i++) ct_text_printf(&text, " %u", (unsigned)dual->path[i]);
+    return ct_intern_text(&ad->p->context->symbols, text.data);
+}
+
+CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
+    CtSym key = key_of(ad, dual);
+    CtLam *known = ct_map_get(&lam->duals, ct_key(key));
+    if (known) return known;
+    CtLam *written = lam;
+    for (uint32_t i = 0; i < dual->count; i++) {
+        if (!written->origin || written->method != dual->path[i]) {
+            ct_error(ad->p->context, CT_E0901, lam->node->span, "a function value has lost where it came from");
+            return NULL;
+        }
+        written = written->origin;
+    }
+    CtCore *made = closed(ad, dual->method, written);
+    for (uint32_t i = dual->count; i-- > 0;) {
+        CtTransform t = ct_transform(ad, dual->path[i]);
+        made = ct_ad_lambda(&t, made);
+    }
+    ct_ad_work(ad);
+    ct_map_set(ad->arena, &lam->duals, ct_key(key), made->as.lam);
+    return made->as.lam;
+}

@@ -1,0 +1,168 @@
+/* Derivative operators become the wrappers of their methods; transformed globals are made as they are needed. */
+#include "ad/internal.h"
+
+CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
+    CtAd *ad = CT_NEW(program->context->arena, CtAd);
+    ad->p = program;
+    ad->arena = program->context->arena;
+    ad->reverse = reverse;
+    ct_methods(ad->rules);
+    return ad;
+}
+
+/* ---- globals ---- */
+
+CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span) {
+    CtSymbols *symbols = &ad->p->context->symbols;
+    CtSym unique = ct_intern_text(symbols, name);
+    for (uint32_t i = 2; ct_map_has(&ad->names, ct_key(unique)); i++)
+        unique = ct_intern_text(symbols, ct_format(ad->arena, "%s'%u", name, i));
+    ct_map_set(ad->arena, &ad->names, ct_key(unique), ad);
+    CtGlobal *global = ct_global_new(ad->p, unique->text, type, span);
+    global->is_library = true;
+    ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
+    return global;
+}
+
+/* D[g], its body still to be made; D[c] = embed c for a constant. Methods are numbered from 1 in the map of a global. */
+CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
+    if (ct_is_discrete(global->type)) return global;
+    CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
+    if (made) return made;
+    const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_method_info(method)->name);
+    made = ct_ad_new_global(ad, name, ct_ad_type(ad, method, global->type), global->span);
+    made->is_library = global->is_library;
+    made->method = method;
+    ct_map_set(ad->arena, &global->duals, (uint64_t)method + 1, made);
+    if (global->body && global->body->kind == CORE_LAM) {
+        made->origin = global;
+        ct_push(ad->arena, &ad->pending, made);
+    } else {
+        CtCore *constant = ct_core_global(ad->p, global->span, global);
+        made->body = ct_generic_embed(ad, method, global->span, global->type, constant);
+    }
+    return made;
+}
+
+void ct_ad_work(CtAd *ad) {
+    if (ad->busy) return;
+    ad->busy = true;
+    while (ad->pending.count > 0) {
+        CtGlobal *made = ad->pending.items[--ad->pending.count];
+        ct_ad_expand_global(ad, made->origin);
+        CtTransform t = ct_transform(ad, made->method);
+        made->body = ct_ad_lambda(&t, made->origin->body);
+    }
+    ad->busy = false;
+}
+
+CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global) {
+    CtGlobal *made = ct_ad_global_later(ad, method, global);
+    ct_ad_work(ad);
+    return made;
+}
+
+CtGlobal *ct_ad_library(CtAd *ad, const char *name) {
+    CtGlobal *global = ad->p->library ? ad->p->library(ad->p->library_data, name) : NULL;
+    if (!global) ct_error(ad->p->context, CT_E0901, CT_NO_SPAN, "the library has no `%s`", name);
+    return global;
+}
+
+CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *args, uint32_t count) {
+    CtCore *name = ct_core_global(ad->p, span, function);
+    return ct_core_app(ad->p, span, name, args, count);
+}
+
+/* ---- operators ---- */
+
+typedef struct Expand {
+    CtAd *ad;
+    CtGlobal *inside;
+} Expand;
+
+static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
+    if (!ct_type_has_fun(type)) return true;
+    CtText text = ct_text(ad->arena);
+    ct_type_print(&text, type);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0401, span, "%s has the type %s, which holds functions", what, text.data);
+    ct_help(ad->p->context, diag, "derivatives are of numbers, tuples, data, lists and arrays of them");
+    return false;
+}
+
+/* f, x and dx named in order, and D[f] in the place of f. */
+static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+    CtAd *ad = e->ad;
+    CtSeq seq = ct_seq(ad->p, NULL);
+    if (!ct_is_movable(f)) f = ct_seq_name(&seq, "f", f);
+    CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
+    wrap.x = ct_seq_name(&seq, "x", x);
+    wrap.dx = dx ? ct_seq_name(&seq, "dx", dx) : NULL;
+    wrap.f = ct_ad_dual_of(ad, method, e->inside, f);
+    if (wrap.f->kind != CORE_GLOBAL) wrap.f = ct_seq_name(&seq, "f'", wrap.f);
+    const CtRules *rules = ad->rules[method];
+    CtCore *result = op == DERIV_JVP ? rules->jvp(ad, &seq, &wrap) : rules->vjp(ad, &seq, &wrap);
+    return ct_seq_close(&seq, result);
+}
+
+static CtCore *operator(Expand *e, CtCore *core) {
+    CtAd *ad = e->ad;
+    CtCore **args = core->as.call.args;
+    CtDerivOp op = core->as.call.of.deriv;
+    switch (op) {
+    case DERIV_STOP: first_order(ad, core->span, core->type, "the argument of stopGradient"); return core;
+    case DERIV_BASIS:
+        if (!first_order(ad, core->span, args[0]->type, "the result")) return core;
+        return ct_generic_basis(ad, core->span, args[0]->type, args[0]);
+    case DERIV_JVP:
+    case DERIV_VJP: {
+        CtType *fun = args[0]->type;
+        if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function")) return core;
+        if (!first_order(ad, core->span, fun->parts[1], "the result of the differentiated function")) return core;
+        CtMethod method = op == DERIV_JVP ? METHOD_FORWARD : ad->reverse;
+        return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
+    }
+    }
+    return core;
+}
+
+static CtCore *expand(void *data, CtCore *core) {
+    Expand *e = data;
+    core = ct_core_map(e->ad->p, core, expand, e);
+    return core->kind == CORE_DERIV ? operator(e, core) : core;
+}
+
+void ct_ad_expand_global(CtAd *ad, CtGlobal *global) {
+    if (ct_map_has(&ad->expanded, ct_key(global)) || !global->body) return;
+    ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
+    ct_map_set(ad->arena, &ad->names, ct_key(global->name), ad);
+    Expand e = {ad, global};
+    global->body = expand(&e, global->body);
+}
+
+void ct_ad_expand(CtAd *ad) {
+    for (uint32_t i = 0; i < ad->p->globals.count; i++)
+        ct_map_set(ad->arena, &ad->names, ct_key(ad->p->globals.items[i]->name), ad);
+    for (uint32_t i = 0; i < ad->p->globals.count; i++) ct_ad_expand_global(ad, ad->p->globals.items[i]);
+    ct_ad_work(ad);
+}
+
+CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
+    Expand e = {ad, NULL};
+    CtCore *expanded = expand(&e, core);
+    ct_ad_work(ad);
+    return expanded;
+}
+
+CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+    Expand e = {ad, NULL};
+    CtCore *made = wrapped(&e, DERIV_JVP, method, span, f, x, dx);
+    ct_ad_work(ad);
+    return made;
+}
+
+CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x) {
+    Expand e = {ad, NULL};
+    CtCore *made = wrapped(&e, DERIV_VJP, method, span, f, x, NULL);
+    ct_ad_work(ad);
+    return made;
+}

@@ -1,0 +1,387 @@
+/* Functions defined by recursion over types: what DELTA Fig. 16 and DUAL Fig. 5 call zip, delta, Interleave and so on,
+ * made as Core for each type where they are used. A compound type has one global function for each; recursive data make
+ * it recursive. Which function does what at a real leaf, a CtGeneric says; the walk is the same for all.
+ */
+#include "ad/internal.h"
+
+/* One function at one type under way. */
+typedef struct Walk {
+    CtAd *ad;
+    CtProgram *p;
+    const CtGeneric *generic;
+    CtMethod method;
+    CtSpan span;
+    CtType *env, *state;
+} Walk;
+
+static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env);
+
+static CtType *input_type(Walk *w, CtType *type, uint32_t i) {
+    return w->generic->dual[i] ? ct_ad_type(w->ad, w->method, type) : type;
+}
+
+static CtType *made_type(Walk *w, CtType *type) {
+    return w->generic->makes_dual ? ct_ad_type(w->ad, w->method, type) : type;
+}
+
+/* What the function gives: a structure, the state, or both. */
+static CtType *result_type(Walk *w, CtType *type) {
+    if (!w->generic->makes) return w->state;
+    CtType *made = made_type(w, type);
+    return w->state ? ct_type_pair(w->p, made, w->state) : made;
+}
+
+static CtCore *give(Walk *w, CtSeq *seq, CtCore *made) {
+    if (w->generic->makes) return ct_seq_return(seq, made);
+    return ct_seq_close(seq, ct_seq_state(seq, w->span));
+}
+
+static CtCore *mismatch(Walk *w, CtType *type) {
+    return ct_core_fail(w->p, w->span, type, CT_E0504, w->generic->mismatch, NULL);
+}
+
+/* ---- one level of each kind of type; the results are bodies: they close the sequence ---- */
+
+static CtCore *tuple_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
+    CtVar **vars[2];
+    for (uint32_t k = 0; k < w->generic->inputs; k++) {
+        vars[k] = CT_NEW_ARRAY(w->ad->arena, CtVar *, type->count);
+        for (uint32_t i = 0; i < type->count; i++)
+            vars[k][i] = ct_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type->parts[i], k));
+        ct_seq_unpack(seq, w->span, vars[k], type->count, ins[k]);
+    }
+    CtCore **made = CT_NEW_ARRAY(w->ad->arena, CtCore *, type->count);
+    for (uint32_t i = 0; i < type->count; i++) {
+        CtCore *parts[2] = {NULL, NULL};
+        for (uint32_t k = 0; k < w->generic->inputs; k++) parts[k] = ct_core_var(w->p, w->span, vars[k][i]);
+        made[i] = call_at(w, seq, type->parts[i], parts, env);
+    }
+    return give(w, seq, w->generic->makes ? ct_core_tuple(w->p, w->span, made, type->count) : NULL);
+}
+
+static CtCore *array(Walk *w, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+    CtCore *args[3] = {a, b, c};
+    return ct_core_array(w->p, w->span, op, args, c ? 3 : b ? 2 : 1);
+}
+
+/* λ(a, b). (a, b) over two arrays. */
+static CtCore *zipped(Walk *w, CtCore *const *ins) {
+    CtVar *vars[2];
+    CtCore *uses[2];
+    for (uint32_t k = 0; k < 2; k++) {
+        vars[k] = ct_var_new(w->p, k == 0 ? "a" : "b", ins[k]->type->parts[0]);
+        uses[k] = ct_core_var(w->p, w->span, vars[k]);
+    }
+    CtCore *f = ct_core_lam(w->p, w->span, NULL, vars, 2, ct_core_tuple(w->p, w->span, uses, 2));
+    return array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]);
+}
+
+/* Over the elements: map, zipWith, mapAccumL or foldl, as there are one or two inputs, a structure made or not, a state
+ * or not. */
+static CtCore *elements(Walk *w, CtSeq *seq, CtType *element, CtCore *const *ins, CtCore *env) {
+    CtProgram *p = w->p;
+    uint32_t inputs = w->generic->inputs, count = 0;
+    CtVar *params[2], *opened[2];
+    CtCore *parts[2] = {NULL, NULL};
+    CtSeq inner = ct_seq(p, NULL);
+    if (w->state) params[count++] = inner.state = ct_var_new(p, "s", w->state);
+    CtCore *xs = ins[0];
+    if (w->state && inputs == 2) {
+        xs = zipped(w, ins);
+        CtVar *pair = params[count++] = ct_var_new(p, "ab", xs->type->parts[0]);
+        for (uint32_t k = 0; k < 2; k++) {
+            opened[k] = ct_var_new(p, k == 0 ? "a" : "b", pair->type->parts[k]);
+            parts[k] = ct_core_var(p, w->span, opened[k]);
+        }
+        ct_seq_unpack(&inner, w->span, opened, 2, ct_core_var(p, w->span, pair));
+    } else {
+        for (uint32_t k = 0; k < inputs; k++) {
+            params[count] = ct_var_new(p, k == 0 ? "a" : "b", input_type(w, element, k));
+            parts[k] = ct_core_var(p, w->span, params[count++]);
+        }
+    }
+    CtCore *made = call_at(w, &inner, element, parts, env);
+    if (!w->state) {
+        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, made));
+        CtCore *all = inputs == 2 ? array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]) : array(w, ARRAY_MAP, f, xs, NULL);
+        return ct_seq_close(seq, all);
+    }
+    CtCore *state = ct_seq_state(seq, w->span);
+    CtCore *after = ct_seq_state(&inner, w->span);
+    if (!w->generic->makes) {
+        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, after));
+        return ct_seq_close(seq, array(w, ARRAY_FOLDL, f, state, xs));
+    }
+    CtCore *both = ct_core_pair(p, w->span, after, made);
+    CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, both));
+    ct_seq_open(seq, "s", "ys", array(w, ARRAY_MAP_ACCUM, f, state, xs), parts);
+    CtCore *result = ct_core_pair(p, w->span, parts[1], parts[0]);
+    return ct_seq_close(seq, result);
+}
+
+static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
+    CtType *element = type->parts[0];
+    if (w->generic->inputs == 1) return elements(w, seq, element, ins, env);
+    CtCore *length0 = array(w, ARRAY_LENGTH, ins[0], NULL, NULL);
+    CtCore *length1 = array(w, ARRAY_LENGTH, ins[1], NULL, NULL);
+    CtCore *same = ct_core_prim2(w->p, w->span, PRIM_INT_EQ, length0, length1);
+    CtCore *yes = elements(w, seq, element, ins, env);
+    return ct_core_if(w->p, w->span, same, yes, mismatch(w, yes->type));
+}
+
+static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore **uses) {
+    CtVar **vars = CT_NEW_ARRAY(w->ad->arena, CtVar *, con->count);
+    for (uint32_t i = 0; i < con->count; i++) {
+        vars[i] = ct_var_new(w->p, k == 0 ? "a" : "b", data->cons[con->tag].fields[i]);
+        uses[i] = ct_core_var(w->p, w->span, vars[i]);
+    }
+    return vars;
+}
+
+/* case in₁ of C ⟨a⟩ → case in₂ of C ⟨b⟩ → C ⟨walk a b⟩; _ → a mismatch */
+static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore *const *ins, CtCore *env, CtVar ***first) {
+    CtCore **uses[2] = {NULL, NULL};
+    CtVar **vars[2] = {NULL, NULL};
+    CtData *datas[2] = {NULL, NULL};
+    for (uint32_t k = 0; k < w->generic->inputs; k++) {
+        datas[k] = input_type(w, type, k)->data;
+        uses[k] = CT_NEW_ARRAY(w->ad->arena, CtCore *, con->count);
+        vars[k] = field_vars(w, con, datas[k], k, uses[k]);
+    }
+    CtCore **made = CT_NEW_ARRAY(w->ad->arena, CtCore *, con->count);
+    for (uint32_t i = 0; i < con->count; i++) {
+        CtCore *parts[2] = {uses[0][i], w->generic->inputs == 2 ? uses[1][i] : NULL};
+        made[i] = call_at(w, seq, con->fields[i], parts, env);
+    }
+    CtCore *result = NULL;
+    if (w->generic->makes)
+        result = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[con->tag], made, con->count);
+    CtCore *body = give(w, seq, result);
+    *first = vars[0];
+    if (w->generic->inputs == 1) return body;
+    CtCase same = {&datas[1]->cons[con->tag], vars[1], body};
+    CtCore *otherwise = type->data->con_count > 1 ? mismatch(w, body->type) : NULL;
+    return ct_core_case(w->p, w->span, body->type, ins[1], &same, 1, otherwise);
+}
+
+static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
+    uint32_t count = type->data->con_count;
+    CtCase *cases = CT_NEW_ARRAY(w->ad->arena, CtCase, count);
+    CtData *data = input_type(w, type, 0)->data;
+    for (uint32_t c = 0; c < count; c++) {
+        CtSeq branch = ct_seq(w->p, seq->state);
+        cases[c].con = &data->cons[c];
+        cases[c].body = constructor(w, &branch, type, &type->data->cons[c], ins, env, &cases[c].vars);
+    }
+    return ct_core_case(w->p, w->span, result_type(w, type), ins[0], cases, count, NULL);
+}
+
+/* ---- the global of one function at one compound type ---- */
+
+static CtGlobal *global_at(Walk *w, CtType *type) {
+    CtAd *ad = w->ad;
+    /* Functions that can fail do so where they were called from: one for each place. */
+    uint32_t source = w->generic->mismatch ? w->span.source : 0, start = w->generic->mismatch ? w->span.start : 0;
+    const char *key_text = ct_format(ad->arena, "%s %u %u %u %u", w->generic->name, (unsigned)w->method, type->id, source, start);
+    CtSym key = ct_intern_text(&ad->p->context->symbols, key_text);
+    CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
+    if (global) return global;
+
+    CtVar *params[4];
+    CtCore *ins[2] = {NULL, NULL}, *env = NULL;
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < w->generic->inputs; k++) {
+        params[count] = ct_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type, k));
+        ins[k] = ct_core_var(w->p, w->span, params[count++]);
+    }
+    CtSeq seq = ct_seq(w->p, NULL);
+    if (w->env) {
+        params[count] = ct_var_new(w->p, "env", w->env);
+        env = ct_core_var(w->p, w->span, params[count++]);
+    }
+    if (w->state) params[count++] = seq.state = ct_var_new(w->p, "s", w->state);
+
+    CtText name = ct_text(ad->arena);
+    ct_text_printf(&name, "%s@", w->generic->name);
+    ct_type_print(&name, type);
+    CtType *types[4];
+    for (uint32_t i = 0; i < count; i++) types[i] = params[i]->type;
+    CtType *fun = ct_type_fun(w->p, types, count, result_type(w, type));
+    global = ct_ad_new_global(ad, name.data, fun, w->span);
+    ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
+
+    CtCore *body = NULL;
+    if (type->kind == TYPE_TUPLE) body = tuple_body(w, &seq, type, ins, env);
+    else if (type->kind == TYPE_ARRAY) body = array_body(w, &seq, type, ins, env);
+    else body = data_body(w, &seq, type, ins, env);
+    global->body = ct_core_lam(w->p, w->span, w->generic->name, params, count, body);
+    return global;
+}
+
+/* The call of the function at a compound type, as a term. */
+static CtCore *call_term(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state) {
+    CtCore *args[4];
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < w->generic->inputs; k++) args[count++] = ins[k];
+    if (w->env) args[count++] = env;
+    if (w->state) args[count++] = state;
+    return ct_ad_call(w->ad, w->span, global_at(w, type), args, count);
+}
+
+/* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
+static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
+    if (ct_is_discrete(type)) return w->generic->makes ? ins[0] : NULL;
+    if (ct_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
+    if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, ins[0]);
+    CtCore *state = w->state ? ct_seq_state(seq, w->span) : NULL;
+    CtCore *call = call_term(w, type, ins, env, state);
+    if (!w->state) return call;
+    if (w->generic->makes) return ct_seq_run(seq, "a", call);
+    CtVar *var = ct_var_new(w->p, "s", w->state);
+    ct_seq_let(seq, w->span, var, call);
+    seq->state = var;
+    return NULL;
+}
+
+CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
+    Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL};
+    if (generic->env) w.env = generic->env(ad);
+    if (generic->state) w.state = generic->state(ad);
+    bool compound = !ct_is_discrete(call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
+    if (compound) return call_term(&w, call.type, call.ins, call.env, call.state);
+    CtSeq seq = ct_seq(ad->p, NULL);
+    if (w.state) {
+        seq.state = ct_var_new(ad->p, "s", w.state);
+        ct_seq_let(&seq, call.span, seq.state, call.state);
+    }
+    CtCore *made = call_at(&w, &seq, call.type, call.ins, call.env);
+    return give(&w, &seq, made);
+}
+
+/* ---- those that every method needs ---- */
+
+CtCore *ct_normal(CtAd *ad, CtSpan span, CtCore *x) {
+    CtCore *zero = ct_core_real(ad->p, span, x->type, 0.0);
+    return ct_core_prim2(ad->p, span, PRIM_ADD, x, zero);
+}
+
+CtCore *ct_to_double(CtAd *ad, CtSpan span, CtCore *real) {
+    return real->type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_FLOAT_TO_DOUBLE, real) : real;
+}
+
+CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real) {
+    return type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_DOUBLE_TO_FLOAT, real) : real;
+}
+
+static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+    (void)seq, (void)type, (void)env;
+    return ad->rules[method]->primal(ad, span, ins[0]);
+}
+
+static const CtGeneric primal = {.name = "primal", .inputs = 1, .dual = {true}, .makes = true, .leaf = primal_leaf};
+
+CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
+    return ct_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
+}
+
+static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+    (void)seq, (void)type, (void)env;
+    return ad->rules[method]->constant(ad, span, ins[0]);
+}
+
+/* A captured function becomes its transformed self, with constants for what it captures. */
+static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtCore *in) {
+    return ct_core_dual(ad->p, span, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);
+}
+
+static const CtGeneric embed = {
+    .name = "embed", .inputs = 1, .makes = true, .makes_dual = true, .leaf = embed_leaf, .function = embed_function};
+
+CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
+    return ct_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});
+}
+
+static CtType *double_type(CtAd *ad) { return ad->p->double_type; }
+static CtType *int_type(CtAd *ad) { return ad->p->int_type; }
+static CtType *reals_type(CtAd *ad) { return ct_type_array(ad->p, ad->p->double_type); }
+
+static void next_state(CtSeq *seq, CtSpan span, const char *name, CtCore *value) {
+    CtVar *var = ct_var_new(seq->p, name, value->type);
+    ct_seq_let(seq, span, var, value);
+    seq->state = var;
+}
+
+static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+    (void)method, (void)type, (void)env;
+    CtCore *a = ct_to_double(ad, span, ins[0]);
+    CtCore *b = ct_to_double(ad, span, ins[1]);
+    CtCore *product = ct_core_prim2(ad->p, span, PRIM_SCALE, a, b);
+    CtCore *sum = ct_seq_state(seq, span);
+    next_state(seq, span, "sum", ct_core_prim2(ad->p, span, PRIM_ADD, sum, product));
+    return NULL;
+}
+
+static const CtGeneric dot = {.name = "dot",
+                              .inputs = 2,
+                              .mismatch = "the cotangent does not have the shape of the result",
+                              .state = double_type,
+                              .leaf = dot_leaf};
+
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b) {
+    CtCore *zero = ct_core_double(ad->p, span, -0.0);
+    return ct_generic(ad, &dot, (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+}
+
+static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {
+    CtCore *number = ct_seq_state(seq, span);
+    CtCore *one = ct_core_int(ad->p, span, 1);
+    next_state(seq, span, "n", ct_core_prim2(ad->p, span, PRIM_INT_ADD, number, one));
+    return number;
+}
+
+static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+    (void)method, (void)type, (void)ins, (void)env;
+    next_number(ad, seq, span);
+    return NULL;
+}
+
+static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
+
+static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+    (void)method, (void)ins;
+    CtCore *args[2] = {env, next_number(ad, seq, span)};
+    CtCore *real = ct_core_array(ad->p, span, ARRAY_INDEX, args, 2);
+    return ct_from_double(ad, span, type, real);
+}
+
+static const CtGeneric fill = {
+    .name = "fill", .inputs = 1, .makes = true, .env = reals_type, .state = int_type, .leaf = fill_leaf};
+
+CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
+    CtCore *zero = ct_core_int(ad->p, span, 0);
+    CtCore *both = ct_generic(
+        ad, &fill, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = zero});
+    return ct_core_proj(ad->p, span, both, 0);
+}
+
+static CtCore *build(CtAd *ad, CtSpan span, CtCore *n, CtVar *i, CtCore *body) {
+    CtCore *args[2] = {n, ct_core_lam(ad->p, span, NULL, &i, 1, body)};
+    return ct_core_array(ad->p, span, ARRAY_BUILD, args, 2);
+}
+
+/* let n = count x 0 in build n (λi. fill x (build n (λj. if i == j then 1 else −0))) */
+CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+    CtProgram *p = ad->p;
+    CtSeq seq = ct_seq(p, NULL);
+    x = ct_seq_name(&seq, "x", x);
+    CtCore *zero = ct_core_int(p, span, 0);
+    CtCore *counted = ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
+    CtCore *n = ct_seq_name(&seq, "n", counted);
+    CtVar *i = ct_var_new(p, "i", p->int_type), *j = ct_var_new(p, "j", p->int_type);
+    CtCore *i_use = ct_core_var(p, span, i), *j_use = ct_core_var(p, span, j);
+    CtCore *here = ct_core_prim2(p, span, PRIM_INT_EQ, i_use, j_use);
+    CtCore *one = ct_core_double(p, span, 1.0), *none = ct_core_double(p, span, -0.0);
+    CtCore *reals = build(ad, span, n, j, ct_core_if(p, span, here, one, none));
+    CtCore *all = build(ad, span, n, i, ct_generic_fill(ad, span, type, x, reals));
+    return ct_seq_close(&seq, all);
+}

@@ -1,0 +1,234 @@
+/* What the files of this room share.
+ *
+ * common.c and lift.c traverse Core for every method; arrays.c is their part for arrays; generic.c makes polytypic
+ * functions; dual.c meets function values; expand.c replaces derivative operators. A method (forward.c, tape.c) supplies
+ * the row of rules below and nothing else.
+ */
+#ifndef CT_AD_INTERNAL_H
+#define CT_AD_INTERNAL_H
+
+#include "ad/ad.h"
+
+/* ---- bindings that wait for their body (block.c) ---- */
+
+typedef struct CtPending {
+    CtCoreKind kind; /* LET, UNPACK or LETREC */
+    CtSpan span;
+    CtVar **vars;
+    uint32_t count;
+    CtCore *rhs;
+    CtBind *binds; /* LETREC */
+} CtPending;
+
+/* A sequence of bindings under way; `state` is the variable that holds the method's state now, NULL in direct style. */
+typedef struct CtSeq {
+    CtProgram *p;
+    CtVar *state;
+    CT_VEC(CtPending) items;
+} CtSeq;
+
+CtSeq ct_seq(CtProgram *p, CtVar *state);
+/* Binds a fresh variable to `rhs` and gives the variable; atoms are given back as they are. */
+CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs);
+void ct_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs);
+void ct_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs);
+void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
+/* The components of a pair, named (or in sight when it is a TUPLE of atoms). */
+void ct_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]);
+/* Runs `pair`, a term that gives (value, state): the state becomes the current one, the value is returned. */
+CtCore *ct_seq_run(CtSeq *seq, const char *name, CtCore *pair);
+/* The current state as a term. */
+CtCore *ct_seq_state(CtSeq *seq, CtSpan span);
+/* All pending bindings around `body`. A last binding that is only given back becomes the body itself: a tail call. */
+CtCore *ct_seq_close(CtSeq *seq, CtCore *body);
+/* (value, state) around which the bindings are closed; just the value in direct style. */
+CtCore *ct_seq_return(CtSeq *seq, CtCore *value);
+
+/* Terms that may move over others: they neither fail nor cost anything worth keeping. */
+bool ct_is_atom(const CtCore *core);
+bool ct_is_movable(const CtCore *core);
+
+/* ---- methods ---- */
+
+/* op ⟨args⟩ with a real result that varies with some real argument. */
+typedef struct CtOperation {
+    CtSpan span;
+    CtPrim prim;
+    CtType *type;    /* of the result, Double or Float */
+    CtCore *args[2]; /* D[argument], named */
+    CtType *types[2]; /* of the arguments */
+    uint32_t count;
+} CtOperation;
+
+/* A derivative operator to be replaced: names that stand for its parts. */
+typedef struct CtWrap {
+    CtSpan span;
+    CtType *s, *t;  /* f : (s) → t */
+    CtCore *f;      /* D[f] */
+    CtCore *x, *dx; /* the point; the tangent (jvp) */
+} CtWrap;
+
+typedef struct CtRules {
+    CtType *(*real)(CtAd *ad, CtType *real);                          /* D[ℝ] */
+    CtType *(*state)(CtAd *ad);                                       /* S; NULL: direct style */
+    CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);            /* a real that does not vary */
+    CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);              /* D[ℝ] → ℝ */
+    CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
+    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);         /* gives (value, tangent) */
+    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);         /* gives (value, pullback) */
+} CtRules;
+
+extern const CtRules ct_forward_rules, ct_tape_rules;
+/* The rules of all methods, by CtMethod. */
+void ct_methods(const CtRules **rules);
+
+struct CtAd {
+    CtProgram *p;
+    CtArena *arena;
+    CtMethod reverse;
+    const CtRules *rules[CT_METHOD_COUNT];
+    CtMap types[CT_METHOD_COUNT];  /* CtType * -> CtType * */
+    CtType *states[CT_METHOD_COUNT];
+    CtMap generics;                /* CtSym -> CtGlobal * */
+    CtMap pure;                    /* CtCore * -> 1 pure, 2 not: see lift.c */
+    CtMap expanded;                /* CtGlobal * -> itself */
+    CtMap names;                   /* CtSym -> itself: global names given */
+    CT_VEC(CtGlobal *) pending;    /* D[g] whose body is still to be made */
+    bool busy;                     /* pending is being worked off */
+};
+
+/* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
+typedef struct CtTransform {
+    CtAd *ad;
+    CtProgram *p;
+    CtMethod method;
+    const CtRules *rules;
+    CtType *state; /* S or NULL */
+    CtMap vars;    /* CtVar * -> CtVar * */
+} CtTransform;
+
+/* ---- common.c ---- */
+
+static inline bool ct_is_real(const CtType *type) { return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT; }
+/* Nothing inside that a derivative could touch: D leaves such a type as it is. */
+static inline bool ct_is_discrete(CtType *type) { return !ct_type_has_real(type) && !ct_type_has_fun(type); }
+
+CtTransform ct_transform(CtAd *ad, CtMethod method);
+/* S of a method, NULL when it has none. */
+CtType *ct_ad_state(CtAd *ad, CtMethod method);
+/* A fresh variable for x : σ, of type D[σ]. */
+CtVar *ct_ad_bind(CtTransform *t, CtVar *var);
+CtVar *ct_ad_var(CtTransform *t, CtVar *var);
+/* D[e] for an e that does not touch the state (every e in direct style). */
+CtCore *ct_ad_direct(CtTransform *t, CtCore *core);
+/* D[λ], with its provenance. */
+CtCore *ct_ad_lambda(CtTransform *t, CtCore *core);
+/* All λs of a LETREC. */
+void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
+/* The primal of D[e] for e : ℝ, without making its derivative where that is easy. */
+CtCore *ct_ad_primal(CtTransform *t, CtCore *core);
+/* A node with structure kept and its children (those of ct_ad_children, in order) transformed already. */
+CtCore *ct_ad_rebuild(CtTransform *t, CtCore *core, CtCore *const *children);
+uint32_t ct_ad_children(CtCore *core, CtCore ***children);
+/* D[op] for a primitive with its arguments transformed. */
+CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args);
+/* A constructor in D of its type. */
+CtCon *ct_ad_con(CtTransform *t, CtCon *con);
+/* D of a reference to a global. */
+CtCore *ct_ad_global_ref(CtTransform *t, CtCore *core);
+/* A call of a known function on discrete arguments, with a discrete or one real result: it need not be transformed. */
+bool ct_ad_is_discrete_call(const CtCore *core);
+CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args);
+/* The primitive makes a real that varies with one of its real arguments. */
+bool ct_ad_is_operation(const CtCore *core);
+/* Float ↔ Double. */
+bool ct_ad_is_conversion(CtPrim prim);
+/* ∂op/∂x_index · g over named arguments; NULL where it is zero. g NULL: the partial derivative itself. */
+CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g);
+/* D[DUAL]: the path grows. */
+CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state);
+
+/* ---- lift.c ---- */
+
+/* Whether D[e] leaves the state alone. Always so in direct style. */
+bool ct_lift_pure(CtTransform *t, CtCore *core);
+bool ct_lift_pure_primal(CtTransform *t, CtCore *core);
+/* D[e] in sequence: binds what touches the state and returns a term that does not. */
+CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core);
+/* Several, left to right. */
+CtCore **ct_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count);
+/* D[e] in tail position: closes the sequence; the term gives (value, state). */
+CtCore *ct_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
+
+/* ---- arrays.c ---- */
+
+CtCore *ct_ad_array(CtTransform *t, CtCore *core);
+CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
+/* The operation pushes on the state itself (sums of reals), or its function argument does. */
+bool ct_lift_pure_array(CtTransform *t, CtCore *core);
+
+/* ---- generic.c ---- */
+
+/* A function defined by recursion over types: structures of one shape are walked together from left to right. */
+typedef struct CtGeneric {
+    const char *name;
+    uint32_t inputs;    /* 1 or 2 */
+    bool dual[2];       /* an input is D[A], not A */
+    bool makes;         /* whether a structure is made … */
+    bool makes_dual;    /* … of type D[A], not A */
+    const char *mismatch; /* two inputs: what the error says when their shapes differ */
+    CtType *(*env)(CtAd *ad);   /* one more argument, passed along; NULL */
+    CtType *(*state)(CtAd *ad); /* threaded from left to right; NULL */
+    /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
+    CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *real, CtCore *const *ins, CtCore *env);
+    /* At a function; NULL: never met. */
+    CtCore *(*function)(CtAd *ad, CtMethod method, CtSpan span, CtCore *in);
+} CtGeneric;
+
+/* generic_A ins env state, as a call: what is made, seq->state moved on. `state` is the initial state, NULL without. */
+typedef struct CtGenericCall {
+    CtMethod method;
+    CtSpan span;
+    CtType *type; /* A */
+    CtCore *ins[2], *env, *state;
+} CtGenericCall;
+/* The call as a term: of the structure, the state, or (structure, state). */
+CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
+
+CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
+CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
+/* Σ a·b over the real leaves, with `scale`; a Double. */
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b);
+/* x with its real leaves from an array, left to right. */
+CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+/* For each real leaf of x, x with 1 there and structural zeros at the others. */
+CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+/* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
+CtCore *ct_normal(CtAd *ad, CtSpan span, CtCore *x);
+/* As a Double; from a Double. */
+CtCore *ct_to_double(CtAd *ad, CtSpan span, CtCore *real);
+CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
+
+/* ---- dual.c ---- */
+
+/* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global that
+ * holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
+CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
+
+/* ---- expand.c ---- */
+
+CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);
+void ct_ad_work(CtAd *ad);
+void ct_ad_expand_global(CtAd *ad, CtGlobal *global);
+/* A library function, or NULL with an error. */
+CtGlobal *ct_ad_library(CtAd *ad, const char *name);
+CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *args, uint32_t count);
+/* A new global of the room's own making, its name made unique. */
+CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span);
+
+/* ---- wrapper.c: one mode from the other ---- */
+
+CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
+CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
+
+#endif
