@@ -7,7 +7,6 @@
  *   expr.c      expressions;  list.c  list literals, ranges, comprehensions;  record.c  fields by name
  *   match.c     clauses and alternatives to one-level cases;  rows.c  their patterns in normal form
  *   binding.c   let and where, with local copies of polymorphic bindings
- *   derive.c    the methods of derived instances
  *   elab.c      the public functions
  */
 #ifndef CT_ELAB_INTERNAL_H
@@ -60,7 +59,6 @@ typedef enum SpecKind {
     SPEC_BINDING, /* a top-level binding, or a method of an instance or a class default */
     SPEC_PATTERN, /* the value that a top-level pattern binding takes apart */
     SPEC_PART,    /* one variable of a top-level pattern binding */
-    SPEC_DERIVED, /* a method of a derived instance */
     SPEC_EXPR,    /* a given expression */
     SPEC_APPEND,  /* behind long list literals */
 } SpecKind;
@@ -69,8 +67,7 @@ typedef struct Spec {
     SpecKind kind;
     CtEntity *entity;   /* its name; the method */
     CtBinding *binding; /* the code */
-    CtInstance *instance; /* DERIVED */
-    CtExpr *expr;         /* EXPR */
+    CtExpr *expr;       /* EXPR */
     const TyEnv *env;
     Ground **types; /* part of the key */
     uint32_t count;
@@ -84,8 +81,9 @@ typedef struct Spec {
 
 /* The specialisation of a top-level entity (or pattern-bound variable) at types; makes and enqueues it on first need. */
 Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
-                   uint32_t count, SpecKind kind, CtInstance *instance, CtSpan span);
+                   uint32_t count, SpecKind kind, CtSpan span);
 Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan span);
+Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
 void ct_elab_work(CtElab *el); /* until nothing is wanted any more */
@@ -211,11 +209,15 @@ typedef struct Fail {
 } Fail;
 CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type);
 
+typedef CtCore *Within(CtElab *el, void *data); /* makes the term that something else goes around */
+
 typedef struct Row {
     CtPat **pats; /* beside the columns; NULL: anything, and nothing to bind */
-    const CtRhs *rhs; /* one of the three */
+    const CtRhs *rhs; /* what follows is one of the four */
     CtExpr *body;
     CtCore *core;
+    Within *within;
+    void *data;
     Lets binds; /* what given variables stand for */
     CtSpan span;
 } Row;
@@ -232,22 +234,16 @@ void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);
 /* The variable for a column: named after the patterns there, of that type. */
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type);
 bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column);
-void ct_elab_bind(CtElab *el, CtEntity *entity, CtVar *var);
-CtPat *ct_elab_pattern_parts(CtElab *el, CtPat *pat); /* a record pattern by position */
+/* A value taken apart by one pattern around what `within` makes. */
+CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail, CtType *result);
 
 /* ---- bindings (binding.c) ---- */
 
-typedef CtCore *Within(CtElab *el, void *data);
 /* The declarations around what `within` makes. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);
 /* The code of a binding: a LAM of `arity` parameters, or a value. `eta`: see Spec. */
 CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name);
 /* The Local for a use of a local entity at its instance. */
 Local *ct_elab_local(CtElab *el, CtExpr *expr);
-
-/* ---- derived instances (derive.c) ---- */
-
-uint32_t ct_elab_derived_arity(const CtEntity *method);
-CtCore *ct_elab_derived(CtElab *el, Spec *spec);
 
 #endif

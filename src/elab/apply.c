@@ -1,0 +1,382 @@
+/* Applications. Core's functions take all their arguments at once, the language's take them one by one: what is known to
+ * take n and gets n is called directly; what gets fewer becomes λs around the call, its arguments evaluated first; what
+ * gets more is called and its result applied. `f $ x`, sections and compositions are seen through.
+ */
+#include "elab/internal.h"
+
+CtCore *ct_elab_wrap(CtElab *el, const Lets *lets, CtCore *body) {
+    for (uint32_t i = lets->count; i-- > 0;)
+        body = ct_core_let(el->program, lets->items[i].span, lets->items[i].var, lets->items[i].rhs, body);
+    return body;
+}
+
+/* Evaluating it later is the same as now, and it is used once: variables, literals, functions, constants. */
+static bool can_wait(const CtCore *core) {
+    switch (core->kind) {
+    case CORE_VAR:
+    case CORE_LIT:
+    case CORE_GLOBAL:
+    case CORE_LAM: return true;
+    case CORE_CON: return core->as.call.count == 0;
+    case CORE_STRING:
+    case CORE_APP:
+    case CORE_LET:
+    case CORE_LETREC:
+    case CORE_TUPLE:
+    case CORE_PROJ:
+    case CORE_UNPACK:
+    case CORE_CASE:
+    case CORE_PRIM:
+    case CORE_ARRAY:
+    case CORE_ARRAY_LIT:
+    case CORE_DERIV:
+    case CORE_DUAL:
+    case CORE_FAIL: return false;
+    }
+    return false;
+}
+
+CtCore *ct_elab_atom(CtElab *el, CtSpan span, const char *name, CtCore *value, Lets *lets) {
+    if (can_wait(value)) return value;
+    CtVar *var = ct_var_new(el->program, name, value->type);
+    ct_push(el->arena, lets, (Pending){var, value, span});
+    return ct_core_var(el->program, span, var);
+}
+
+CtCore *ct_elab_apply_one(CtElab *el, CtSpan span, CtCore *fun, CtCore *arg) {
+    if (fun->type->kind != TYPE_FUN || fun->type->count != 2) return ct_elab_error_term(el, span, fun->type);
+    return ct_core_app(el->program, span, fun, &arg, 1);
+}
+
+/* λx y. f x y for a curried f. */
+CtCore *ct_elab_uncurry(CtElab *el, CtSpan span, CtCore *value, Ground *type, uint32_t k) {
+    if (k <= 1) return value;
+    Lets lets = {0};
+    CtCore *fun = ct_elab_atom(el, span, "f", value, &lets);
+    CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, k);
+    for (uint32_t i = 0; i < k; i++) {
+        Ground *arg = NULL;
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, span, value->type);
+        params[i] = ct_var_new(el->program, "x", ct_elab_core(el, arg));
+        fun = ct_elab_apply_one(el, span, fun, ct_core_var(el->program, span, params[i]));
+    }
+    return ct_elab_wrap(el, &lets, ct_core_lam(el->program, span, el->name, params, k, fun));
+}
+
+/* ---- calls with arguments already elaborated ---- */
+
+static Ground *param_type(CtElab *el, Ground *type, uint32_t index) {
+    Ground *arg = NULL;
+    for (uint32_t i = 0; i <= index; i++)
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return NULL;
+    return arg;
+}
+
+static CtCore *adapt(CtElab *el, CtSpan span, const Callee *callee, uint32_t index, CtCore *value) {
+    uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
+    return k <= 1 ? value : ct_elab_uncurry(el, span, value, param_type(el, callee->type, index), k);
+}
+
+/* One-parameter λs for the arguments that are missing. */
+static CtCore *partial(CtElab *el, CtSpan span, const Callee *callee, CtCore **args, uint32_t count) {
+    Lets lets = {0};
+    uint32_t missing = callee->arity - count;
+    CtCore **all = CT_NEW_ARRAY(el->arena, CtCore *, callee->arity);
+    CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, missing);
+    for (uint32_t i = 0; i < count; i++) all[i] = ct_elab_atom(el, span, "a", args[i], &lets);
+    for (uint32_t i = 0; i < missing; i++) {
+        params[i] = ct_var_new(el->program, "x", ct_elab_core(el, param_type(el, callee->type, count + i)));
+        all[count + i] = adapt(el, span, callee, count + i, ct_core_var(el->program, span, params[i]));
+    }
+    CtCore *body = ct_elab_saturated(el, span, callee, all);
+    for (uint32_t i = missing; i-- > 0;) body = ct_core_lam(el->program, span, el->name, &params[i], 1, body);
+    return ct_elab_wrap(el, &lets, body);
+}
+
+CtCore *ct_elab_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args, uint32_t count) {
+    if (count < callee->arity) return partial(el, span, callee, args, count);
+    CtCore *core = ct_elab_saturated(el, span, callee, args);
+    for (uint32_t i = callee->arity; i < count; i++) core = ct_elab_apply_one(el, span, core, args[i]);
+    return core;
+}
+
+/* ---- applications as written ---- */
+
+typedef struct Spine { /* head a b c */
+    CtExpr *head;
+    CT_VEC(CtExpr *) args; /* last one first */
+} Spine;
+
+/* Takes an application apart: through annotations, left sections, and `f $ x`. */
+static Spine spine_of(CtElab *el, CtExpr *expr) {
+    Spine spine = {.head = expr};
+    for (;;) {
+        CtExpr *head = spine.head;
+        if (head->kind == EXPR_APP) {
+            for (uint32_t i = head->part_count; i-- > 1;) ct_push(el->arena, &spine.args, head->parts[i]);
+            spine.head = head->parts[0];
+        } else if (head->kind == EXPR_LEFT_SECTION) {
+            ct_push(el->arena, &spine.args, head->parts[0]);
+            spine.head = head->parts[1];
+        } else if (head->kind == EXPR_ANNOT) {
+            spine.head = head->parts[0];
+        } else if (spine.args.count > 0 && ct_elab_is_named(el, head, "$")) {
+            spine.head = spine.args.items[--spine.args.count];
+        } else {
+            return spine;
+        }
+    }
+}
+
+static CtExpr *spine_arg(const Spine *spine, uint32_t index) { return spine->args.items[spine->args.count - 1 - index]; }
+
+static bool is_name(const CtExpr *expr) {
+    return expr->kind == EXPR_VAR || expr->kind == EXPR_CON || expr->kind == EXPR_TUPLE_CON;
+}
+
+/* ---- functions made ready to be called ---- */
+
+/* A function expression of which everything has been evaluated that is evaluated before a call. */
+typedef struct Ready {
+    enum { READY_CALLEE, READY_LAMBDA, READY_COMPOSE } kind;
+    Callee callee;
+    CtCore **given; /* arguments it has already, adapted */
+    uint32_t given_count;
+    bool hole;      /* the first argument is still missing: a right section */
+    CtExpr *lambda; /* elaborated when called: only once */
+    struct Ready *outer, *inner; /* COMPOSE */
+    CtSpan span;
+} Ready;
+
+static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out);
+static CtCore *nary(CtElab *el, CtExpr *expr, uint32_t k, Lets *lets);
+
+/* An argument as its callee wants it. What has to be evaluated around it goes to `lets`, and then so do the arguments
+ * before it, which come first. */
+static CtCore *argument(CtElab *el, const Callee *callee, uint32_t index, CtExpr *expr, CtCore **before, Lets *lets) {
+    uint32_t k = index < callee->arity ? ct_elab_wants(callee, index) : 0;
+    if (k == 0) return ct_elab_expr(el, expr);
+    Lets own = {0};
+    CtCore *core = nary(el, expr, k, &own);
+    if (own.count == 0) return core;
+    for (uint32_t i = 0; i < index; i++) before[i] = ct_elab_atom(el, before[i]->span, "a", before[i], lets);
+    for (uint32_t i = 0; i < own.count; i++) ct_push(el->arena, lets, own.items[i]);
+    return core;
+}
+
+static void ready_value(CtElab *el, CtExpr *expr, CtCore *value, Lets *lets, Ready *out) {
+    out->kind = READY_CALLEE;
+    out->callee = (Callee){.kind = CALLEE_VALUE, .type = ct_elab_ground(el, expr->type)};
+    out->callee.value = ct_elab_atom(el, expr->span, "f", value, lets);
+}
+
+static void ready_section(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
+    out->callee = ct_elab_callee(el, expr->parts[0]);
+    out->hole = true;
+    out->given_count = 1;
+    out->given = CT_NEW(el->arena, CtCore *);
+    uint32_t k = out->callee.arity > 1 ? ct_elab_wants(&out->callee, 1) : 0;
+    CtCore *given = k == 0 ? ct_elab_expr(el, expr->parts[1]) : nary(el, expr->parts[1], k, lets);
+    out->given[0] = ct_elab_atom(el, expr->span, "a", given, lets);
+}
+
+static void ready_spine(CtElab *el, CtExpr *expr, const Spine *spine, Lets *lets, Ready *out) {
+    out->callee = ct_elab_callee(el, spine->head);
+    uint32_t count = spine->args.count;
+    if (count > 0 && count >= out->callee.arity) {
+        ready_value(el, expr, ct_elab_app(el, expr), lets, out);
+        return;
+    }
+    out->given_count = count;
+    out->given = CT_NEW_ARRAY(el->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        CtExpr *arg = spine_arg(spine, i);
+        CtCore *given = argument(el, &out->callee, i, arg, out->given, lets);
+        out->given[i] = ct_elab_atom(el, arg->span, "a", given, lets);
+    }
+}
+
+static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
+    *out = (Ready){.kind = READY_CALLEE, .span = expr->span};
+    Spine spine = spine_of(el, expr);
+    if (spine.head->kind == EXPR_LAM && spine.args.count == 0) {
+        out->kind = READY_LAMBDA;
+        out->lambda = spine.head;
+    } else if (spine.head->kind == EXPR_RIGHT_SECTION && spine.args.count == 0) {
+        ready_section(el, spine.head, lets, out);
+    } else if (spine.args.count == 2 && ct_elab_is_named(el, spine.head, ".")) {
+        out->kind = READY_COMPOSE;
+        out->outer = CT_NEW(el->arena, Ready);
+        out->inner = CT_NEW(el->arena, Ready);
+        ready(el, spine_arg(&spine, 0), lets, out->outer);
+        ready(el, spine_arg(&spine, 1), lets, out->inner);
+    } else if (is_name(spine.head)) {
+        ready_spine(el, expr, &spine, lets, out);
+    } else {
+        ready_value(el, expr, ct_elab_expr(el, expr), lets, out);
+    }
+}
+
+/* ---- calling what is ready ---- */
+
+static CtVar *as_column(CtElab *el, CtPat *pat, CtCore *value, Lets *lets) {
+    if (value->kind == CORE_VAR) return value->as.var;
+    Row row = {.pats = &pat};
+    CtVar *var = ct_elab_column(el, &row, 1, 0, value->type);
+    ct_push(el->arena, lets, (Pending){var, value, pat->span});
+    return var;
+}
+
+/* (λp q. e) x y …; parameters are added where there are fewer values than patterns. */
+static CtCore *call_lambda(CtElab *el, CtExpr *lambda, CtCore **values, uint32_t count) {
+    Lets lets = {0};
+    uint32_t pats = lambda->pat_count, missing = pats > count ? pats - count : 0;
+    CtVar **columns = CT_NEW_ARRAY(el->arena, CtVar *, pats);
+    Ground *type = ct_elab_ground(el, lambda->type);
+    for (uint32_t i = 0; i < pats; i++) {
+        Ground *arg = NULL;
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, lambda->span, values[0]->type);
+        Row row = {.pats = &lambda->pats[i]};
+        columns[i] = i < count ? as_column(el, lambda->pats[i], values[i], &lets)
+                               : ct_elab_column(el, &row, 1, 0, ct_elab_core(el, arg));
+    }
+    Row row = {.pats = CT_NEW_ARRAY(el->arena, CtPat *, pats), .body = lambda->parts[0], .span = lambda->span};
+    memcpy(row.pats, lambda->pats, pats * sizeof *row.pats);
+    Fail fail = {.text = "the pattern of this λ does not match", .span = lambda->span};
+    CtVar **params = columns + pats - missing;
+    CtVar **kept = CT_NEW_ARRAY(el->arena, CtVar *, missing);
+    for (uint32_t i = 0; i < missing; i++) kept[i] = params[i];
+    CtCore *core = ct_elab_match(el, columns, pats, &row, 1, &fail, ct_elab_core(el, type));
+    for (uint32_t i = missing; i-- > 0;) core = ct_core_lam(el->program, lambda->span, el->name, &kept[i], 1, core);
+    for (uint32_t i = pats; i < count; i++) core = ct_elab_apply_one(el, lambda->span, core, values[i]);
+    return ct_elab_wrap(el, &lets, core);
+}
+
+/* Calls with n ≥ 1 values of curried types. */
+static CtCore *invoke(CtElab *el, Ready *fun, CtCore **values, uint32_t n) {
+    if (fun->kind == READY_LAMBDA) return call_lambda(el, fun->lambda, values, n);
+    CtCore **args = CT_NEW_ARRAY(el->arena, CtCore *, fun->given_count + n + 1);
+    if (fun->kind == READY_COMPOSE) {
+        memcpy(args, values, n * sizeof *args);
+        args[0] = invoke(el, fun->inner, values, 1);
+        return invoke(el, fun->outer, args, n);
+    }
+    uint32_t count = 0, used = 0;
+    if (fun->hole) args[count++] = values[used++];
+    for (uint32_t i = 0; i < fun->given_count; i++) args[count++] = fun->given[i];
+    while (used < n) args[count++] = values[used++];
+    for (uint32_t i = 0; i < count; i++) {
+        bool given = fun->hole ? i >= 1 && i <= fun->given_count : i < fun->given_count;
+        if (!given) args[i] = adapt(el, fun->span, &fun->callee, i, args[i]);
+    }
+    return ct_elab_call(el, fun->span, &fun->callee, args, count);
+}
+
+static CtVar *param_for(CtElab *el, const Ready *fun, uint32_t index, CtType *type) {
+    while (fun->kind == READY_COMPOSE && index == 0) fun = fun->inner;
+    if (fun->kind != READY_LAMBDA || index >= fun->lambda->pat_count) return ct_var_new(el->program, "x", type);
+    Row row = {.pats = &fun->lambda->pats[index]};
+    return ct_elab_column(el, &row, 1, 0, type);
+}
+
+/* As it is when it is a function of k parameters already; else NULL. */
+static CtCore *as_it_is(CtElab *el, const Ready *fun, uint32_t k) {
+    if (fun->kind != READY_CALLEE || fun->given_count > 0) return NULL;
+    const Callee *callee = &fun->callee;
+    if (callee->kind == CALLEE_VALUE && k == 1) return callee->value;
+    if (callee->arity != k) return NULL;
+    for (uint32_t i = 0; i < k; i++)
+        if (ct_elab_wants(callee, i) > 1) return NULL;
+    if (callee->kind == CALLEE_GLOBAL) return ct_core_global(el->program, fun->span, callee->spec->global);
+    if (callee->kind == CALLEE_LOCAL) return ct_core_var(el->program, fun->span, callee->local->var);
+    return NULL;
+}
+
+static CtCore *nary(CtElab *el, CtExpr *expr, uint32_t k, Lets *lets) {
+    Ready fun;
+    ready(el, expr, lets, &fun);
+    CtCore *whole = as_it_is(el, &fun, k);
+    if (whole != NULL) return whole;
+    Ground *type = ct_elab_ground(el, expr->type);
+    CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, k);
+    CtCore **values = CT_NEW_ARRAY(el->arena, CtCore *, k);
+    for (uint32_t i = 0; i < k; i++) {
+        Ground *arg = NULL;
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, expr->span, ct_elab_core(el, type));
+        params[i] = param_for(el, &fun, i, ct_elab_core(el, arg));
+        values[i] = ct_core_var(el->program, expr->span, params[i]);
+    }
+    CtCore *body = invoke(el, &fun, values, k);
+    return ct_core_lam(el->program, expr->span, el->name, params, k, body);
+}
+
+CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k) {
+    Lets lets = {0};
+    CtCore *core = nary(el, expr, k, &lets);
+    return ct_elab_wrap(el, &lets, core);
+}
+
+/* ---- the forms of application ---- */
+
+CtCore *ct_elab_call_exprs(CtElab *el, CtSpan span, const Callee *callee, CtExpr **args, uint32_t count) {
+    Lets lets = {0};
+    CtCore **cores = CT_NEW_ARRAY(el->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) cores[i] = argument(el, callee, i, args[i], cores, &lets);
+    CtCore *call = ct_elab_call(el, span, callee, cores, count);
+    return ct_elab_wrap(el, &lets, call);
+}
+
+/* a && b and a || b evaluate b only where it decides. */
+static CtCore *shortcut(CtElab *el, CtSpan span, const Spine *spine, bool is_and) {
+    CtCore *left = ct_elab_expr(el, spine_arg(spine, 0));
+    CtCore *right = ct_elab_expr(el, spine_arg(spine, 1));
+    CtCore *known = ct_core_bool(el->program, span, !is_and);
+    return is_and ? ct_core_if(el->program, span, left, right, known) : ct_core_if(el->program, span, left, known, right);
+}
+
+/* The head is a λ, a composition or a section with enough arguments. */
+static CtCore *call_ready(CtElab *el, CtExpr *function, CtExpr **args, uint32_t count) {
+    Lets lets = {0};
+    Ready fun;
+    ready(el, function, &lets, &fun);
+    CtCore **values = CT_NEW_ARRAY(el->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) values[i] = ct_elab_expr(el, args[i]);
+    CtCore *call = invoke(el, &fun, values, count);
+    return ct_elab_wrap(el, &lets, call);
+}
+
+static CtCore *call_composed(CtElab *el, CtExpr *expr, const Spine *spine, CtExpr **args) {
+    CtExpr *composed = CT_NEW(el->arena, CtExpr);
+    CtExpr *parts[] = {spine->head, args[0], args[1]};
+    *composed = (CtExpr){.kind = EXPR_APP, .span = expr->span, .part_count = 3, .type = NULL};
+    composed->parts = CT_NEW_ARRAY(el->arena, CtExpr *, 3);
+    memcpy(composed->parts, parts, sizeof parts);
+    return call_ready(el, composed, args + 2, spine->args.count - 2);
+}
+
+CtCore *ct_elab_app(CtElab *el, CtExpr *expr) {
+    Spine spine = spine_of(el, expr);
+    CtExpr *head = spine.head;
+    uint32_t count = spine.args.count;
+    CtExpr **args = CT_NEW_ARRAY(el->arena, CtExpr *, count);
+    for (uint32_t i = 0; i < count; i++) args[i] = spine_arg(&spine, i);
+    if (count == 2 && ct_elab_is_named(el, head, "&&")) return shortcut(el, expr->span, &spine, true);
+    if (count == 2 && ct_elab_is_named(el, head, "||")) return shortcut(el, expr->span, &spine, false);
+    if (count >= 3 && ct_elab_is_named(el, head, ".")) return call_composed(el, expr, &spine, args);
+    if (count == 2 && ct_elab_is_named(el, head, ".")) return ct_elab_nary(el, expr, 1);
+    if (is_name(head)) {
+        Callee callee = ct_elab_callee(el, head);
+        if (count < callee.arity) return ct_elab_nary(el, expr, 1);
+        return ct_elab_call_exprs(el, expr->span, &callee, args, count);
+    }
+    if (head->kind == EXPR_LAM && (count == 0 || count < head->pat_count)) {
+        if (count == 0) return ct_elab_nary(el, head, 1);
+    } else if (count > 0 && (head->kind == EXPR_LAM || head->kind == EXPR_RIGHT_SECTION)) {
+        return call_ready(el, head, args, count);
+    } else if (count == 0 && head->kind == EXPR_RIGHT_SECTION) {
+        return ct_elab_nary(el, head, 1);
+    }
+    CtCore *core = ct_elab_expr(el, head);
+    for (uint32_t i = 0; i < count; i++) core = ct_elab_apply_one(el, expr->span, core, ct_elab_expr(el, args[i]));
+    return core;
+}

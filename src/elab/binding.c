@@ -1,0 +1,243 @@
+/* Bindings: the code of one, and groups of them in let and where. A polymorphic local binding becomes one copy for each set
+ * of types at which it is used; so what stands inside is elaborated first and says which copies it wants, then the groups
+ * from the last to the first, each wrapped around what came before.
+ */
+#include "elab/internal.h"
+
+typedef struct Instance { /* one copy of a group */
+    Ground **types;
+    const TyEnv *env;
+    Local **locals; /* beside the group's entities */
+} Instance;
+
+typedef struct Poly {
+    CT_VEC(CtEntity *) entities; /* what the group binds: functions, and variables of patterns */
+    CT_VEC(uint32_t) arities;
+    CT_VEC(bool) etas;
+    CT_VEC(Instance) instances;
+    const CtBindingGroup *group;
+    const TyEnv *env; /* around the group */
+} Poly;
+
+/* ---- the code of a binding ---- */
+
+static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity) {
+    CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, arity);
+    Row *rows = CT_NEW_ARRAY(el->arena, Row, binding->clause_count);
+    for (uint32_t i = 0; i < binding->clause_count; i++) rows[i].pats = binding->clauses[i].pats;
+    for (uint32_t i = 0; i < arity; i++) {
+        Ground *arg = NULL;
+        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, binding->span, ct_elab_core(el, type));
+        params[i] = ct_elab_column(el, rows, binding->clause_count, i, ct_elab_core(el, arg));
+    }
+    CtCore *body = ct_elab_clauses(el, binding, params, ct_elab_core(el, type));
+    return ct_core_lam(el->program, binding->span, el->name, params, arity, body);
+}
+
+/* λx. e x for a binding f = e that must be a function. */
+static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) {
+    CtExpr *plain = ct_elab_plain_body(binding);
+    if (plain != NULL) {
+        CtCore *core = ct_elab_nary(el, plain, 1);
+        if (core->kind == CORE_LAM) return core;
+    }
+    Ground *arg = NULL;
+    ct_elab_ground_fun(el, type, &arg, NULL);
+    CtVar *param = ct_var_new(el->program, "x", ct_elab_core(el, arg));
+    CtCore *value = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
+    CtCore *body = ct_elab_apply_one(el, binding->span, value, ct_core_var(el->program, binding->span, param));
+    return ct_core_lam(el->program, binding->span, el->name, &param, 1, body);
+}
+
+CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name) {
+    const char *before = el->name;
+    el->name = name;
+    CtCore *core;
+    if (arity == 0) core = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
+    else if (eta) core = eta_expanded(el, binding, type);
+    else if (binding->clauses[0].pat_count > 0) core = function_of_clauses(el, binding, type, arity);
+    else core = ct_elab_nary(el, ct_elab_plain_body(binding), arity);
+    el->name = before;
+    return core;
+}
+
+/* ---- what a group binds ---- */
+
+/* The variables of a pattern, in order; patterns may be long lists, but are never very deep. */
+static void pattern_entities(CtElab *el, const CtPat *pat, Poly *poly) {
+    if ((pat->kind == PAT_VAR || pat->kind == PAT_AS) && pat->entity != NULL) {
+        ct_push(el->arena, &poly->entities, pat->entity);
+        ct_push(el->arena, &poly->arities, 0);
+        ct_push(el->arena, &poly->etas, false);
+    }
+    for (uint32_t i = 0; i < pat->part_count; i++) pattern_entities(el, pat->parts[i], poly);
+}
+
+static void recursive_value(CtElab *el, const CtBinding *binding) {
+    const char *name = binding->pat == NULL ? binding->name.text->text : "this pattern's value";
+    CtDiag *diag = ct_error(el->context, CT_E0403, binding->span, "%s is defined by itself, and is no function", name);
+    ct_help(el->context, diag, "give it a parameter, or break the circle");
+}
+
+static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
+    if (binding->pat != NULL) {
+        if (poly->group->recursive) recursive_value(el, binding);
+        pattern_entities(el, binding->pat, poly);
+        return;
+    }
+    uint32_t arity = ct_elab_binding_arity(binding);
+    bool eta = arity == 0 && poly->group->recursive;
+    if (eta) {
+        Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
+        eta = ct_elab_ground_fun(el, type, NULL, NULL);
+        if (eta) arity = 1;
+        else recursive_value(el, binding);
+    }
+    ct_push(el->arena, &poly->entities, binding->entity);
+    ct_push(el->arena, &poly->arities, arity);
+    ct_push(el->arena, &poly->etas, eta);
+}
+
+/* A copy: the variables that it binds. Its code is made later. */
+static uint32_t add_instance(CtElab *el, Poly *poly, Ground **types, const TyEnv *env) {
+    Instance instance = {.types = types, .env = env};
+    instance.locals = CT_NEW_ARRAY(el->arena, Local *, poly->entities.count);
+    for (uint32_t i = 0; i < poly->entities.count; i++) {
+        CtEntity *entity = poly->entities.items[i];
+        Local *local = CT_NEW(el->arena, Local);
+        local->arity = poly->arities.items[i];
+        local->type = ct_elab_ground_in(el, env, entity->scheme.type);
+        local->var = ct_var_new(el->program, entity->name->text, ct_elab_core_nary(el, local->type, local->arity));
+        local->given = true;
+        instance.locals[i] = local;
+    }
+    ct_push(el->arena, &poly->instances, instance);
+    return poly->instances.count - 1;
+}
+
+static Poly *declare(CtElab *el, const CtBindingGroup *group) {
+    Poly *poly = CT_NEW(el->arena, Poly);
+    poly->group = group;
+    poly->env = el->env;
+    for (uint32_t i = 0; i < group->count; i++) add_binding(el, poly, group->bindings[i]);
+    bool mono = group->generic_count == 0;
+    if (mono) add_instance(el, poly, NULL, el->env);
+    for (uint32_t i = 0; i < poly->entities.count; i++) {
+        Local *local = mono ? poly->instances.items[0].locals[i] : CT_NEW(el->arena, Local);
+        if (!mono) *local = (Local){.poly = poly, .index = i};
+        poly->entities.items[i]->elab = local;
+    }
+    return poly;
+}
+
+/* ---- uses ---- */
+
+static void too_many_copies(CtElab *el, const Poly *poly, CtSpan span) {
+    ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
+             "%s uses itself at ever larger types: there would be no end of copies", poly->entities.items[0]->name->text);
+}
+
+static uint32_t wanted(CtElab *el, Poly *poly, Ground **types, CtSpan span) {
+    uint32_t count = poly->group->generic_count;
+    bool deep = false;
+    for (uint32_t i = 0; i < count; i++) deep |= types[i]->depth > ELAB_MAX_TYPE_DEPTH;
+    for (uint32_t i = 0; i < poly->instances.count; i++)
+        if (memcmp(poly->instances.items[i].types, types, count * sizeof *types) == 0) return i;
+    if (poly->instances.count > 0 && (deep || poly->instances.count >= ELAB_MAX_COPIES)) {
+        too_many_copies(el, poly, span);
+        return 0;
+    }
+    TyEnv *env = CT_NEW(el->arena, TyEnv);
+    *env = (TyEnv){.generics = poly->group->generics, .types = types, .count = count, .outer = poly->env};
+    return add_instance(el, poly, types, env);
+}
+
+Local *ct_elab_local(CtElab *el, CtExpr *expr) {
+    Local *local = expr->entity->elab;
+    if (local == NULL || local->poly == NULL) return local;
+    Poly *poly = local->poly;
+    uint32_t count = poly->group->generic_count;
+    Ground **types = CT_NEW_ARRAY(el->arena, Ground *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        bool given = expr->inst != NULL && i < expr->inst_count;
+        types[i] = ct_elab_ground(el, given ? expr->inst[i] : poly->group->generics[i]);
+    }
+    uint32_t index = wanted(el, poly, types, expr->span);
+    return poly->instances.items[index].locals[local->index];
+}
+
+/* ---- code ---- */
+
+/* Strict: a polymorphic value that nothing uses is evaluated all the same. */
+static void want_values(CtElab *el, Poly *poly) {
+    if (poly->instances.count > 0 || poly->group->recursive) return;
+    for (uint32_t i = 0; i < poly->entities.count; i++)
+        if (poly->arities.items[i] > 0) return;
+    uint32_t count = poly->group->generic_count;
+    Ground **types = CT_NEW_ARRAY(el->arena, Ground *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (poly->group->generics[i]->preds != NULL) return;
+        types[i] = ct_elab_ground_in(el, NULL, poly->group->generics[i]);
+    }
+    wanted(el, poly, types, poly->group->bindings[0]->span);
+}
+
+static CtCore *given_body(CtElab *el, void *data) {
+    (void)el;
+    return data;
+}
+
+static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtCore *body) {
+    CtType *type = ct_elab_core_of(el, binding->pat->type);
+    Fail no_guard = {.text = "no guard of this binding holds", .span = binding->span};
+    CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
+    Fail fail = {.text = "the pattern of this binding does not match", .span = binding->pat->span};
+    return ct_elab_match_one(el, binding->pat, value, given_body, body, &fail, body->type);
+}
+
+/* The one binding of a group that is not recursive, around `body`. */
+static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instance, CtCore *body) {
+    const CtBinding *binding = poly->group->bindings[0];
+    if (binding->pat != NULL) {
+        for (uint32_t i = 0; i < poly->entities.count; i++) poly->entities.items[i]->elab = instance->locals[i];
+        return pattern_code(el, binding, body);
+    }
+    const Local *local = instance->locals[0];
+    const char *name = binding->name.text->text;
+    CtCore *code = ct_elab_binding(el, binding, local->type, local->arity, false, local->arity > 0 ? name : el->name);
+    return ct_core_let(el->program, binding->span, local->var, code, body);
+}
+
+/* Copies may want further copies while their code is made: `instances` grows under the loop. */
+static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
+    const TyEnv *before = el->env;
+    CT_VEC(CtBind) binds = {0};
+    want_values(el, poly);
+    for (uint32_t i = 0; i < poly->instances.count; i++) {
+        Instance instance = poly->instances.items[i];
+        el->env = instance.env;
+        if (!poly->group->recursive) {
+            body = single_code(el, poly, &instance, body);
+            continue;
+        }
+        for (uint32_t j = 0; j < poly->group->count; j++) {
+            const CtBinding *binding = poly->group->bindings[j];
+            const Local *local = instance.locals[j];
+            if (local->arity == 0) continue; /* reported */
+            CtCore *lam = ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j],
+                                          binding->name.text->text);
+            if (lam->kind == CORE_LAM) ct_push(el->arena, &binds, (CtBind){local->var, lam});
+        }
+    }
+    el->env = before;
+    if (binds.count == 0) return body;
+    return ct_core_letrec(el->program, poly->group->bindings[0]->span, binds.items, binds.count, body);
+}
+
+CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data) {
+    Poly **polys = CT_NEW_ARRAY(el->arena, Poly *, decls->group_count);
+    for (uint32_t i = 0; i < decls->group_count; i++) polys[i] = declare(el, &decls->groups[i]);
+    CtCore *body = within(el, data);
+    for (uint32_t i = decls->group_count; i-- > 0;) body = group_code(el, polys[i], body);
+    return body;
+}

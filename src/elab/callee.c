@@ -1,0 +1,198 @@
+/* What a name in function position stands for. Methods are resolved here: the type at which a method is used has a head
+ * constructor, the head has an instance, the instance has a binding (or its class has a default). Bindings that only give
+ * another name to something (`map = mapArray`) are seen through.
+ */
+#include "elab/internal.h"
+
+enum { ALIAS_LIMIT = 64 };
+
+static Callee value_callee(CtCore *value, Ground *type) {
+    return (Callee){.kind = CALLEE_VALUE, .type = type, .value = value};
+}
+
+static Callee error_callee(CtElab *el, CtSpan span, Ground *type) {
+    return value_callee(ct_elab_error_term(el, span, ct_elab_core(el, type)), type);
+}
+
+static Callee spec_callee(CtElab *el, Spec *spec, CtSpan span) {
+    Callee callee = {.kind = CALLEE_GLOBAL, .type = spec->type, .arity = spec->arity, .spec = spec};
+    if (spec->arity == 0) callee = value_callee(ct_core_global(el->program, span, spec->global), spec->type);
+    return callee;
+}
+
+/* The types at which an entity is used. Inside its own group: those of the group's own instance. */
+static Ground **instance_of(CtElab *el, const CtEntity *entity, CtTy *const *inst, uint32_t inst_count) {
+    const CtScheme *scheme = &entity->scheme;
+    Ground **types = CT_NEW_ARRAY(el->arena, Ground *, scheme->count);
+    for (uint32_t i = 0; i < scheme->count; i++)
+        types[i] = ct_elab_ground(el, inst != NULL && i < inst_count ? inst[i] : scheme->generics[i]);
+    return types;
+}
+
+/* ---- seeing through names ---- */
+
+static bool local_or_parameter(const CtExpr *expr) {
+    return expr->entity == NULL || expr->entity->kind == ENTITY_LOCAL;
+}
+
+/* The name that is all of a binding's code, or NULL. */
+static CtExpr *alias_body(const CtBinding *binding) {
+    CtExpr *body = binding == NULL ? NULL : ct_elab_plain_body(binding);
+    while (body != NULL && body->kind == EXPR_ANNOT) body = body->parts[0];
+    if (body == NULL || (body->kind != EXPR_VAR && body->kind != EXPR_CON)) return NULL;
+    return body->kind == EXPR_VAR && local_or_parameter(body) ? NULL : body;
+}
+
+static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan span, int aliases);
+
+/* Code of a binding, or, where it is but a name, what that name stands for. */
+static Callee binding_callee(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type,
+                             Ground **types, uint32_t count, CtSpan span, int aliases) {
+    CtExpr *body = alias_body(binding);
+    bool recursive = entity->kind == ENTITY_GLOBAL && entity->group != NULL && entity->group->recursive;
+    if (body == NULL || recursive || aliases >= ALIAS_LIMIT) {
+        Spec *spec = ct_elab_spec(el, entity, binding, env, type, types, count, SPEC_BINDING, span);
+        return spec_callee(el, spec, span);
+    }
+    const TyEnv *before = el->env;
+    el->env = env;
+    Callee callee;
+    if (body->kind == EXPR_CON) {
+        callee = ct_elab_callee(el, body);
+    } else {
+        Ground **inner = instance_of(el, body->entity, body->inst, body->inst_count);
+        callee = callee_at(el, body->entity, inner, span, aliases + 1);
+    }
+    el->env = before;
+    return callee;
+}
+
+/* ---- methods ---- */
+
+static TyEnv *frame(CtElab *el, CtTy *const *generics, Ground **types, uint32_t count, const TyEnv *outer) {
+    TyEnv *env = CT_NEW(el->arena, TyEnv);
+    *env = (TyEnv){.generics = generics, .types = types, .count = count, .outer = outer};
+    return env;
+}
+
+static void no_instance(CtElab *el, CtSpan span, const CtClass *class_, Ground *type, const CtEntity *method) {
+    CtText text = ct_text(el->arena);
+    ct_elab_ground_print(&text, type);
+    ct_error(el->context, CT_E0402, ct_elab_blame(el, span), "%s has no %s here: %s is not of class %s", text.data,
+             method->name->text, text.data, class_->name->text);
+}
+
+/* types[0] is what the class is about. */
+static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan span, int aliases) {
+    CtClass *class_ = method->class_;
+    const CtScheme *scheme = &method->scheme;
+    TyEnv *own = frame(el, scheme->generics, types, scheme->count, NULL);
+    Ground *type = ct_elab_ground_in(el, own, scheme->type);
+    uint32_t arg_count;
+    CtTyCon *head = ct_elab_ground_head(types[0], &arg_count);
+    CtInstance *instance = ct_instance_find(class_, head);
+    if (instance == NULL) {
+        no_instance(el, span, class_, types[0], method);
+        return error_callee(el, span, type);
+    }
+    CtBinding *binding = instance->methods == NULL ? NULL : instance->methods[method->method];
+    if (binding != NULL) {
+        Ground **args = CT_NEW_ARRAY(el->arena, Ground *, arg_count);
+        for (uint32_t i = 0; i < arg_count; i++) args[i] = ct_elab_ground_arg(types[0], i);
+        TyEnv *env = frame(el, instance->generics, args, instance->generic_count, NULL);
+        if (scheme->count > 1)
+            env = frame(el, instance->method_generics[method->method], types + 1, scheme->count - 1, env);
+        return binding_callee(el, method, binding, env, type, types, scheme->count, span, aliases);
+    }
+    binding = class_->defaults[method->method];
+    if (binding == NULL) {
+        CtText text = ct_text(el->arena);
+        ct_elab_ground_print(&text, types[0]);
+        ct_error(el->context, CT_E0402, ct_elab_blame(el, span), "the instance %s %s does not define %s, which is used here",
+                 class_->name->text, text.data, method->name->text);
+        return error_callee(el, span, type);
+    }
+    TyEnv *env = frame(el, &class_->param, types, 1, own);
+    return binding_callee(el, method, binding, env, type, types, scheme->count, span, aliases);
+}
+
+/* ---- entities ---- */
+
+static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan span, int aliases) {
+    const CtScheme *scheme = &entity->scheme;
+    switch (entity->kind) {
+    case ENTITY_METHOD: return method_callee(el, entity, types, span, aliases);
+    case ENTITY_PRIMITIVE: {
+        TyEnv env = {.generics = scheme->generics, .types = types, .count = scheme->count};
+        return ct_elab_primitive(el, entity, ct_elab_ground_in(el, &env, scheme->type), span);
+    }
+    case ENTITY_GLOBAL:
+        if (entity->binding != NULL) {
+            TyEnv *env = frame(el, scheme->generics, types, scheme->count, NULL);
+            Ground *type = ct_elab_ground_in(el, env, scheme->type);
+            return binding_callee(el, entity, entity->binding, env, type, types, scheme->count, span, aliases);
+        }
+        {
+            Spec *spec = ct_elab_spec_entity(el, entity, types, span);
+            if (spec != NULL) return spec_callee(el, spec, span);
+        }
+        break;
+    case ENTITY_LOCAL:
+        ct_error(el->context, CT_E0901, span, "the local %s is used out of place", entity->name->text);
+        break;
+    }
+    return error_callee(el, span, ct_elab_ground_con(el, ct_tycon_tuple(el->types, 0)));
+}
+
+Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSpan span) {
+    (void)count;
+    return callee_at(el, entity, inst, span, 0);
+}
+
+static Callee con_callee(CtElab *el, CtExpr *expr) {
+    Ground *type = ct_elab_ground(el, expr->type);
+    Callee callee = {.kind = CALLEE_CON, .type = type, .arity = expr->con->arity};
+    Ground *result = type;
+    for (uint32_t i = 0; i < expr->con->arity; i++) ct_elab_ground_fun(el, result, NULL, &result);
+    callee.con = ct_elab_con(el, result, expr->con);
+    if (callee.arity == 0) return value_callee(ct_core_con(el->program, expr->span, callee.con, NULL, 0), type);
+    return callee;
+}
+
+static Callee local_callee(CtElab *el, CtExpr *expr) {
+    Local *local = ct_elab_local(el, expr);
+    if (local == NULL) {
+        ct_error(el->context, CT_E0901, expr->span, "the local %s is used out of place", expr->name.text->text);
+        return error_callee(el, expr->span, ct_elab_ground(el, expr->type));
+    }
+    if (local->arity == 0) return value_callee(ct_core_var(el->program, expr->span, local->var), local->type);
+    return (Callee){.kind = CALLEE_LOCAL, .type = local->type, .arity = local->arity, .local = local};
+}
+
+Callee ct_elab_callee(CtElab *el, CtExpr *expr) {
+    if (expr->kind == EXPR_CON) return con_callee(el, expr);
+    if (expr->kind == EXPR_TUPLE_CON)
+        return (Callee){.kind = CALLEE_TUPLE, .type = ct_elab_ground(el, expr->type), .arity = expr->tuple_size};
+    CtEntity *entity = expr->entity;
+    if (entity->kind == ENTITY_LOCAL) return local_callee(el, expr);
+    Ground **types = instance_of(el, entity, expr->inst, expr->inst_count);
+    return callee_at(el, entity, types, expr->span, 0);
+}
+
+/* ---- calls ---- */
+
+CtCore *ct_elab_saturated(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+    CtProgram *p = el->program;
+    switch (callee->kind) {
+    case CALLEE_VALUE: return callee->value;
+    case CALLEE_GLOBAL: return ct_core_app(p, span, ct_core_global(p, span, callee->spec->global), args, callee->arity);
+    case CALLEE_LOCAL: return ct_core_app(p, span, ct_core_var(p, span, callee->local->var), args, callee->arity);
+    case CALLEE_CON: return ct_core_con(p, span, callee->con, args, callee->arity);
+    case CALLEE_TUPLE: return ct_core_tuple(p, span, args, callee->arity);
+    case CALLEE_PRIM:
+    case CALLEE_ARRAY:
+    case CALLEE_DERIV:
+    case CALLEE_ERROR: return ct_elab_primitive_call(el, span, callee, args);
+    }
+    return NULL;
+}

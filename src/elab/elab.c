@@ -1,0 +1,81 @@
+/* The public face of elaboration. */
+#include "elab/internal.h"
+
+bool ct_elab_too_deep(CtElab *el, CtSpan span) {
+    if (el->depth < ELAB_MAX_DEPTH) {
+        el->depth++;
+        return false;
+    }
+    if (el->depth == ELAB_MAX_DEPTH) ct_error(el->context, CT_E0404, span, "this is nested too deeply");
+    el->depth = ELAB_MAX_DEPTH + 1; /* reported; what is outside counts down from here, and fails anyway */
+    return true;
+}
+
+CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type) {
+    return ct_core_fail(el->program, span, type, CT_E0901, "elaboration failed", NULL);
+}
+
+CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
+    CtEntity *entity = ct_lookup(el->types, ct_intern_text(&el->context->symbols, name));
+    if (entity != NULL && ct_elab_is_library(el, entity->span)) return entity;
+    ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define %s", name);
+    return NULL;
+}
+
+/* Bool and String are types of Core too: the prelude says what they are. */
+static void find_types(CtElab *el) {
+    if (el->program->string_type != NULL) return;
+    CtTyCon *bool_ = ct_lookup_tycon(el->types, ct_intern_text(&el->context->symbols, "Bool"));
+    if (bool_ != NULL) el->program->bool_type = ct_elab_core(el, ct_elab_ground_con(el, bool_));
+    else ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define Bool");
+    Ground *list = ct_elab_ground_con(el, ct_tycon_list(el->types));
+    Ground *string = ct_elab_ground_app(el, list, ct_elab_ground_con(el, ct_tycon_char(el->types)));
+    el->program->string_type = ct_elab_core(el, string);
+}
+
+static CtGlobal *finish(CtElab *el, const Spec *spec, uint32_t errors_before) {
+    ct_elab_work(el);
+    return spec == NULL || el->context->error_count > errors_before ? NULL : spec->global;
+}
+
+/* For ct_program's library: a function or constant of a library that has no type variables. */
+static CtGlobal *library(void *data, const char *name) {
+    CtElab *el = data;
+    CtEntity *entity = ct_elab_library_entity(el, name);
+    return entity == NULL ? NULL : ct_elab_global(el, entity, NULL);
+}
+
+CtElab *ct_elab_new(CtTypes *types, CtProgram *program) {
+    CtContext *context = program->context;
+    CtElab *el = CT_NEW(context->arena, CtElab);
+    el->types = types;
+    el->program = program;
+    el->context = context;
+    el->arena = context->arena;
+    program->library = library;
+    program->library_data = el;
+    find_types(el);
+    return el;
+}
+
+CtGlobal *ct_elab_global(CtElab *el, CtEntity *entity, CtTy **inst) {
+    uint32_t errors_before = el->context->error_count;
+    find_types(el);
+    if (el->program->bool_type == NULL) return NULL;
+    Ground **types = CT_NEW_ARRAY(el->arena, Ground *, entity->scheme.count);
+    for (uint32_t i = 0; i < entity->scheme.count; i++)
+        types[i] = ct_elab_ground_in(el, NULL, inst != NULL ? inst[i] : entity->scheme.generics[i]);
+    Spec *spec = NULL;
+    if (entity->kind == ENTITY_GLOBAL) spec = ct_elab_spec_entity(el, entity, types, entity->span);
+    else spec = ct_elab_spec_name(el, entity, types);
+    return finish(el, spec, errors_before);
+}
+
+CtGlobal *ct_elab_expression(CtElab *el, const char *name, CtExpr *expr) {
+    uint32_t errors_before = el->context->error_count;
+    find_types(el);
+    if (el->program->bool_type == NULL) return NULL;
+    return finish(el, ct_elab_spec_expr(el, name, expr), errors_before);
+}
+
+CtType *ct_elab_type(CtElab *el, CtTy *type) { return ct_elab_core(el, ct_elab_ground_in(el, NULL, type)); }

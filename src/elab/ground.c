@@ -1,0 +1,234 @@
+/* Ground types: types of inference without variables, hash-consed, so that sets of types can be compared by pointer. Each
+ * knows its Core type, made on first need; a data type at its arguments is one Core data type.
+ */
+#include "elab/internal.h"
+
+static Ground *ground_new(CtElab *el) {
+    Ground *ground = CT_NEW(el->arena, Ground);
+    ground->id = ++el->ground_count;
+    return ground;
+}
+
+Ground *ct_elab_ground_con(CtElab *el, CtTyCon *con) {
+    Ground *ground = ct_map_get(&el->ground_cons, ct_key(con));
+    if (ground != NULL) return ground;
+    ground = ground_new(el);
+    ground->con = con;
+    ct_map_set(el->arena, &el->ground_cons, ct_key(con), ground);
+    return ground;
+}
+
+Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg) {
+    uint64_t key = (uint64_t)fun->id << 32 | arg->id;
+    Ground *ground = ct_map_get(&el->ground_apps, key);
+    if (ground != NULL) return ground;
+    ground = ground_new(el);
+    ground->fun = fun;
+    ground->arg = arg;
+    ground->depth = fun->depth > arg->depth + 1 ? fun->depth : arg->depth + 1;
+    ct_map_set(el->arena, &el->ground_apps, key, ground);
+    return ground;
+}
+
+static Ground *unit(CtElab *el) { return ct_elab_ground_con(el, ct_tycon_tuple(el->types, 0)); }
+
+/* A variable that nothing determines: any type will do. */
+static Ground *unconstrained(CtElab *el, const CtTy *type) {
+    return type->arity == 0 ? unit(el) : ct_elab_ground_con(el, ct_tycon_list(el->types));
+}
+
+Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type) {
+    type = ct_ty_resolve(type);
+    switch (type->kind) {
+    case TY_META: return unconstrained(el, type);
+    case TY_GENERIC:
+        for (; env != NULL; env = env->outer)
+            for (uint32_t i = 0; i < env->count; i++)
+                if (env->generics[i] == type) return env->types[i];
+        return unconstrained(el, type);
+    case TY_CON: return ct_elab_ground_con(el, type->con);
+    case TY_APP: break;
+    }
+    Ground *fun = ct_elab_ground_in(el, env, type->fun);
+    Ground *arg = ct_elab_ground_in(el, env, type->arg);
+    return ct_elab_ground_app(el, fun, arg);
+}
+
+Ground *ct_elab_ground(CtElab *el, CtTy *type) { return ct_elab_ground_in(el, el->env, type); }
+
+CtTyCon *ct_elab_ground_head(Ground *type, uint32_t *count) {
+    uint32_t args = 0;
+    for (; type->con == NULL; type = type->fun) args++;
+    if (count != NULL) *count = args;
+    return type->con;
+}
+
+Ground *ct_elab_ground_arg(Ground *type, uint32_t index) {
+    uint32_t count;
+    ct_elab_ground_head(type, &count);
+    for (; index + 1 < count; count--) type = type->fun;
+    return type->arg;
+}
+
+bool ct_elab_ground_fun(CtElab *el, Ground *type, Ground **arg, Ground **result) {
+    if (type->con != NULL || type->fun->con != NULL) return false;
+    if (type->fun->fun->con != ct_tycon_fun(el->types)) return false;
+    if (arg != NULL) *arg = type->fun->arg;
+    if (result != NULL) *result = type->arg;
+    return true;
+}
+
+/* ---- printing ---- */
+
+enum { PRINT_LIMIT = 120 };
+
+static void print_at(CtText *out, Ground *type, int level, size_t limit);
+
+static void print_args(CtText *out, Ground *type, const char *open, const char *between, const char *close, size_t limit) {
+    uint32_t count;
+    ct_elab_ground_head(type, &count);
+    ct_text_puts(out, open);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0) ct_text_puts(out, between);
+        print_at(out, ct_elab_ground_arg(type, i), 0, limit);
+    }
+    ct_text_puts(out, close);
+}
+
+/* level 0: anywhere; 1: left of an arrow; 2: an argument. */
+static void print_at(CtText *out, Ground *type, int level, size_t limit) {
+    if (out->length > limit) {
+        ct_text_puts(out, "…");
+        return;
+    }
+    uint32_t count;
+    CtTyCon *head = ct_elab_ground_head(type, &count);
+    const char *name = head->name->text;
+    if (count == 0) {
+        ct_text_puts(out, name);
+    } else if (strcmp(name, "->") == 0 && count == 2) {
+        if (level > 0) ct_text_putc(out, '(');
+        print_at(out, ct_elab_ground_arg(type, 0), 1, limit);
+        ct_text_puts(out, " -> ");
+        print_at(out, ct_elab_ground_arg(type, 1), 0, limit);
+        if (level > 0) ct_text_putc(out, ')');
+    } else if (strcmp(name, "[]") == 0) {
+        print_args(out, type, "[", ", ", "]", limit);
+    } else if (name[0] == '(' && name[1] == ',' && count + 1 == head->name->length - 1) {
+        print_args(out, type, "(", ", ", ")", limit);
+    } else {
+        if (level > 1) ct_text_putc(out, '(');
+        ct_text_puts(out, name);
+        for (uint32_t i = 0; i < count; i++) {
+            ct_text_putc(out, ' ');
+            print_at(out, ct_elab_ground_arg(type, i), 2, limit);
+        }
+        if (level > 1) ct_text_putc(out, ')');
+    }
+}
+
+void ct_elab_ground_print(CtText *out, Ground *type) { print_at(out, type, 0, out->length + PRINT_LIMIT); }
+
+/* ---- Core types ---- */
+
+Ground *ct_elab_field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t index) {
+    uint32_t count;
+    CtTyCon *head = ct_elab_ground_head(type, &count);
+    Ground **args = CT_NEW_ARRAY(el->arena, Ground *, count);
+    for (uint32_t i = 0; i < count; i++) args[i] = ct_elab_ground_arg(type, i);
+    TyEnv env = {.generics = head->params, .types = args, .count = count, .outer = NULL};
+    return ct_elab_ground_in(el, &env, con->fields[index]);
+}
+
+static void too_many_instances(CtElab *el, Ground *type) {
+    CtText text = ct_text(el->arena);
+    ct_elab_ground_print(&text, type);
+    CtTyCon *head = ct_elab_ground_head(type, NULL);
+    CtDiag *diag = ct_error(el->context, CT_E0402, head->span,
+                            "the data type %s contains itself at ever larger types", head->name->text);
+    ct_note(el->context, diag, CT_NO_SPAN, "reached %s", text.data);
+}
+
+/* True while a data type may have one more instance; the first one too many is reported. */
+static bool count_instance(CtElab *el, Ground *type) {
+    CtTyCon *head = ct_elab_ground_head(type, NULL);
+    uintptr_t made = (uintptr_t)ct_map_get(&el->data_counts, ct_key(head)) + 1;
+    if (type->depth > ELAB_MAX_TYPE_DEPTH && made < ELAB_MAX_COPIES) made = ELAB_MAX_COPIES;
+    ct_map_set(el->arena, &el->data_counts, ct_key(head), (void *)made); /* NOLINT: a number in a pointer's place */
+    if (made == ELAB_MAX_COPIES) too_many_instances(el, type);
+    return made < ELAB_MAX_COPIES;
+}
+
+/* The type is noted before its fields are visited: it may contain itself. */
+static CtType *data_type(CtElab *el, Ground *type) {
+    uint32_t count;
+    CtTyCon *head = ct_elab_ground_head(type, &count);
+    bool sound = count_instance(el, type);
+    CtType **args = CT_NEW_ARRAY(el->arena, CtType *, count);
+    uint32_t arg_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (sound && head->params[i]->arity == 0) args[arg_count++] = ct_elab_core(el, ct_elab_ground_arg(type, i));
+    if (type->core != NULL) return type->core;
+    type->core = ct_type_data(el->program, head->name, args, arg_count, head->is_newtype);
+    CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
+    for (uint32_t i = 0; i < head->con_count; i++) {
+        const CtDataCon *con = head->cons[i];
+        cons[i].name = con->name;
+        cons[i].count = con->arity;
+        cons[i].field_names = con->field_names;
+        cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
+        for (uint32_t j = 0; j < con->arity; j++)
+            cons[i].fields[j] =
+                sound ? ct_elab_core(el, ct_elab_field(el, type, con, j)) : el->program->unit_type;
+    }
+    ct_data_set_cons(el->program, type->core->data, cons, head->con_count);
+    return type->core;
+}
+
+static CtType *make_core(CtElab *el, Ground *type) {
+    CtProgram *p = el->program;
+    uint32_t count;
+    CtTyCon *head = ct_elab_ground_head(type, &count);
+    if (head == ct_tycon_double(el->types)) return p->double_type;
+    if (head == ct_tycon_float(el->types)) return p->float_type;
+    if (head == ct_tycon_int(el->types)) return p->int_type;
+    if (head == ct_tycon_char(el->types)) return p->char_type;
+    if (head == ct_tycon_array(el->types) && count == 1) return ct_type_array(p, ct_elab_core(el, type->arg));
+    Ground *arg, *result;
+    if (ct_elab_ground_fun(el, type, &arg, &result)) {
+        CtType *param = ct_elab_core(el, arg);
+        return ct_type_fun(p, &param, 1, ct_elab_core(el, result));
+    }
+    if (head->con_count == 0 && head->name->text[0] == '(') {
+        CtType **parts = CT_NEW_ARRAY(el->arena, CtType *, count);
+        for (uint32_t i = 0; i < count; i++) parts[i] = ct_elab_core(el, ct_elab_ground_arg(type, i));
+        return ct_type_tuple(p, parts, count);
+    }
+    return data_type(el, type);
+}
+
+CtType *ct_elab_core(CtElab *el, Ground *type) {
+    if (type->core == NULL) {
+        CtType *made = make_core(el, type);
+        type->core = made;
+    }
+    return type->core;
+}
+
+CtType *ct_elab_core_of(CtElab *el, CtTy *type) { return ct_elab_core(el, ct_elab_ground(el, type)); }
+
+CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity) {
+    if (arity == 0) return ct_elab_core(el, type);
+    CtType **params = CT_NEW_ARRAY(el->arena, CtType *, arity);
+    for (uint32_t i = 0; i < arity; i++) {
+        Ground *arg = NULL;
+        ct_elab_ground_fun(el, type, &arg, &type);
+        params[i] = ct_elab_core(el, arg);
+    }
+    return ct_type_fun(el->program, params, arity, ct_elab_core(el, type));
+}
+
+CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con) {
+    CtType *core = ct_elab_core(el, type);
+    return &core->data->cons[con->tag];
+}

@@ -1,0 +1,367 @@
+/* Pattern matches to one-level cases. Rows of patterns stand over columns of variables; the first row's first pattern that
+ * can fail decides which column is opened next, and rows from the top that open it too go with it. What is left is tried
+ * when nothing of that matches: through a join point, a λ without parameters, so that no code is written twice. Rows are
+ * tried from the top, and a row is elaborated exactly once.
+ */
+#include "elab/internal.h"
+
+typedef struct Matrix {
+    CtVar **columns;
+    uint32_t column_count;
+    Row *rows;
+    uint32_t row_count;
+    CtType *result;
+} Matrix;
+
+CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type) {
+    fail->uses++;
+    CtProgram *p = el->program;
+    if (fail->join == NULL) return ct_core_fail(p, fail->span, type, CT_E0502, fail->text, NULL);
+    return ct_core_app(p, fail->span, ct_core_var(p, fail->span, fail->join), NULL, 0);
+}
+
+static CtCore *match(CtElab *el, Matrix m, Fail *fail);
+
+static Fail join_point(CtElab *el, CtType *result, CtSpan span) {
+    return (Fail){.join = ct_var_new(el->program, "next", ct_type_fun(el->program, NULL, 0, result)), .span = span};
+}
+
+/* let next = λ(). rest in core, where core uses it. */
+static CtCore *with_join(CtElab *el, const Fail *join, CtCore *rest, CtCore *core) {
+    CtCore *lam = ct_core_lam(el->program, rest->span, NULL, NULL, 0, rest);
+    return ct_core_let(el->program, core->span, join->join, lam, core);
+}
+
+/* ---- right-hand sides ---- */
+
+/* A condition that always holds: `otherwise`, True. */
+static bool holds(CtElab *el, const CtStmt *guard) {
+    if (guard->kind != STMT_EXPR) return false;
+    const CtExpr *expr = guard->expr;
+    if (expr->kind == EXPR_CON) return expr->con->tag == 1 && strcmp(expr->con->name->text, "True") == 0;
+    return ct_elab_is_named(el, expr, "otherwise");
+}
+
+static bool always(CtElab *el, const CtGuarded *guarded) {
+    for (uint32_t i = 0; i < guarded->guard_count; i++)
+        if (!holds(el, &guarded->guards[i])) return false;
+    return true;
+}
+
+bool ct_elab_rhs_total(CtElab *el, const CtRhs *rhs) {
+    for (uint32_t i = 0; i < rhs->guarded_count; i++)
+        if (always(el, &rhs->guarded[i])) return true;
+    return false;
+}
+
+typedef struct Guards {
+    const CtGuarded *guarded;
+    uint32_t next;
+    Fail *fail;
+    CtType *result;
+} Guards;
+
+static CtCore *guards(CtElab *el, void *data) {
+    Guards state = *(Guards *)data;
+    if (state.next == state.guarded->guard_count) return ct_elab_expr(el, state.guarded->body);
+    const CtStmt *guard = &state.guarded->guards[state.next++];
+    switch (guard->kind) {
+    case STMT_EXPR: {
+        if (holds(el, guard)) return guards(el, &state);
+        CtCore *condition = ct_elab_expr(el, guard->expr);
+        CtCore *yes = guards(el, &state);
+        CtCore *no = ct_elab_fail(el, state.fail, state.result);
+        return ct_core_if(el->program, guard->span, condition, yes, no);
+    }
+    case STMT_BIND:
+        return ct_elab_match_one(el, guard->pat, ct_elab_expr(el, guard->expr), guards, &state, state.fail, state.result);
+    case STMT_LET: return ct_elab_decls(el, &guard->decls, guards, &state);
+    }
+    return NULL;
+}
+
+typedef struct Sides {
+    const CtRhs *rhs;
+    Fail *fail;
+    CtType *result;
+} Sides;
+
+/* From the last to the first, each around what comes after it. */
+static CtCore *sides(CtElab *el, void *data) {
+    Sides *state = data;
+    CtCore *rest = NULL;
+    for (uint32_t i = state->rhs->guarded_count; i-- > 0;) {
+        const CtGuarded *guarded = &state->rhs->guarded[i];
+        Guards inner = {guarded, 0, state->fail, state->result};
+        if (rest == NULL || always(el, guarded)) {
+            rest = guards(el, &inner);
+            continue;
+        }
+        if (guarded->guard_count == 1 && guarded->guards[0].kind == STMT_EXPR) {
+            CtCore *condition = ct_elab_expr(el, guarded->guards[0].expr);
+            CtCore *body = ct_elab_expr(el, guarded->body);
+            rest = ct_core_if(el->program, guarded->span, condition, body, rest);
+            continue;
+        }
+        Fail join = join_point(el, state->result, guarded->span);
+        inner.fail = &join;
+        CtCore *core = guards(el, &inner);
+        rest = join.uses == 0 ? core : with_join(el, &join, rest, core);
+    }
+    return rest;
+}
+
+CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result) {
+    Sides state = {rhs, fail, result};
+    return ct_elab_decls(el, &rhs->where, sides, &state);
+}
+
+static bool row_can_fall(CtElab *el, const Row *row) {
+    return row->rhs != NULL && !ct_elab_rhs_total(el, row->rhs);
+}
+
+static CtCore *row_end(CtElab *el, const Row *row, Fail *fail, CtType *result) {
+    CtCore *core = row->core;
+    if (row->rhs != NULL) core = ct_elab_rhs(el, row->rhs, fail, result);
+    else if (row->body != NULL) core = ct_elab_expr(el, row->body);
+    else if (row->within != NULL) core = row->within(el, row->data);
+    return ct_elab_wrap(el, &row->binds, core);
+}
+
+/* ---- opening a column ---- */
+
+/* The rows with column `c` replaced by the parts of its pattern that are used. */
+static Matrix open_rows(CtElab *el, const Matrix *m, uint32_t c, const Row *rows, uint32_t row_count, uint32_t parts,
+                        CtType *const *types, CtVar **vars) {
+    CtArena *arena = el->arena;
+    Row *wide = CT_NEW_ARRAY(arena, Row, row_count);
+    for (uint32_t i = 0; i < row_count; i++) {
+        wide[i].pats = CT_NEW_ARRAY(arena, CtPat *, parts);
+        for (uint32_t j = 0; j < parts && rows[i].pats[c] != NULL; j++) wide[i].pats[j] = rows[i].pats[c]->parts[j];
+    }
+    uint32_t used = 0;
+    for (uint32_t j = 0; j < parts; j++)
+        if (ct_elab_column_used(wide, row_count, j)) {
+            vars[j] = ct_elab_column(el, wide, row_count, j, types[j]);
+            used++;
+        }
+    Matrix out = {.rows = wide, .row_count = row_count, .result = m->result};
+    out.column_count = used + m->column_count - 1;
+    out.columns = CT_NEW_ARRAY(arena, CtVar *, out.column_count);
+    uint32_t at = 0;
+    for (uint32_t j = 0; j < parts; j++)
+        if (vars[j] != NULL) out.columns[at++] = vars[j];
+    for (uint32_t j = 0; j < m->column_count; j++)
+        if (j != c) out.columns[at++] = m->columns[j];
+    for (uint32_t i = 0; i < row_count; i++) {
+        CtPat **pats = CT_NEW_ARRAY(arena, CtPat *, out.column_count);
+        at = 0;
+        for (uint32_t j = 0; j < parts; j++)
+            if (vars[j] != NULL) pats[at++] = wide[i].pats[j];
+        for (uint32_t j = 0; j < m->column_count; j++)
+            if (j != c) pats[at++] = rows[i].pats[j];
+        wide[i] = rows[i];
+        wide[i].pats = pats;
+    }
+    return out;
+}
+
+static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
+    CtSpan span = m->rows[0].pats[c]->span;
+    uint32_t count = m->rows[0].pats[c]->part_count;
+    CtVar *column = m->columns[c], **vars = CT_NEW_ARRAY(el->arena, CtVar *, count);
+    if (column->type->kind != TYPE_TUPLE) return ct_elab_error_term(el, span, m->result);
+    Matrix inner = open_rows(el, m, c, m->rows, m->row_count, count, column->type->parts, vars);
+    CtCore *body = match(el, inner, fail);
+    return ct_core_unpack(el->program, span, vars, count, ct_core_var(el->program, span, column), body);
+}
+
+/* The rows of a block that have this constructor (or, of the only one there is, none). */
+static Row *rows_with(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, uint32_t tag, uint32_t *count) {
+    Row *rows = CT_NEW_ARRAY(el->arena, Row, block);
+    *count = 0;
+    for (uint32_t i = 0; i < block; i++)
+        if (m->rows[i].pats[c] == NULL || m->rows[i].pats[c]->con->tag == tag) rows[(*count)++] = m->rows[i];
+    return rows;
+}
+
+static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
+    CtVar *column = m->columns[c];
+    CtSpan span = m->rows[0].pats[c]->span;
+    if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, span, m->result);
+    CtData *data = column->type->data;
+    CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, data->con_count);
+    bool *done = CT_NEW_ARRAY(el->arena, bool, data->con_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < block; i++) {
+        if (m->rows[i].pats[c] == NULL || done[m->rows[i].pats[c]->con->tag]) continue;
+        CtCon *con = &data->cons[m->rows[i].pats[c]->con->tag];
+        done[con->tag] = true;
+        uint32_t row_count;
+        Row *rows = rows_with(el, m, c, block, con->tag, &row_count);
+        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->count);
+        Matrix inner = open_rows(el, m, c, rows, row_count, con->count, con->fields, vars);
+        CtCore *body = match(el, inner, fail);
+        cases[count++] = (CtCase){.con = con, .vars = vars, .body = body};
+    }
+    CtCore *otherwise = count < data->con_count ? ct_elab_fail(el, fail, m->result) : NULL;
+    CtCore *scrutinee = ct_core_var(el->program, span, column);
+    return ct_core_case(el->program, span, m->result, scrutinee, cases, count, otherwise);
+}
+
+/* ---- literals ---- */
+
+static bool same_literal(const CtLit *a, const CtLit *b) {
+    if (a->kind == LIT_CHAR || b->kind == LIT_CHAR) return a->integer == b->integer;
+    if (a->kind == LIT_INT && b->kind == LIT_INT) return a->integer == b->integer;
+    return a->fraction == b->fraction;
+}
+
+static bool built_in(const CtType *type) {
+    return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT || type->kind == TYPE_CHAR;
+}
+
+static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
+    CtProgram *p = el->program;
+    Ground *type = ct_elab_ground(el, pat->type);
+    CtCore *args[] = {ct_core_var(p, pat->span, column), ct_elab_literal(el, pat->span, &pat->lit, false, type, NULL)};
+    CtTypeKind kind = column->type->kind;
+    const char *equal = kind == TYPE_CHAR ? "charEq" : kind == TYPE_INT ? "intEq" : "eq";
+    CtPrim prim;
+    if (built_in(column->type) && ct_prim_find(equal, &prim)) return ct_core_prim(p, pat->span, prim, args, 2);
+    CtEntity *entity = pat->entity != NULL ? pat->entity : ct_elab_library_entity(el, "==");
+    if (entity == NULL) return ct_elab_error_term(el, pat->span, p->bool_type);
+    Callee callee = ct_elab_callee_at(el, entity, &type, 1, pat->span);
+    return ct_elab_call(el, pat->span, &callee, args, 2);
+}
+
+/* if x == 1 then … else if x == 2 then … else fail, rows with equal literals together; the literals of other types only
+ * with their neighbours, since their == is whatever the program says. */
+static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
+    CtVar *column = m->columns[c];
+    CT_VEC(Matrix) groups = {0};
+    CT_VEC(const CtPat *) literals = {0};
+    bool *done = CT_NEW_ARRAY(el->arena, bool, block);
+    for (uint32_t i = 0; i < block; i++) {
+        if (done[i]) continue;
+        Row *rows = CT_NEW_ARRAY(el->arena, Row, block - i);
+        uint32_t count = 0;
+        for (uint32_t j = i; j < block; j++) {
+            if (!same_literal(&m->rows[i].pats[c]->lit, &m->rows[j].pats[c]->lit)) continue;
+            done[j] = true;
+            rows[count++] = m->rows[j];
+        }
+        ct_push(el->arena, &groups, open_rows(el, m, c, rows, count, 0, NULL, NULL));
+        ct_push(el->arena, &literals, m->rows[i].pats[c]);
+    }
+    CtCore *core = ct_elab_fail(el, fail, m->result);
+    for (uint32_t i = groups.count; i-- > 0;) {
+        CtCore *test = literal_test(el, literals.items[i], column);
+        CtCore *yes = match(el, groups.items[i], fail);
+        core = ct_core_if(el->program, literals.items[i]->span, test, yes, core);
+    }
+    return core;
+}
+
+/* ---- the matrix ---- */
+
+/* How many rows from the top are opened together at column c. */
+static uint32_t block_size(const Matrix *m, uint32_t c) {
+    const CtPat *first = m->rows[0].pats[c];
+    if (first->kind == PAT_TUPLE) return m->row_count;
+    if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1)
+        return m->row_count;
+    bool together = first->kind == PAT_CON || built_in(m->columns[c]->type);
+    uint32_t block = 1;
+    while (block < m->row_count && m->rows[block].pats[c] != NULL &&
+           (together || same_literal(&first->lit, &m->rows[block].pats[c]->lit)))
+        block++;
+    return block;
+}
+
+static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
+    const CtPat *first = m->rows[0].pats[c];
+    if (first->kind == PAT_TUPLE) return open_tuple(el, m, c, fail);
+    if (first->kind == PAT_CON) return open_data(el, m, c, block, fail);
+    return open_literals(el, m, c, block, fail);
+}
+
+static CtCore *match(CtElab *el, Matrix m, Fail *fail) {
+    if (m.row_count == 0) return ct_elab_fail(el, fail, m.result);
+    if (ct_elab_too_deep(el, m.rows[0].span)) return ct_elab_error_term(el, m.rows[0].span, m.result);
+    for (uint32_t i = 0; i < m.row_count; i++)
+        for (uint32_t j = 0; j < m.column_count; j++) ct_elab_row_normalise(el, &m.rows[i], j, m.columns[j]);
+    uint32_t c = 0;
+    while (c < m.column_count && m.rows[0].pats[c] == NULL) c++;
+    bool done = c == m.column_count;
+    uint32_t block = done ? 1 : block_size(&m, c);
+    bool rest_matters = block < m.row_count && (!done || row_can_fall(el, &m.rows[0]));
+    Fail join = {0}, *inner = fail;
+    if (rest_matters) {
+        join = join_point(el, m.result, m.rows[block].span);
+        inner = &join;
+    }
+    CtCore *core = done ? row_end(el, &m.rows[0], inner, m.result) : open_column(el, &m, c, block, inner);
+    if (rest_matters && join.uses > 0) {
+        Matrix rest = m;
+        rest.rows += block;
+        rest.row_count -= block;
+        core = with_join(el, &join, match(el, rest, fail), core);
+    }
+    el->depth--;
+    return core;
+}
+
+CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, uint32_t row_count, Fail *fail,
+                      CtType *result) {
+    return match(el, (Matrix){columns, count, rows, row_count, result}, fail);
+}
+
+/* ---- where matches come from ---- */
+
+/* The value in a variable named after the pattern. */
+static CtVar *scrutinee(CtElab *el, CtCore *value, Row *rows, uint32_t row_count, Lets *lets) {
+    if (value->kind == CORE_VAR) return value->as.var;
+    CtVar *var = ct_elab_column(el, rows, row_count, 0, value->type);
+    ct_push(el->arena, lets, (Pending){var, value, value->span});
+    return var;
+}
+
+CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail, CtType *result) {
+    Lets lets = {0};
+    Row row = {.pats = CT_NEW(el->arena, CtPat *), .within = within, .data = data, .span = pat->span};
+    row.pats[0] = pat;
+    CtVar *column = scrutinee(el, value, &row, 1, &lets);
+    CtCore *core = ct_elab_match(el, &column, 1, &row, 1, fail, result);
+    return ct_elab_wrap(el, &lets, core);
+}
+
+CtCore *ct_elab_case(CtElab *el, CtExpr *expr) {
+    Lets lets = {0};
+    CtCore *value = ct_elab_expr(el, expr->parts[0]);
+    CtType *result = ct_elab_core_of(el, expr->type);
+    Row *rows = CT_NEW_ARRAY(el->arena, Row, expr->alt_count);
+    for (uint32_t i = 0; i < expr->alt_count; i++) {
+        rows[i] = (Row){.pats = CT_NEW(el->arena, CtPat *), .rhs = &expr->alts[i].rhs, .span = expr->alts[i].span};
+        rows[i].pats[0] = expr->alts[i].pat;
+    }
+    CtVar *column = scrutinee(el, value, rows, expr->alt_count, &lets);
+    Fail fail = {.text = "no alternative of this case matches", .span = expr->span};
+    CtCore *core = ct_elab_match(el, &column, 1, rows, expr->alt_count, &fail, result);
+    return ct_elab_wrap(el, &lets, core);
+}
+
+CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, CtType *result) {
+    Row *rows = CT_NEW_ARRAY(el->arena, Row, binding->clause_count);
+    uint32_t count = binding->clauses[0].pat_count;
+    for (uint32_t i = 0; i < binding->clause_count; i++) {
+        const CtClause *clause = &binding->clauses[i];
+        rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .span = clause->span};
+        memcpy(rows[i].pats, clause->pats, count * sizeof *clause->pats);
+    }
+    const char *name = binding->name.text->text;
+    const char *text = count == 0 ? ct_format(el->arena, "no guard of %s holds", name)
+                                  : ct_format(el->arena, "no clause of %s matches its arguments", name);
+    Fail fail = {.text = text, .span = binding->span};
+    return ct_elab_match(el, params, count, rows, binding->clause_count, &fail, result);
+}

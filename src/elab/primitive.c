@@ -1,0 +1,100 @@
+/* Primitives as the prelude declares them: rows of primitives.def, array operations, derivative operators, `error`. */
+#include "elab/internal.h"
+
+static const char *const derivs[] = {
+    [DERIV_JVP] = "deriv.jvp", [DERIV_VJP] = "deriv.vjp", [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop"};
+static const uint32_t deriv_arity[] = {[DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
+
+static bool find(const char *name, Callee *out) {
+    if (strcmp(name, "error") == 0) {
+        out->kind = CALLEE_ERROR;
+        out->arity = 1;
+        return true;
+    }
+    if (strncmp(name, "array.", 6) == 0) {
+        if (!ct_array_find(name + 6, &out->array)) return false;
+        out->kind = CALLEE_ARRAY;
+        out->arity = ct_array_info(out->array)->arity;
+        return true;
+    }
+    for (CtDerivOp op = DERIV_JVP; op <= DERIV_STOP; op++) {
+        if (strcmp(name, derivs[op]) != 0) continue;
+        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = deriv_arity[op]};
+        return true;
+    }
+    if (!ct_prim_find(name, &out->prim)) return false;
+    out->kind = CALLEE_PRIM;
+    out->arity = ct_prim_info(out->prim)->arity;
+    return true;
+}
+
+/* The declared type must be a function of as many arguments as the operation takes. */
+static bool fits(CtElab *el, const Callee *callee) {
+    Ground *type = callee->type;
+    for (uint32_t i = 0; i < callee->arity; i++)
+        if (!ct_elab_ground_fun(el, type, NULL, &type)) return false;
+    return true;
+}
+
+Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span) {
+    Callee callee = {.kind = CALLEE_VALUE};
+    bool found = find(entity->primitive, &callee);
+    callee.type = type;
+    if (found && fits(el, &callee)) return callee;
+    ct_error(el->context, CT_E0901, entity->span, found ? "the primitive %s takes more arguments than its type says"
+                                                        : "there is no primitive %s", entity->primitive);
+    callee = (Callee){.kind = CALLEE_VALUE, .type = type};
+    callee.value = ct_elab_error_term(el, span, ct_elab_core(el, type));
+    return callee;
+}
+
+uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
+    if (callee->kind == CALLEE_ARRAY) {
+        const CtArrayInfo *info = ct_array_info(callee->array);
+        return info->function == (int)index ? info->function_arity : 0;
+    }
+    if (callee->kind == CALLEE_DERIV) return index == 0 && deriv_arity[callee->deriv] > 1 ? 1 : 0;
+    return 0;
+}
+
+/* ---- derivatives ---- */
+
+/* Points and results of derivatives are first-order. */
+static bool differentiable(CtElab *el, CtSpan span, CtType *type, const char *what) {
+    if (!ct_type_has_fun(type)) return true;
+    CtText text = ct_text(el->arena);
+    ct_type_print(&text, type);
+    CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, span),
+                            "this derivative is taken of a function whose %s has the type %s, which contains functions",
+                            what, text.data);
+    ct_help(el->context, diag, "capture functions from outside, or apply them inside");
+    return false;
+}
+
+static Ground *result_of(CtElab *el, const Callee *callee) {
+    Ground *type = callee->type;
+    for (uint32_t i = 0; i < callee->arity; i++) ct_elab_ground_fun(el, type, NULL, &type);
+    return type;
+}
+
+static CtCore *deriv_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+    bool sound = true;
+    if (callee->deriv == DERIV_JVP || callee->deriv == DERIV_VJP) {
+        CtType *fun = args[0]->type;
+        if (fun->kind != TYPE_FUN || fun->count != 2) return ct_elab_error_term(el, span, el->program->unit_type);
+        sound = differentiable(el, span, fun->parts[0], "argument") && differentiable(el, span, fun->parts[1], "result");
+    } else if (callee->deriv == DERIV_BASIS) {
+        sound = differentiable(el, span, args[0]->type, "result");
+    }
+    if (sound) return ct_core_deriv(el->program, span, callee->deriv, args, callee->arity);
+    return ct_elab_error_term(el, span, ct_elab_core(el, result_of(el, callee)));
+}
+
+CtCore *ct_elab_primitive_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
+    CtProgram *p = el->program;
+    if (callee->kind == CALLEE_PRIM) return ct_core_prim(p, span, callee->prim, args, callee->arity);
+    if (callee->kind == CALLEE_ARRAY) return ct_core_array(p, span, callee->array, args, callee->arity);
+    if (callee->kind == CALLEE_DERIV) return deriv_call(el, span, callee, args);
+    CtType *type = ct_elab_core(el, result_of(el, callee));
+    return ct_core_fail(p, span, type, CT_E0503, NULL, args[0]);
+}

@@ -1,0 +1,250 @@
+/* Specialisations: one Core global for each binding and each set of types at which it is used. They are made when they
+ * are first asked for and their code when the worklist comes to them, so that recursion between globals, and chains of
+ * them of any length, cost no C stack.
+ */
+#include "elab/internal.h"
+
+bool ct_elab_is_library(CtElab *el, CtSpan span) { return el->context->sources.items[span.source].is_library; }
+
+CtSpan ct_elab_blame(CtElab *el, CtSpan span) {
+    bool user = span.source != 0 && !ct_elab_is_library(el, span);
+    return user || el->spec == NULL || el->spec->blame.source == 0 ? span : el->spec->blame;
+}
+
+/* ---- arity ---- */
+
+CtExpr *ct_elab_plain_body(const CtBinding *binding) {
+    if (binding->clause_count != 1) return NULL;
+    const CtClause *clause = &binding->clauses[0];
+    if (clause->pat_count > 0 || clause->rhs.where.count > 0 || clause->rhs.guarded_count != 1) return NULL;
+    const CtGuarded *guarded = &clause->rhs.guarded[0];
+    return guarded->guard_count > 0 ? NULL : guarded->body;
+}
+
+uint32_t ct_elab_binding_arity(const CtBinding *binding) {
+    if (binding->clause_count == 0) return 0;
+    if (binding->clauses[0].pat_count > 0) return binding->clauses[0].pat_count;
+    CtExpr *body = ct_elab_plain_body(binding);
+    return body != NULL && body->kind == EXPR_LAM ? body->pat_count : 0;
+}
+
+/* A recursive binding that is not written as a function becomes one when its type is a function's: f = g . f'. */
+static void spec_arity(CtElab *el, Spec *spec) {
+    spec->arity = ct_elab_binding_arity(spec->binding);
+    const CtBindingGroup *group = spec->entity == NULL ? NULL : spec->entity->group;
+    if (spec->arity > 0 || group == NULL || !group->recursive) return;
+    if (ct_elab_ground_fun(el, spec->type, NULL, NULL)) {
+        spec->arity = 1;
+        spec->eta = true;
+        return;
+    }
+    CtDiag *diag = ct_error(el->context, CT_E0403, spec->binding->span, "%s is defined by itself, and is no function",
+                            spec->entity->name->text);
+    ct_help(el->context, diag, "give it a parameter, or break the circle");
+}
+
+/* ---- names ---- */
+
+/* "map@Double,Int"; what a library defines and the program hides carries its module. */
+static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t count) {
+    CtText text = ct_text(el->arena);
+    bool hidden = entity->kind == ENTITY_GLOBAL && ct_elab_is_library(el, entity->span) &&
+                  ct_lookup(el->types, entity->name) != entity;
+    if (hidden && entity->module != NULL) ct_text_printf(&text, "%s.", entity->module);
+    ct_text_puts(&text, entity->name->text);
+    for (uint32_t i = 0; i < count; i++) {
+        ct_text_putc(&text, i == 0 ? '@' : ',');
+        ct_elab_ground_print(&text, types[i]);
+    }
+    return text.data;
+}
+
+/* Names are unique in a program: two instances' own helpers, or types cut short, may look the same. */
+static char *unique_name(CtElab *el, char *name) {
+    CtSym symbol = ct_intern_text(&el->context->symbols, name);
+    uintptr_t before = (uintptr_t)ct_map_get(&el->names, ct_key(symbol));
+    ct_map_set(el->arena, &el->names, ct_key(symbol), (void *)(before + 1));
+    return before == 0 ? name : ct_format(el->arena, "%s'%u", name, (unsigned)before + 1);
+}
+
+/* ---- making ---- */
+
+static uint64_t spec_hash(const void *code, SpecKind kind, Ground **types, uint32_t count) {
+    uint64_t hash = ct_key(code) * 0x9E3779B97F4A7C15u + (uint64_t)kind;
+    for (uint32_t i = 0; i < count; i++) hash = (hash ^ types[i]->id) * 0x100000001B3u ^ hash >> 29;
+    return hash;
+}
+
+static Spec *spec_find(CtElab *el, uint64_t hash, const Spec *key) {
+    Spec *spec = ct_map_get(&el->specs, hash);
+    for (; spec != NULL; spec = spec->next)
+        if (spec->binding == key->binding && spec->kind == key->kind && spec->count == key->count &&
+            (spec->kind != SPEC_PART || spec->entity == key->entity) &&
+            (key->count == 0 || memcmp(spec->types, key->types, key->count * sizeof(Ground *)) == 0))
+            return spec;
+    return NULL;
+}
+
+/* False when the binding has been specialised far too often, which is reported once. */
+static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
+    uintptr_t made = (uintptr_t)ct_map_get(&el->spec_counts, ct_key(spec->binding)) + 1;
+    Ground *deep = NULL;
+    for (uint32_t i = 0; i < spec->count; i++)
+        if (spec->types[i]->depth > ELAB_MAX_TYPE_DEPTH) deep = spec->types[i];
+    if (deep != NULL && made < ELAB_MAX_COPIES) made = ELAB_MAX_COPIES;
+    ct_map_set(el->arena, &el->spec_counts, ct_key(spec->binding), (void *)made);
+    if (made != ELAB_MAX_COPIES) return made < ELAB_MAX_COPIES;
+    CtDiag *diag = ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
+                            "%s uses itself at ever larger types: there would be no end of copies",
+                            spec->entity->name->text);
+    if (deep != NULL) {
+        CtText text = ct_text(el->arena);
+        ct_elab_ground_print(&text, deep);
+        ct_note(el->context, diag, spec->entity->span, "reached the type %s", text.data);
+    }
+    return false;
+}
+
+static void enqueue(CtElab *el, Spec *spec, char *name, CtSpan span) {
+    CtType *type = ct_elab_core_nary(el, spec->type, spec->arity);
+    spec->global = ct_global_new(el->program, unique_name(el, name), type, span);
+    spec->global->is_library = span.source != 0 && ct_elab_is_library(el, span);
+    ct_push(el->arena, &el->work, spec);
+}
+
+Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
+                   uint32_t count, SpecKind kind, CtSpan span) {
+    Spec key = {.kind = kind, .entity = entity, .binding = binding, .types = types, .count = count};
+    uint64_t hash = spec_hash(binding, kind, types, count);
+    Spec *spec = spec_find(el, hash, &key);
+    if (spec != NULL) return spec;
+    spec = CT_NEW(el->arena, Spec);
+    *spec = key;
+    spec->env = env;
+    spec->type = type;
+    spec->blame = ct_elab_blame(el, span);
+    spec->next = ct_map_get(&el->specs, hash);
+    ct_map_set(el->arena, &el->specs, hash, spec);
+    bool sound = may_specialise(el, spec, span);
+    if (kind == SPEC_BINDING) spec_arity(el, spec);
+    char *name = spec_name(el, entity, types, count);
+    if (kind == SPEC_PATTERN) name = ct_format(el->arena, "%s, taken apart", name);
+    enqueue(el, spec, name, binding->span);
+    if (!sound) el->work.count--;
+    return spec;
+}
+
+/* The code of a top-level entity: its binding, or its part of the pattern binding that binds it. */
+Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan span) {
+    uint32_t count = entity->scheme.count;
+    TyEnv *env = CT_NEW(el->arena, TyEnv);
+    *env = (TyEnv){.generics = entity->scheme.generics, .types = types, .count = count, .outer = NULL};
+    Ground *type = ct_elab_ground_in(el, env, entity->scheme.type);
+    SpecKind kind = entity->binding != NULL ? SPEC_BINDING : SPEC_PART;
+    CtBinding *binding = entity->binding != NULL ? entity->binding : entity->pattern_binding;
+    if (binding == NULL) {
+        ct_error(el->context, CT_E0901, ct_elab_blame(el, span), "%s has no code", entity->name->text);
+        return NULL;
+    }
+    return ct_elab_spec(el, entity, binding, env, type, types, count, kind, span);
+}
+
+Spec *ct_elab_spec_append(CtElab *el, Ground *list) {
+    uint64_t hash = spec_hash(NULL, SPEC_APPEND, &list, 1);
+    Spec key = {.kind = SPEC_APPEND, .types = &list, .count = 1};
+    Spec *spec = spec_find(el, hash, &key);
+    if (spec != NULL) return spec;
+    spec = CT_NEW(el->arena, Spec);
+    *spec = key;
+    spec->types = CT_NEW(el->arena, Ground *);
+    spec->types[0] = list;
+    Ground *fun = ct_elab_ground_con(el, ct_tycon_fun(el->types));
+    Ground *from_list = ct_elab_ground_app(el, fun, list);
+    spec->type = ct_elab_ground_app(el, from_list, ct_elab_ground_app(el, from_list, list));
+    spec->arity = 2;
+    spec->next = ct_map_get(&el->specs, hash);
+    ct_map_set(el->arena, &el->specs, hash, spec);
+    CtText name = ct_text(el->arena);
+    ct_text_puts(&name, "append@");
+    ct_elab_ground_print(&name, list);
+    enqueue(el, spec, name.data, CT_NO_SPAN);
+    spec->global->is_library = true;
+    return spec;
+}
+
+Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr) {
+    Spec *spec = CT_NEW(el->arena, Spec);
+    spec->kind = SPEC_EXPR;
+    spec->expr = expr;
+    spec->type = ct_elab_ground_in(el, NULL, expr->type);
+    enqueue(el, spec, ct_copy_text(el->arena, name, strlen(name)), expr->span);
+    return spec;
+}
+
+/* A method or a primitive as a value. */
+Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types) {
+    CtExpr *expr = CT_NEW(el->arena, CtExpr);
+    expr->kind = EXPR_VAR;
+    expr->span = entity->span;
+    expr->entity = entity;
+    expr->type = entity->scheme.type;
+    TyEnv *env = CT_NEW(el->arena, TyEnv);
+    *env = (TyEnv){.generics = entity->scheme.generics, .types = types, .count = entity->scheme.count};
+    Spec *spec = CT_NEW(el->arena, Spec);
+    *spec = (Spec){.kind = SPEC_EXPR, .expr = expr, .env = env, .type = ct_elab_ground_in(el, env, expr->type)};
+    enqueue(el, spec, spec_name(el, entity, types, entity->scheme.count), expr->span);
+    return spec;
+}
+
+/* ---- code ---- */
+
+static CtCore *pattern_value(CtElab *el, Spec *spec) {
+    Fail fail = {.text = "no guard of this binding holds", .span = spec->binding->span};
+    CtType *type = ct_elab_core(el, spec->type);
+    return ct_elab_rhs(el, &spec->binding->clauses[0].rhs, &fail, type);
+}
+
+/* Takes the value of the whole binding apart for one of its variables. */
+static CtCore *pattern_part(CtElab *el, Spec *spec) {
+    CtBinding *binding = spec->binding;
+    CtSpan span = binding->span;
+    Ground *whole = ct_elab_ground(el, binding->pat->type);
+    Spec *value = ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, span);
+    CtCore *rhs = ct_core_global(el->program, span, value->global);
+    CtVar *column = ct_var_new(el->program, "value", rhs->type);
+    CtVar *part = ct_var_new(el->program, spec->entity->name->text, ct_elab_core(el, spec->type));
+    Local *local = CT_NEW(el->arena, Local);
+    *local = (Local){.var = part, .type = spec->type, .given = true};
+    spec->entity->elab = local;
+    Row row = {.pats = CT_NEW(el->arena, CtPat *), .core = ct_core_var(el->program, span, part), .span = span};
+    row.pats[0] = binding->pat;
+    Fail fail = {.text = "the pattern of this binding does not match", .span = span};
+    CtCore *body = ct_elab_match(el, &column, 1, &row, 1, &fail, part->type);
+    spec->entity->elab = NULL;
+    return ct_core_let(el->program, span, column, rhs, body);
+}
+
+static CtCore *spec_code(CtElab *el, Spec *spec) {
+    switch (spec->kind) {
+    case SPEC_BINDING:
+        return ct_elab_binding(el, spec->binding, spec->type, spec->arity, spec->eta, el->name);
+    case SPEC_PATTERN: return pattern_value(el, spec);
+    case SPEC_PART: return pattern_part(el, spec);
+    case SPEC_EXPR: return ct_elab_expr(el, spec->expr);
+    case SPEC_APPEND: return ct_elab_append_body(el, spec);
+    }
+    return NULL;
+}
+
+void ct_elab_work(CtElab *el) {
+    while (el->work_done < el->work.count) {
+        Spec *spec = el->work.items[el->work_done++];
+        el->env = spec->env;
+        el->spec = spec;
+        el->name = spec->entity != NULL ? spec->entity->name->text : spec->global->name->text;
+        el->depth = 0;
+        spec->global->body = spec_code(el, spec);
+    }
+    el->env = NULL;
+    el->spec = NULL;
+}
