@@ -28,6 +28,9 @@ typedef struct CtTy {
     uint32_t level;          /* META: the let-depth, for generalisation */
     struct CtPred *preds;    /* META, GENERIC: the classes it must have */
     uint32_t arity;          /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
+    bool has_var;            /* a META or GENERIC was inside when it was made; false: ground, shared freely */
+    bool made;               /* GENERIC: the name is ours, not the user's */
+    bool is_error;           /* CON: the type of what has failed already; agrees with every type */
 } CtTy;
 
 typedef struct CtPred { /* one class constraint on a type variable */
@@ -47,6 +50,8 @@ typedef struct CtTyCon {
     CtTy *synonym; /* over params */
     CtDecl *decl;
     CtSpan span;
+    CtTy *type; /* the constructor alone, one object */
+    int state;  /* inference: synonyms being expanded */
 } CtTyCon;
 
 typedef struct CtDataCon {
@@ -86,6 +91,7 @@ typedef struct CtEntity {
     const char *primitive;     /* PRIMITIVE */
     const char *module;
     void *elab; /* elaboration's notes on it */
+    void *infer; /* inference's notes on it: the binding's place in its dependency graph */
 } CtEntity;
 
 typedef struct CtClass {
@@ -99,6 +105,8 @@ typedef struct CtClass {
     uint32_t method_count;
     CT_VEC(struct CtInstance *) instances;
     CtDecl *decl;
+    CtMap by_tycon; /* CtTyCon * -> CtInstance * */
+    int state;      /* inference: superclasses being followed */
 } CtClass;
 
 typedef struct CtInstance {
@@ -111,8 +119,10 @@ typedef struct CtInstance {
      * names them (rigid in its body) */
     CtTy ***method_generics;
     CtEntity **method_entities; /* made for each method given: binding = methods[i] */
-    bool derived; /* from `deriving`; methods are NULL, elaboration or inference generates them */
-    CtDecl *decl;
+    bool derived; /* from `deriving`; inference generates its methods, as if they had been written */
+    CtDecl *decl; /* of the instance; the data declaration when derived */
+    CtTy *head;   /* tycon applied to the generics */
+    CtSpan span;
 } CtInstance;
 
 /* ---- the environment: everything known of the modules read so far ---- */

@@ -1,0 +1,123 @@
+/* Binding groups: each inferred one level deeper than its surroundings, then generalised as a whole. */
+#include "types/internal.h"
+
+CtMarks ct_marks(CtTypes *types) {
+    return (CtMarks){types->metas.count, types->deferred.count, types->inner_uses.count, types->context->error_count};
+}
+
+static void wrong_clauses(CtTypes *types, const CtBinding *binding, const CtClause *clause) {
+    const CtClause *first = &binding->clauses[0];
+    CtDiag *diag = ct_error(types->context, CT_E0312, clause->span,
+                            "this clause of `%s` has %u pattern%s, the first one has %u", binding->name.text->text,
+                            clause->pat_count, clause->pat_count == 1 ? "" : "s", first->pat_count);
+    ct_note(types->context, diag, first->span, "the first clause is here");
+}
+
+/* The types of a function's parameters; false when its type says that it takes fewer. */
+static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtTy **args, CtTy **result) {
+    uint32_t count = binding->clauses[0].pat_count;
+    CtTy *rest = type;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ct_split_fun(types, rest, &args[i], result)) {
+            rest = *result;
+            continue;
+        }
+        CtDiag *diag = ct_error(types->context, CT_E0301, binding->clauses[0].span,
+                                "`%s` has %u parameter%s, but its type `%s` allows %u", binding->name.text->text, count,
+                                count == 1 ? "" : "s", ct_ty_text(types, type), i);
+        if (binding->signature) ct_note(types->context, diag, binding->signature_span, "the signature is here");
+        for (; i < count; i++) args[i] = types->error;
+        *result = types->error;
+        return false;
+    }
+    *result = rest;
+    return true;
+}
+
+static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const CtWhy *why) {
+    uint32_t count = binding->clauses[0].pat_count;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
+    CtTy *result;
+    parameters(types, binding, type, args, &result);
+    CtWhy later = {.kind = WHY_CLAUSE, .name = binding->name.text};
+    for (uint32_t i = 0; i < binding->clause_count; i++) {
+        CtClause *clause = &binding->clauses[i];
+        const CtWhy *reason = why ? why : i > 0 ? &later : NULL;
+        if (clause->pat_count != count) {
+            wrong_clauses(types, binding, clause);
+            continue;
+        }
+        for (uint32_t j = 0; j < count; j++) ct_check_pat(types, clause->pats[j], args[j], reason);
+        ct_check_rhs(types, &clause->rhs, result, reason);
+    }
+}
+
+static void infer_binding(CtTypes *types, CtBindInfo *info) {
+    CtBinding *binding = info->binding;
+    if (binding->pat) {
+        CtWhy why = {.kind = WHY_PATTERN};
+        ct_check_rhs(types, &binding->clauses[0].rhs, binding->pat->type, &why);
+        return;
+    }
+    CtWhy why = {.kind = WHY_SIGNATURE, .name = binding->name.text};
+    infer_function(types, binding, binding->entity->scheme.type, info->signature ? &why : NULL);
+}
+
+static CtBindInfo *info_of(CtTypes *types, CtBinding *binding) {
+    return binding->entity ? binding->entity->infer : ct_map_get(&types->pattern_infos, ct_key(binding));
+}
+
+/* Gives each variable of the group its first type. */
+static void announce(CtTypes *types, CtBindInfo *info) {
+    info->active = true;
+    if (info->binding->pat) {
+        CtWhy why = {.kind = WHY_SCRUTINEE};
+        ct_check_pat(types, info->binding->pat, ct_ty_meta(types, 0), &why);
+    } else if (info->signature) {
+        for (uint32_t i = 0; i < info->signature->count; i++) info->signature->generics[i]->level = types->level;
+    } else {
+        info->binding->entity->scheme.type = ct_ty_meta(types, 0);
+    }
+}
+
+static void infer_group(CtTypes *types, CtBindingGroup *group) {
+    CtBindInfo **infos = CT_NEW_ARRAY(types->arena, CtBindInfo *, group->count);
+    CtMarks marks = ct_marks(types);
+    bool restricted = false;
+    types->level++;
+    for (uint32_t i = 0; i < group->count; i++) {
+        infos[i] = info_of(types, group->bindings[i]);
+        announce(types, infos[i]);
+        restricted |= group->bindings[i]->pat || (!infos[i]->signature && !group->bindings[i]->clauses[0].pat_count);
+    }
+    for (int with_signature = 0; with_signature < 2; with_signature++)
+        for (uint32_t i = 0; i < group->count; i++) {
+            if ((infos[i]->signature != NULL) != with_signature) continue;
+            if (infos[i]->frame->top) types->top_user = infos[i];
+            infer_binding(types, infos[i]);
+        }
+    types->level--;
+    for (uint32_t i = 0; i < group->count; i++) infos[i]->active = false;
+    ct_generalise(types, group, infos, marks, restricted);
+}
+
+void ct_infer_groups(CtTypes *types, CtDecls *decls) {
+    for (uint32_t i = 0; i < decls->group_count; i++) infer_group(types, &decls->groups[i]);
+}
+
+void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why) {
+    CtMarks marks = ct_marks(types);
+    CtBindingGroup *group = CT_NEW(types->arena, CtBindingGroup);
+    group->bindings = CT_NEW_ARRAY(types->arena, CtBinding *, 1);
+    group->bindings[0] = binding;
+    group->count = 1;
+    group->generics = entity->scheme.generics;
+    group->generic_count = entity->scheme.count;
+    entity->group = group;
+    types->top_user = NULL;
+    types->level++;
+    for (uint32_t i = 0; i < entity->scheme.count; i++) entity->scheme.generics[i]->level = types->level;
+    infer_function(types, binding, entity->scheme.type, why);
+    types->level--;
+    ct_default(types, marks);
+}

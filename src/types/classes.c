@@ -1,0 +1,308 @@
+/* Declarations of classes and instances: heads first, bodies when every name is known. */
+#include "types/internal.h"
+
+/* ---- classes ---- */
+
+static void declare_class(CtTypes *types, CtDecl *decl) {
+    CtClass *known = ct_lookup_class(types, decl->name.text);
+    if (known && known->decl && known->decl->span.source == decl->span.source) {
+        CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.span, "the class `%s` is defined twice",
+                                decl->name.text->text);
+        ct_note(types->context, diag, known->decl->name.span, "the first definition is here");
+        return;
+    }
+    if (decl->param_count != 1) {
+        ct_error(types->context, CT_E0314, decl->span, "a class has one type variable");
+        return;
+    }
+    CtClass *class_ = CT_NEW(types->arena, CtClass);
+    class_->name = decl->name.text;
+    class_->decl = decl;
+    class_->param = ct_ty_generic(types, decl->params[0].text, 0);
+    ct_pred_add(types, class_->param, class_, decl->name.span);
+    decl->instance = class_;
+    ct_map_set(types->arena, &types->classes, ct_key(class_->name), class_);
+    if (types->is_library && !ct_map_has(&types->library_classes, ct_key(class_->name)))
+        ct_map_set(types->arena, &types->library_classes, ct_key(class_->name), class_);
+    ct_push(types->arena, &types->new_classes, class_);
+}
+
+static void declare_supers(CtTypes *types, CtClass *class_) {
+    CtDecl *decl = class_->decl;
+    class_->supers = CT_NEW_ARRAY(types->arena, CtClass *, decl->super_count);
+    for (uint32_t i = 0; i < decl->super_count; i++) {
+        CtConstraint *super = &decl->supers[i];
+        CtClass *found = ct_find_class(types, super->class_name);
+        if (!found) continue;
+        if (super->type->kind != TYPE_EXPR_VAR || super->type->name.text != class_->param->name) {
+            ct_error(types->context, CT_E0314, super->span, "a superclass speaks of the class's variable `%s`",
+                     class_->param->name->text);
+            continue;
+        }
+        class_->supers[class_->super_count++] = found;
+    }
+}
+
+/* How many arguments `name` takes in a type, or -1 when it does not occur. */
+static int applied_to(const CtTypeExpr *expr, CtSym name) {
+    int given = 0, found = -1;
+    const CtTypeExpr *head = expr;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) {
+        given++;
+        int inside = applied_to(head->parts[1], name);
+        if (inside > found) found = inside;
+    }
+    if (head->kind == TYPE_EXPR_VAR && head->name.text == name) return given > found ? given : found;
+    for (uint32_t i = 0; i < head->part_count; i++) {
+        int inside = applied_to(head->parts[i], name);
+        if (inside > found) found = inside;
+    }
+    return found;
+}
+
+/* state: 0 not looked at, 1 being followed, 2 done */
+static void settle_arity(CtTypes *types, CtClass *class_) {
+    if (class_->state == 2) return;
+    class_->state = 1;
+    uint32_t arity = 0;
+    for (uint32_t i = 0; i < class_->super_count; i++) {
+        CtClass *super = class_->supers[i];
+        if (super->state == 1) {
+            ct_error(types->context, CT_E0313, class_->decl->name.span, "the class `%s` is its own superclass",
+                     class_->name->text);
+            class_->supers[i] = class_->supers[--class_->super_count];
+            i--;
+            continue;
+        }
+        settle_arity(types, super);
+        if (super->param_arity > arity) arity = super->param_arity;
+    }
+    const CtDecls *body = &class_->decl->body;
+    for (uint32_t i = 0; i < body->count; i++) {
+        if (body->items[i].kind != DECL_SIGNATURE) continue;
+        int found = applied_to(body->items[i].type.type, class_->param->name);
+        if (found > (int)arity) arity = (uint32_t)found;
+    }
+    class_->param_arity = class_->param->arity = arity;
+    class_->state = 2;
+}
+
+static void declare_method(CtTypes *types, CtClass *class_, const CtDecl *decl, CtName name) {
+    CtTyVars vars = {.open = true};
+    ct_map_set(types->arena, &vars.map, ct_key(class_->param->name), class_->param);
+    ct_push(types->arena, &vars.made, class_->param);
+    CtPred *given = class_->param->preds->next;
+    ct_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
+    if (class_->param->preds->next != given) {
+        ct_error(types->context, CT_E0314, decl->span, "a method cannot ask more of the class's variable `%s`",
+                 class_->param->name->text);
+        class_->param->preds->next = given;
+    }
+    CtEntity *entity = ct_entity_new(types, ENTITY_METHOD, name);
+    entity->class_ = class_;
+    entity->method = class_->method_count;
+    CtTy *type = ct_convert_type(types, &vars, decl->type.type);
+    entity->scheme = (CtScheme){vars.made.items, vars.made.count, type};
+    class_->methods[class_->method_count++] = entity;
+    ct_define_value(types, entity);
+}
+
+static int find_method(const CtClass *class_, CtSym name) {
+    for (uint32_t i = 0; i < class_->method_count; i++)
+        if (class_->methods[i]->name == name) return (int)i;
+    return -1;
+}
+
+/* Puts the body's bindings beside the class's methods. */
+static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls *body, CtBinding **places) {
+    for (uint32_t i = 0; i < body->count; i++) {
+        const CtDecl *decl = &body->items[i];
+        if (decl->kind != DECL_BINDING) continue;
+        CtBinding *binding = decl->binding;
+        int method = binding->pat ? -1 : find_method(class_, binding->name.text);
+        if (method < 0)
+            ct_error(types->context, CT_E0314, binding->span, "`%s` is not a method of the class %s",
+                     binding->pat ? "this pattern" : binding->name.text->text, class_->name->text);
+        else if (places[method])
+            ct_error(types->context, CT_E0309, binding->span, "`%s` is defined twice", binding->name.text->text);
+        else
+            places[method] = binding;
+    }
+}
+
+static void declare_methods(CtTypes *types, CtClass *class_) {
+    const CtDecls *body = &class_->decl->body;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < body->count; i++)
+        if (body->items[i].kind == DECL_SIGNATURE) count += body->items[i].name_count;
+    class_->methods = CT_NEW_ARRAY(types->arena, CtEntity *, count);
+    class_->defaults = CT_NEW_ARRAY(types->arena, CtBinding *, count);
+    for (uint32_t i = 0; i < body->count; i++)
+        for (uint32_t j = 0; body->items[i].kind == DECL_SIGNATURE && j < body->items[i].name_count; j++)
+            declare_method(types, class_, &body->items[i], body->items[i].names[j]);
+    place_bindings(types, class_, body, class_->defaults);
+}
+
+void ct_declare_classes(CtTypes *types, CtDecls *decls) {
+    types->new_classes.count = 0;
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_CLASS) declare_class(types, &decls->items[i]);
+    for (uint32_t i = 0; i < types->new_classes.count; i++) declare_supers(types, types->new_classes.items[i]);
+    for (uint32_t i = 0; i < types->new_classes.count; i++) settle_arity(types, types->new_classes.items[i]);
+    for (uint32_t i = 0; i < types->new_classes.count; i++) declare_methods(types, types->new_classes.items[i]);
+}
+
+/* ---- instances ---- */
+
+CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
+                            CtSpan span) {
+    CtInstance *known = ct_instance_find(class_, tycon);
+    if (known) {
+        CtDiag *diag = ct_error(types->context, CT_E0309, span, "there is an instance %s %s already",
+                                class_->name->text, tycon->name->text);
+        ct_note(types->context, diag, known->span, "it is here");
+        return NULL;
+    }
+    CtInstance *instance = CT_NEW(types->arena, CtInstance);
+    instance->class_ = class_;
+    instance->tycon = tycon;
+    instance->generics = generics;
+    instance->generic_count = count;
+    instance->span = span;
+    instance->head = ct_ty_con(types, tycon, generics, count);
+    instance->methods = CT_NEW_ARRAY(types->arena, CtBinding *, class_->method_count);
+    instance->method_generics = CT_NEW_ARRAY(types->arena, CtTy **, class_->method_count);
+    instance->method_entities = CT_NEW_ARRAY(types->arena, CtEntity *, class_->method_count);
+    ct_push(types->arena, &class_->instances, instance);
+    ct_map_set(types->arena, &class_->by_tycon, ct_key(tycon), instance);
+    ct_push(types->arena, &types->new_instances, instance);
+    return instance;
+}
+
+static bool different_variables(CtTy **args, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (args[i]->kind != TY_GENERIC) return false;
+        for (uint32_t j = 0; j < i; j++)
+            if (args[j] == args[i]) return false;
+    }
+    return true;
+}
+
+static void declare_instance(CtTypes *types, CtDecl *decl) {
+    CtClass *class_ = ct_find_class(types, decl->name);
+    CtTyVars vars = {.open = true};
+    CtTy *head = ct_convert_partial(types, &vars, decl->type.type, class_ ? class_->param_arity : 0);
+    vars.open = false;
+    ct_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
+    if (!class_ || ct_ty_failed(head)) return;
+    CtTyCon *tycon;
+    uint32_t count = 0;
+    if (!ct_ty_head(head, &tycon, NULL, 0, &count)) {
+        ct_error(types->context, CT_E0314, decl->type.type->span, "an instance is for a type constructor, not for any type");
+        return;
+    }
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
+    ct_ty_head(head, &tycon, args, count, &count);
+    if (!different_variables(args, count)) {
+        ct_error(types->context, CT_E0314, decl->type.type->span,
+                 "an instance is for `%s` applied to different variables, not for one case of it such as `%s`",
+                 tycon->name->text, ct_ty_text(types, head));
+        return;
+    }
+    CtInstance *instance = ct_instance_new(types, class_, tycon, args, count, decl->type.type->span);
+    if (!instance) return;
+    instance->decl = decl;
+    decl->instance = instance;
+    place_bindings(types, class_, &decl->body, instance->methods);
+    for (uint32_t i = 0; i < decl->body.count; i++)
+        if (decl->body.items[i].kind == DECL_SIGNATURE)
+            ct_report_unsupported(types, decl->body.items[i].span, "a signature inside an instance");
+}
+
+void ct_declare_instances(CtTypes *types, CtDecls *decls) {
+    types->new_instances.count = 0;
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_INSTANCE) declare_instance(types, &decls->items[i]);
+}
+
+void ct_check_superclasses(CtTypes *types) {
+    for (uint32_t i = 0; i < types->new_instances.count; i++) {
+        CtInstance *instance = types->new_instances.items[i];
+        for (uint32_t j = 0; j < instance->class_->super_count; j++) {
+            CtClass *super = instance->class_->supers[j];
+            if (ct_solve(types, super, instance->head, instance->span, true)) continue;
+            CtDiag *diag = ct_error(types->context, CT_E0314, instance->span,
+                                    "an instance of %s needs an instance of its superclass %s for `%s`",
+                                    instance->class_->name->text, super->name->text,
+                                    ct_ty_text(types, instance->head));
+            ct_help(types->context, diag, "write one, with no more in its context, or add `deriving (%s)`",
+                    super->name->text);
+        }
+    }
+}
+
+/* ---- bodies ---- */
+
+/* The method's type at the instance, its own variables fresh and rigid. */
+static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
+    CtBinding *binding = instance->methods[i];
+    const CtScheme *scheme = &instance->class_->methods[i]->scheme;
+    uint32_t own = scheme->count - 1, count = instance->generic_count + own;
+    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, count), **args = CT_NEW_ARRAY(types->arena, CtTy *, own + 1);
+    for (uint32_t j = 0; j < instance->generic_count; j++) generics[j] = instance->generics[j];
+    args[0] = instance->head;
+    for (uint32_t j = 0; j < own; j++) {
+        CtTy *original = scheme->generics[j + 1];
+        CtTy *generic = ct_ty_generic(types, original->name, original->arity);
+        for (CtPred *pred = original->preds; pred; pred = pred->next)
+            ct_pred_add(types, generic, pred->class_, pred->span);
+        generics[instance->generic_count + j] = args[j + 1] = generic;
+    }
+    CtEntity *entity = ct_entity_new(types, ENTITY_GLOBAL, binding->name);
+    entity->binding = binding;
+    CtTy *type = ct_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
+    entity->scheme = (CtScheme){generics, count, type};
+    binding->entity = entity;
+    instance->method_entities[i] = entity;
+    instance->method_generics[i] = args + 1;
+}
+
+void ct_resolve_class_bodies(CtTypes *types) {
+    for (uint32_t i = 0; i < types->new_classes.count; i++) {
+        CtClass *class_ = types->new_classes.items[i];
+        for (uint32_t j = 0; j < class_->method_count; j++) {
+            if (!class_->defaults[j]) continue;
+            CtEntity *entity = ct_entity_new(types, ENTITY_GLOBAL, class_->defaults[j]->name);
+            entity->binding = class_->defaults[j];
+            entity->scheme = class_->methods[j]->scheme;
+            class_->defaults[j]->entity = entity;
+            ct_resolve_binding(types, class_->defaults[j]);
+        }
+    }
+    for (uint32_t i = 0; i < types->new_instances.count; i++) {
+        CtInstance *instance = types->new_instances.items[i];
+        for (uint32_t j = 0; j < instance->class_->method_count; j++) {
+            if (!instance->methods[j]) continue;
+            make_method(types, instance, j);
+            ct_resolve_binding(types, instance->methods[j]);
+        }
+    }
+}
+
+void ct_infer_class_bodies(CtTypes *types) {
+    for (uint32_t i = 0; i < types->new_classes.count; i++) {
+        CtClass *class_ = types->new_classes.items[i];
+        for (uint32_t j = 0; j < class_->method_count; j++) {
+            CtWhy why = {.kind = WHY_METHOD, .name = class_->methods[j]->name};
+            if (class_->defaults[j]) ct_infer_method(types, class_->defaults[j], class_->defaults[j]->entity, &why);
+        }
+    }
+    for (uint32_t i = 0; i < types->new_instances.count; i++) {
+        CtInstance *instance = types->new_instances.items[i];
+        for (uint32_t j = 0; j < instance->class_->method_count; j++) {
+            CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
+            if (instance->methods[j])
+                ct_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+/* Types as written ▶ types: names looked up, synonyms expanded, numbers of arguments checked. `missing` is how many
+ * arguments the place asks the type still to take: 0 for a type of values, 1 for a constructor such as Array. */
+#include "types/internal.h"
+
+CtClass *ct_find_class(CtTypes *types, CtName name) {
+    CtClass *class_ = ct_lookup_class(types, name.text);
+    if (!class_) ct_report_unknown(types, CT_E0302, "class", name, &types->classes, NULL);
+    return class_;
+}
+
+CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
+    CtTyCon *con = ct_lookup_tycon(types, name.text);
+    if (con) return con;
+    const char *text = name.text->text;
+    if (text[0] == '(') { /* "()" "(,)" "(,,)" */
+        uint32_t commas = 0;
+        while (text[1 + commas] == ',') commas++;
+        return ct_tycon_tuple(types, commas ? commas + 1 : 0);
+    }
+    if (ct_lookup_class(types, name.text))
+        ct_error(types->context, CT_E0302, name.span, "`%s` is a class, not a type", text);
+    else
+        ct_report_unknown(types, CT_E0302, "type", name, &types->tycons, NULL);
+    return NULL;
+}
+
+static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t takes, uint32_t given) {
+    ct_error(types->context, CT_E0303, span, "`%s` takes %u type argument%s here, but is given %u", name, takes,
+             takes == 1 ? "" : "s", given);
+    return types->error;
+}
+
+static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arity) {
+    CtTy *type = ct_map_get(&vars->map, ct_key(name.text));
+    if (type) {
+        CtTy *end = ct_ty_resolve(type);
+        if (end->kind != TY_META && end->kind != TY_GENERIC) return type;
+        if (end->arity == arity) return type;
+        ct_error(types->context, CT_E0303, name.span, "`%s` takes %u type argument%s elsewhere, but %u here",
+                 name.text->text, end->arity, end->arity == 1 ? "" : "s", arity);
+        return types->error;
+    }
+    if (!vars->open) {
+        ct_error(types->context, CT_E0302, name.span, "the type variable `%s` is not among those declared",
+                 name.text->text);
+        return types->error;
+    }
+    type = vars->flexible ? ct_ty_meta(types, arity) : ct_ty_generic(types, name.text, arity);
+    ct_map_set(types->arena, &vars->map, ct_key(name.text), type);
+    ct_push(types->arena, &vars->made, type);
+    return type;
+}
+
+/* A constructor applied to the arguments, which lie outermost last along the spine of `expr`. */
+static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeExpr *expr, uint32_t given,
+                     uint32_t missing) {
+    if (con->is_synonym) ct_ensure_synonym(types, con);
+    if (con->type->is_error) return types->error;
+    if (given + missing != con->arity)
+        return arity_error(types, expr->span, con->name->text, con->arity >= missing ? con->arity - missing : 0, given);
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
+    uint32_t i = given;
+    for (; i > 0; expr = expr->parts[0]) {
+        i--;
+        args[i] = ct_convert_partial(types, vars, expr->parts[1], con->params[i]->arity);
+        if (ct_ty_failed(args[i])) return types->error;
+    }
+    if (!con->is_synonym) return ct_ty_con(types, con, args, given);
+    if (missing) {
+        ct_error(types->context, CT_E0303, expr->span, "the synonym `%s` needs all its arguments", con->name->text);
+        return types->error;
+    }
+    return con->synonym ? ct_ty_replace(types, con->synonym, con->params, args, given) : types->error;
+}
+
+static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
+    const CtTypeExpr *head = expr;
+    uint32_t given = 0;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
+    if (head->kind == TYPE_EXPR_CON) {
+        CtTyCon *con = ct_find_tycon(types, head->name);
+        return con ? applied(types, vars, con, expr, given, missing) : types->error;
+    }
+    if (head->kind != TYPE_EXPR_VAR) {
+        if (given == 0) return types->error;
+        ct_error(types->context, CT_E0303, head->span, "this type takes no arguments");
+        return types->error;
+    }
+    CtTy *type = variable(types, vars, head->name, given + missing);
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
+    uint32_t i = given;
+    for (; i > 0; expr = expr->parts[0]) args[--i] = ct_convert_partial(types, vars, expr->parts[1], 0);
+    for (i = 0; i < given; i++) type = ct_ty_app(types, type, args[i]);
+    return ct_ty_failed(type) ? types->error : type;
+}
+
+static CtTy *closed(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
+    switch (expr->kind) {
+    case TYPE_EXPR_LIST: return ct_ty_list(types, ct_convert_partial(types, vars, expr->parts[0], 0));
+    case TYPE_EXPR_TUPLE: {
+        CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
+        for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_convert_partial(types, vars, expr->parts[i], 0);
+        return ct_ty_tuple(types, parts, expr->part_count);
+    }
+    case TYPE_EXPR_FUN: { /* along the arrows without recursion */
+        CT_VEC(CtTy *) args = {0};
+        for (; expr->kind == TYPE_EXPR_FUN; expr = expr->parts[1])
+            ct_push(types->arena, &args, ct_convert_partial(types, vars, expr->parts[0], 0));
+        CtTy *type = ct_convert_partial(types, vars, expr, 0);
+        while (args.count) type = ct_ty_fun(types, args.items[--args.count], type);
+        return type;
+    }
+    case TYPE_EXPR_VAR:
+    case TYPE_EXPR_CON:
+    case TYPE_EXPR_APP: break;
+    }
+    return types->error;
+}
+
+CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
+    if (expr->kind == TYPE_EXPR_VAR || expr->kind == TYPE_EXPR_CON || expr->kind == TYPE_EXPR_APP)
+        return application(types, vars, expr, missing);
+    if (missing == 0) return closed(types, vars, expr);
+    ct_error(types->context, CT_E0303, expr->span, "a type constructor that takes %u argument%s is meant here", missing,
+             missing == 1 ? "" : "s");
+    return types->error;
+}
+
+CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
+    return ct_convert_partial(types, vars, expr, 0);
+}
+
+void ct_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        CtClass *class_ = ct_find_class(types, constraints[i].class_name);
+        if (!class_) continue;
+        CtTy *type = ct_convert_partial(types, vars, constraints[i].type, class_->param_arity);
+        CtTy *end = ct_ty_resolve(type);
+        if (end->kind == TY_GENERIC || end->kind == TY_META)
+            ct_pred_add(types, end, class_, constraints[i].span);
+        else if (!ct_ty_failed(end))
+            ct_report_unsupported(types, constraints[i].span, "a class constraint on anything but a type variable");
+    }
+}
+
+CtScheme ct_convert_scheme(CtTypes *types, const CtQualType *type) {
+    CtTyVars vars = {.open = true};
+    /* the context first: its classes tell the variables' numbers of arguments */
+    ct_convert_context(types, &vars, type->constraints, type->constraint_count);
+    CtTy *result = ct_convert_type(types, &vars, type->type);
+    return (CtScheme){vars.made.items, vars.made.count, result};
+}

@@ -1,0 +1,210 @@
+/* Declarations of types and primitives: data, newtype, type, primitive. */
+#include "types/internal.h"
+
+static void defined_twice(CtTypes *types, const char *what, CtName name, CtSpan first) {
+    CtDiag *diag = ct_error(types->context, CT_E0309, name.span, "the %s `%s` is defined twice", what, name.text->text);
+    ct_note(types->context, diag, first, "the first definition is here");
+}
+
+static void library_too(CtTypes *types, CtMap *library, CtSym name, void *value) {
+    if (types->is_library && !ct_map_has(library, ct_key(name))) ct_map_set(types->arena, library, ct_key(name), value);
+}
+
+static void declare_tycon(CtTypes *types, CtDecl *decl) {
+    CtTyCon *known = ct_lookup_tycon(types, decl->name.text);
+    if (known && known->span.source && known->span.source == decl->span.source) {
+        defined_twice(types, "type", decl->name, known->span);
+        return;
+    }
+    CtTyCon *con = ct_tycon_new(types, decl->name.text->text, decl->param_count);
+    for (uint32_t i = 0; i < decl->param_count; i++) {
+        con->params[i]->name = decl->params[i].text;
+        con->params[i]->made = false;
+        for (uint32_t j = 0; j < i; j++)
+            if (con->params[j]->name == con->params[i]->name) defined_twice(types, "parameter", decl->params[i], decl->params[j].span);
+    }
+    con->is_newtype = decl->is_newtype;
+    con->is_synonym = decl->kind == DECL_SYNONYM;
+    con->decl = decl;
+    con->span = decl->name.span;
+    decl->tycon = con;
+    ct_map_set(types->arena, &types->tycons, ct_key(con->name), con);
+    library_too(types, &types->library_tycons, con->name, con);
+    ct_push(types->arena, &types->new_tycons, con);
+}
+
+/* ---- how many arguments a parameter takes: seen where it is applied, or passed on ---- */
+
+static CtTy *param_named(CtTyCon *con, CtSym name) {
+    for (uint32_t i = 0; i < con->arity; i++)
+        if (con->params[i]->name == name) return con->params[i];
+    return NULL;
+}
+
+static bool scan_arities(CtTypes *types, CtTyCon *con, const CtTypeExpr *expr, uint32_t missing) {
+    bool changed = false;
+    uint32_t given = 0;
+    const CtTypeExpr *head = expr;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
+    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_lookup_tycon(types, head->name.text) : NULL;
+    if (head->kind == TYPE_EXPR_VAR) {
+        CtTy *param = param_named(con, head->name.text);
+        if (param && param->arity < given + missing) {
+            param->arity = given + missing;
+            changed = true;
+        }
+    }
+    for (uint32_t i = given; expr->kind == TYPE_EXPR_APP; expr = expr->parts[0]) {
+        i--;
+        uint32_t takes = applied && i < applied->arity ? applied->params[i]->arity : 0;
+        changed |= scan_arities(types, con, expr->parts[1], takes);
+    }
+    for (uint32_t i = 0; head->kind != TYPE_EXPR_APP && i < head->part_count; i++)
+        changed |= scan_arities(types, con, head->parts[i], 0);
+    return changed;
+}
+
+static bool scan_declaration(CtTypes *types, CtTyCon *con) {
+    bool changed = false;
+    CtDecl *decl = con->decl;
+    if (con->is_synonym) return scan_arities(types, con, decl->type.type, 0);
+    for (uint32_t i = 0; i < decl->con_count; i++)
+        for (uint32_t j = 0; j < decl->cons[i].field_count; j++)
+            changed |= scan_arities(types, con, decl->cons[i].fields[j], 0);
+    return changed;
+}
+
+static CtTyVars params_of(CtTypes *types, CtTyCon *con) {
+    CtTyVars vars = {.open = false};
+    for (uint32_t i = 0; i < con->arity; i++)
+        ct_map_set(types->arena, &vars.map, ct_key(con->params[i]->name), con->params[i]);
+    return vars;
+}
+
+void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
+    if (con->state == 2) return;
+    if (con->state == 1) {
+        ct_error(types->context, CT_E0313, con->span, "the type synonym `%s` stands for itself", con->name->text);
+        con->synonym = types->error;
+        con->state = 2;
+        return;
+    }
+    con->state = 1;
+    CtTyVars vars = params_of(types, con);
+    CtTy *meaning = ct_convert_type(types, &vars, con->decl->type.type);
+    if (con->state == 1) con->synonym = meaning;
+    con->state = 2;
+}
+
+/* ---- data ---- */
+
+static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
+    CtDataCon *data = CT_NEW(types->arena, CtDataCon);
+    *data = (CtDataCon){.name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
+    data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
+    for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_convert_type(types, vars, decl->fields[i]);
+    if (decl->field_names) {
+        data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
+        for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
+    }
+    CtDataCon *known = ct_lookup_con(types, data->name);
+    if (known && known->span.source && known->span.source == data->span.source) {
+        defined_twice(types, "constructor", decl->name, known->span);
+        return data;
+    }
+    ct_map_set(types->arena, &types->cons, ct_key(data->name), data);
+    library_too(types, &types->library_cons, data->name, data);
+    return data;
+}
+
+static void declare_cons(CtTypes *types, CtTyCon *con) {
+    CtDecl *decl = con->decl;
+    CtTyVars vars = params_of(types, con);
+    con->cons = CT_NEW_ARRAY(types->arena, CtDataCon *, decl->con_count);
+    for (uint32_t i = 0; i < decl->con_count; i++) {
+        CtDataCon *data = data_con(types, con, &decl->cons[i], &vars, i);
+        con->cons[i] = data;
+        con->con_count = i + 1;
+    }
+    if (con->is_newtype && (con->con_count != 1 || con->cons[0]->arity != 1))
+        ct_error(types->context, CT_E0201, decl->span, "a newtype has one constructor with one field; use data");
+}
+
+/* ---- data types that contain themselves at ever larger types ---- */
+
+static bool has_generic(CtTy *type) {
+    if (type->kind == TY_APP) return has_generic(type->fun) || has_generic(type->arg);
+    return type->kind == TY_GENERIC;
+}
+
+static bool mentions(CtTypes *types, CtTy *type, const CtTyCon *goal, CtMap *seen);
+
+static bool reaches(CtTypes *types, CtTyCon *from, const CtTyCon *goal, CtMap *seen) {
+    if (from == goal) return true;
+    if (ct_map_has(seen, ct_key(from))) return false;
+    ct_map_set(types->arena, seen, ct_key(from), from);
+    for (uint32_t i = 0; i < from->con_count; i++)
+        for (uint32_t j = 0; j < from->cons[i]->arity; j++)
+            if (mentions(types, from->cons[i]->fields[j], goal, seen)) return true;
+    return false;
+}
+
+static bool mentions(CtTypes *types, CtTy *type, const CtTyCon *goal, CtMap *seen) {
+    for (; type->kind == TY_APP; type = type->arg)
+        if (mentions(types, type->fun, goal, seen)) return true;
+    return type->kind == TY_CON && reaches(types, type->con, goal, seen);
+}
+
+static bool irregular(CtTypes *types, const CtTyCon *con, CtTy *type) {
+    bool grows = false;
+    CtTy *head = type;
+    for (; head->kind == TY_APP; head = head->fun) {
+        grows |= head->arg->kind != TY_GENERIC && has_generic(head->arg);
+        if (irregular(types, con, head->arg)) return true;
+    }
+    if (!grows || head->kind != TY_CON || !head->con->decl) return false;
+    CtMap seen = {0};
+    return reaches(types, head->con, con, &seen);
+}
+
+static void check_regular(CtTypes *types, CtTyCon *con) {
+    for (uint32_t i = 0; i < con->con_count; i++)
+        for (uint32_t j = 0; j < con->cons[i]->arity; j++)
+            if (irregular(types, con, con->cons[i]->fields[j])) {
+                ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->span,
+                         "the type `%s` contains itself at a larger type, `%s`", con->name->text,
+                         ct_ty_text(types, con->cons[i]->fields[j]));
+                con->cons[i]->fields[j] = types->error;
+            }
+}
+
+void ct_declare_types(CtTypes *types, CtDecls *decls) {
+    types->new_tycons.count = 0;
+    for (uint32_t i = 0; i < decls->count; i++) {
+        CtDecl *decl = &decls->items[i];
+        if (decl->kind == DECL_DATA || decl->kind == DECL_SYNONYM) declare_tycon(types, decl);
+    }
+    bool changed = true;
+    for (uint32_t round = 0; changed && round < 8; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < types->new_tycons.count; i++)
+            changed |= scan_declaration(types, types->new_tycons.items[i]);
+    }
+    for (uint32_t i = 0; i < types->new_tycons.count; i++)
+        if (types->new_tycons.items[i]->is_synonym) ct_ensure_synonym(types, types->new_tycons.items[i]);
+    for (uint32_t i = 0; i < types->new_tycons.count; i++)
+        if (!types->new_tycons.items[i]->is_synonym) declare_cons(types, types->new_tycons.items[i]);
+    for (uint32_t i = 0; i < types->new_tycons.count; i++)
+        if (!types->new_tycons.items[i]->is_synonym) check_regular(types, types->new_tycons.items[i]);
+}
+
+void ct_declare_primitives(CtTypes *types, CtDecls *decls) {
+    for (uint32_t i = 0; i < decls->count; i++) {
+        CtDecl *decl = &decls->items[i];
+        if (decl->kind != DECL_PRIMITIVE) continue;
+        CtEntity *entity = ct_entity_new(types, ENTITY_PRIMITIVE, decl->names[0]);
+        entity->primitive = decl->primitive;
+        entity->scheme = ct_convert_scheme(types, &decl->type);
+        ct_define_value(types, entity);
+    }
+}

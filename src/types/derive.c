@@ -1,0 +1,336 @@
+/* `deriving (Eq, Ord, Show)`: writes the instances' bindings as syntax trees, which are then inferred like any others.
+ *
+ *   C a b == C c d     = a == c && b == d           compare (C a b) (C c d) = case compare a c of EQ -> compare b d; o -> o
+ *   x == y             = tag x == tag y             compare x y             = compare (tag x) (tag y)
+ *   showsPrec d (C a b) = showParen (d > 10) (showString "C " . showsPrec 11 a . showString " " . showsPrec 11 b)
+ *
+ * where `tag` is a case to the constructor's number. The names used are the library's, whatever the program hides.
+ */
+#include "types/internal.h"
+
+typedef struct Derive {
+    CtTypes *types;
+    CtInstance *instance;
+    CtSpan span;
+    bool failed;
+} Derive;
+
+/* ---- heads and contexts ---- */
+
+static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
+    CtClass *class_ = ct_find_class(types, name);
+    if (!class_) return NULL;
+    const char *text = name.text->text;
+    if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show")) {
+        CtDiag *diag = ct_error(types->context, CT_E0315, name.span, "the class %s cannot be derived", text);
+        ct_help(types->context, diag, "Eq, Ord and Show can; write an instance of the others");
+        return NULL;
+    }
+    CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
+    for (uint32_t i = 0; i < con->arity; i++)
+        generics[i] = ct_ty_generic(types, con->params[i]->name, con->params[i]->arity);
+    CtInstance *instance = ct_instance_new(types, class_, con, generics, con->arity, name.span);
+    if (!instance) return NULL;
+    instance->derived = true;
+    instance->decl = con->decl;
+    return instance;
+}
+
+/* What the fields ask of the type's variables, as far as the other contexts are known; true when that has grown. */
+static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
+    CtMarks marks = ct_marks(types);
+    CtTyCon *con = instance->tycon;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
+    bool changed = false;
+    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_ty_meta(types, con->params[i]->arity);
+    for (uint32_t i = 0; i < con->con_count; i++)
+        for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
+            CtTy *field = ct_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
+            bool sound = ct_solve(types, instance->class_, field, instance->span, true);
+            if (!report || (sound && types->deferred.count == marks.deferred)) continue;
+            ct_error(types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
+                     instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
+            types->deferred.count = marks.deferred;
+        }
+    for (uint32_t i = 0; i < con->arity; i++)
+        for (CtPred *pred = args[i]->preds; pred; pred = pred->next) {
+            CtPred *before = instance->generics[i]->preds;
+            while (before && before->class_ != pred->class_) before = before->next;
+            changed |= !before;
+            ct_pred_add(types, instance->generics[i], pred->class_, instance->span);
+        }
+    types->metas.count = marks.metas;
+    types->deferred.count = marks.deferred;
+    return changed;
+}
+
+void ct_declare_derived(CtTypes *types, CtDecls *decls) {
+    uint32_t first = types->new_instances.count;
+    for (uint32_t i = 0; i < decls->count; i++) {
+        CtDecl *decl = &decls->items[i];
+        for (uint32_t j = 0; decl->kind == DECL_DATA && decl->tycon && j < decl->deriving_count; j++)
+            declare_one(types, decl->tycon, decl->deriving[j]);
+    }
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = first; i < types->new_instances.count; i++)
+            changed |= grow_context(types, types->new_instances.items[i], false);
+    }
+    for (uint32_t i = first; i < types->new_instances.count; i++)
+        grow_context(types, types->new_instances.items[i], true);
+}
+
+/* ---- syntax ---- */
+
+static CtSym symbol(Derive *d, const char *text) { return ct_intern_text(&d->types->context->symbols, text); }
+
+static CtExpr *expr(Derive *d, CtExprKind kind, uint32_t part_count) {
+    CtExpr *e = CT_NEW(d->types->arena, CtExpr);
+    e->kind = kind;
+    e->span = d->span;
+    e->part_count = part_count;
+    e->parts = CT_NEW_ARRAY(d->types->arena, CtExpr *, part_count);
+    return e;
+}
+
+static CtPat *pat(Derive *d, CtPatKind kind, uint32_t part_count) {
+    CtPat *p = CT_NEW(d->types->arena, CtPat);
+    p->kind = kind;
+    p->span = d->span;
+    p->part_count = part_count;
+    p->parts = CT_NEW_ARRAY(d->types->arena, CtPat *, part_count);
+    return p;
+}
+
+static CtName name_of(Derive *d, const char *text) { return (CtName){NULL, symbol(d, text), d->span}; }
+
+static CtExpr *local(Derive *d, const char *name) {
+    CtExpr *e = expr(d, EXPR_VAR, 0);
+    e->name = name_of(d, name);
+    return e;
+}
+
+static CtPat *variable(Derive *d, const char *name) {
+    CtPat *p = pat(d, PAT_VAR, 0);
+    p->name = name_of(d, name);
+    return p;
+}
+
+static CtExpr *global(Derive *d, const char *name) {
+    CtExpr *e = local(d, name);
+    e->entity = ct_map_get(&d->types->library_values, ct_key(e->name.text));
+    if (!e->entity) e->entity = ct_lookup(d->types, e->name.text);
+    if (!e->entity && !d->failed) {
+        ct_error(d->types->context, CT_E0315, d->span, "deriving %s needs `%s`, which no library defines",
+                 d->instance->class_->name->text, name);
+        d->failed = true;
+    }
+    return e;
+}
+
+static CtDataCon *library_con(Derive *d, const char *name) {
+    CtDataCon *con = ct_map_get(&d->types->library_cons, ct_key(symbol(d, name)));
+    return con ? con : ct_lookup_con(d->types, symbol(d, name));
+}
+
+static CtExpr *constant(Derive *d, const char *name) {
+    CtExpr *e = expr(d, EXPR_CON, 0);
+    e->name = name_of(d, name);
+    e->con = library_con(d, name);
+    return e;
+}
+
+static CtExpr *apply2(Derive *d, CtExpr *fun, CtExpr *a, CtExpr *b) {
+    CtExpr *e = expr(d, EXPR_APP, b ? 3 : 2);
+    e->parts[0] = fun;
+    e->parts[1] = a;
+    if (b) e->parts[2] = b;
+    return e;
+}
+
+static CtExpr *integer(Derive *d, uint32_t value) {
+    CtExpr *e = expr(d, EXPR_LIT, 0);
+    e->lit = (CtLit){.kind = LIT_INT, .integer = value, .fraction = value};
+    return e;
+}
+
+static CtExpr *string(Derive *d, const char *text) {
+    CtExpr *e = expr(d, EXPR_LIT, 0);
+    e->lit = (CtLit){.kind = LIT_STRING, .text = text, .text_length = strlen(text)};
+    return apply2(d, global(d, "showString"), e, NULL);
+}
+
+/* C a0 a1 … with variables of the given letter, or wildcards for none. */
+static CtPat *con_pat(Derive *d, CtDataCon *con, const char *letter) {
+    CtPat *p = pat(d, PAT_CON, con->arity);
+    p->name = (CtName){NULL, con->name, d->span};
+    p->con = con;
+    for (uint32_t i = 0; i < con->arity; i++)
+        p->parts[i] = letter ? variable(d, ct_format(d->types->arena, "%s%u", letter, i)) : pat(d, PAT_WILD, 0);
+    return p;
+}
+
+static void set_rhs(Derive *d, CtRhs *rhs, CtExpr *body) {
+    rhs->guarded = CT_NEW(d->types->arena, CtGuarded);
+    rhs->guarded->body = body;
+    rhs->guarded->span = d->span;
+    rhs->guarded_count = 1;
+}
+
+static void add_alt(Derive *d, CtExpr *e, CtPat *p, CtExpr *body) {
+    CtAlt *alt = &e->alts[e->alt_count++];
+    alt->pat = p;
+    alt->span = d->span;
+    set_rhs(d, &alt->rhs, body);
+}
+
+static void add_clause(Derive *d, CtBinding *binding, CtPat *first, CtPat *second, CtExpr *body) {
+    CtClause *clause = &binding->clauses[binding->clause_count++];
+    clause->pats = CT_NEW_ARRAY(d->types->arena, CtPat *, 2);
+    clause->pats[0] = first;
+    clause->pats[1] = second;
+    clause->pat_count = 2;
+    clause->span = d->span;
+    set_rhs(d, &clause->rhs, body);
+}
+
+static CtExpr *tag_of(Derive *d, const char *name) {
+    CtExpr *e = expr(d, EXPR_CASE, 1);
+    CtTyCon *con = d->instance->tycon;
+    e->parts[0] = local(d, name);
+    e->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, con->con_count);
+    for (uint32_t i = 0; i < con->con_count; i++) add_alt(d, e, con_pat(d, con->cons[i], NULL), integer(d, i));
+    return e;
+}
+
+static CtExpr *field(Derive *d, const char *letter, uint32_t i) {
+    return local(d, ct_format(d->types->arena, "%s%u", letter, i));
+}
+
+/* ---- the three classes ---- */
+
+static CtExpr *equal_fields(Derive *d, const CtDataCon *con) {
+    CtExpr *all = NULL;
+    for (uint32_t i = con->arity; i > 0; i--) {
+        CtExpr *one = apply2(d, global(d, "=="), field(d, "a", i - 1), field(d, "b", i - 1));
+        all = all ? apply2(d, global(d, "&&"), one, all) : one;
+    }
+    return all ? all : constant(d, "True");
+}
+
+static CtExpr *compare_fields(Derive *d, const CtDataCon *con) {
+    CtExpr *all = NULL;
+    for (uint32_t i = con->arity; i > 0; i--) {
+        CtExpr *one = apply2(d, global(d, "compare"), field(d, "a", i - 1), field(d, "b", i - 1));
+        if (!all) {
+            all = one;
+            continue;
+        }
+        CtExpr *e = expr(d, EXPR_CASE, 1);
+        e->parts[0] = one;
+        e->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, 2);
+        CtDataCon *eq = library_con(d, "EQ");
+        if (eq) add_alt(d, e, con_pat(d, eq, NULL), all);
+        add_alt(d, e, variable(d, "o"), local(d, "o"));
+        all = e;
+    }
+    return all ? all : constant(d, "EQ");
+}
+
+/* Both for == and for compare: constructors with fields by their fields, what remains by number. */
+static void write_binary(Derive *d, CtBinding *binding, const char *method,
+                         CtExpr *(*fields)(Derive *, const CtDataCon *)) {
+    CtTyCon *con = d->instance->tycon;
+    for (uint32_t i = 0; i < con->con_count; i++)
+        if (con->cons[i]->arity || con->con_count == 1)
+            add_clause(d, binding, con_pat(d, con->cons[i], "a"), con_pat(d, con->cons[i], "b"),
+                       fields(d, con->cons[i]));
+    if (con->con_count == 1) return;
+    CtExpr *a = tag_of(d, "a"), *b = tag_of(d, "b");
+    add_clause(d, binding, variable(d, "a"), variable(d, "b"), apply2(d, global(d, method), a, b));
+}
+
+static CtExpr *then(Derive *d, CtExpr *first, CtExpr *rest) {
+    return rest ? apply2(d, global(d, "."), first, rest) : first;
+}
+
+static CtExpr *show_field(Derive *d, uint32_t precedence, uint32_t i) {
+    return apply2(d, global(d, "showsPrec"), integer(d, precedence), field(d, "a", i));
+}
+
+static CtExpr *parenthesised(Derive *d, uint32_t precedence, CtExpr *inner) {
+    CtExpr *above = apply2(d, global(d, ">"), local(d, "d"), integer(d, precedence));
+    return apply2(d, global(d, "showParen"), above, inner);
+}
+
+static uint32_t precedence_of(Derive *d, CtSym name) {
+    const CtDecls *decls = &d->types->module->decls;
+    for (uint32_t i = 0; i < decls->count; i++)
+        for (uint32_t j = 0; decls->items[i].kind == DECL_FIXITY && j < decls->items[i].name_count; j++)
+            if (decls->items[i].names[j].text == name) return (uint32_t)decls->items[i].precedence;
+    return 9;
+}
+
+static CtExpr *show_record(Derive *d, const CtDataCon *con, const char *name) {
+    CtExpr *all = string(d, "}");
+    for (uint32_t i = con->arity; i > 0; i--) {
+        const char *label = ct_format(d->types->arena, "%s%s = ", i > 1 ? ", " : ct_format(d->types->arena, "%s {", name),
+                                      con->field_names[i - 1]->text);
+        CtExpr *value = show_field(d, 0, i - 1);
+        all = then(d, string(d, label), then(d, value, all));
+    }
+    return parenthesised(d, 10, all);
+}
+
+static CtExpr *show_con(Derive *d, const CtDataCon *con) {
+    bool infix = con->name->text[0] == ':';
+    const char *name = infix ? ct_format(d->types->arena, "(%s)", con->name->text) : con->name->text;
+    if (con->arity == 0) return string(d, name);
+    if (con->field_names) return show_record(d, con, name);
+    if (infix && con->arity == 2) {
+        uint32_t precedence = precedence_of(d, con->name);
+        CtExpr *right = show_field(d, precedence + 1, 1);
+        CtExpr *middle = string(d, ct_format(d->types->arena, " %s ", con->name->text));
+        CtExpr *left = show_field(d, precedence + 1, 0);
+        return parenthesised(d, precedence, then(d, left, then(d, middle, right)));
+    }
+    CtExpr *all = NULL;
+    for (uint32_t i = con->arity; i > 0; i--) {
+        all = then(d, show_field(d, 11, i - 1), all);
+        all = then(d, string(d, i > 1 ? " " : ct_format(d->types->arena, "%s ", name)), all);
+    }
+    return parenthesised(d, 10, all);
+}
+
+static void write_show(Derive *d, CtBinding *binding) {
+    CtTyCon *con = d->instance->tycon;
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        CtPat *precedence = con->cons[i]->arity ? variable(d, "d") : pat(d, PAT_WILD, 0);
+        add_clause(d, binding, precedence, con_pat(d, con->cons[i], "a"), show_con(d, con->cons[i]));
+    }
+}
+
+static void write_instance(CtTypes *types, CtInstance *instance) {
+    Derive derive = {types, instance, instance->span, false}, *d = &derive;
+    const char *class_name = instance->class_->name->text;
+    const char *method = !strcmp(class_name, "Eq") ? "==" : !strcmp(class_name, "Ord") ? "compare" : "showsPrec";
+    CtBinding *binding = CT_NEW(types->arena, CtBinding);
+    binding->name = name_of(d, method);
+    binding->span = d->span;
+    binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, instance->tycon->con_count + 1);
+    if (instance->tycon->con_count == 0) return;
+    if (!strcmp(method, "=="))
+        write_binary(d, binding, method, equal_fields);
+    else if (!strcmp(method, "compare"))
+        write_binary(d, binding, method, compare_fields);
+    else
+        write_show(d, binding);
+    for (uint32_t i = 0; !d->failed && i < instance->class_->method_count; i++)
+        if (instance->class_->methods[i]->name == binding->name.text) instance->methods[i] = binding;
+}
+
+void ct_derive_methods(CtTypes *types) {
+    for (uint32_t i = 0; i < types->new_instances.count; i++)
+        if (types->new_instances.items[i]->derived) write_instance(types, types->new_instances.items[i]);
+}

@@ -1,0 +1,327 @@
+/* Expressions against the type that their place expects. The expected type goes inwards first, so that a difference is
+ * found, and told, where it is written.
+ *
+ * As in resolve.c, C recursion goes into all children but one, and a loop goes on with that one: the last, or, in a
+ * large expression, the largest.
+ */
+#include "types/internal.h"
+
+enum { LARGE = 2000 }; /* bytes of source */
+
+bool ct_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
+    if (ct_ty_is_fun(types, type, arg, result)) return true;
+    type = ct_ty_resolve(type);
+    if (type->is_error) {
+        *arg = *result = type;
+        return true;
+    }
+    if (type->kind != TY_META) return false;
+    *arg = ct_ty_meta(types, 0);
+    *result = ct_ty_meta(types, 0);
+    return ct_unify(types, type, ct_ty_fun(types, *arg, *result)) == UNIFY_OK;
+}
+
+/* ---- names ---- */
+
+static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
+    CtBindInfo *info = entity->infer;
+    if (!info || !info->signature) return;
+    CtBindInfo *user = info->active ? info : NULL;
+    if (!user && info->frame->top && types->top_user && types->top_user->component == info->component)
+        user = types->top_user;
+    if (user) ct_push(types->arena, &types->inner_uses, (CtInnerUse){entity, expr, user, false});
+}
+
+static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
+    CtEntity *entity = expr->entity;
+    if (!entity || !entity->scheme.type) return types->error;
+    if (!entity->scheme.count) return entity->scheme.type;
+    expr->inst_count = entity->scheme.count;
+    expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->inst_count);
+    CtTy *type = ct_instantiate_at(types, &entity->scheme, expr->inst, expr->span);
+    note_inner_use(types, expr, entity);
+    return type;
+}
+
+static CtTy *con_type(CtTypes *types, CtExpr *expr) {
+    CtDataCon *con = expr->con;
+    if (!con) return types->error;
+    CtTyCon *tycon = con->tycon;
+    expr->inst_count = tycon->arity;
+    expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
+    for (uint32_t i = 0; i < tycon->arity; i++) expr->inst[i] = ct_ty_meta(types, tycon->params[i]->arity);
+    CtTy *type = ct_ty_con(types, tycon, expr->inst, tycon->arity);
+    for (uint32_t i = con->arity; i > 0; i--) {
+        CtTy *field = ct_ty_replace(types, con->fields[i - 1], tycon->params, expr->inst, tycon->arity);
+        type = ct_ty_fun(types, field, type);
+    }
+    return type;
+}
+
+/* The type of what is applied: names without a detour over a fresh variable. */
+static CtTy *head_type(CtTypes *types, CtExpr *expr) {
+    if (expr->kind == EXPR_VAR) return expr->type = variable_type(types, expr);
+    if (expr->kind == EXPR_CON) return expr->type = con_type(types, expr);
+    CtTy *type = ct_ty_meta(types, 0);
+    ct_check_expr(types, expr, type, NULL);
+    return type;
+}
+
+/* A hidden function of one class variable, used at `type`; its own type when a whole is wanted. */
+static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type) {
+    expr->entity = ct_hidden(types, hidden, expr->span);
+    if (!expr->entity) return false;
+    expr->inst_count = 1;
+    expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, 1);
+    expr->inst[0] = type;
+    for (CtPred *pred = expr->entity->scheme.count ? expr->entity->scheme.generics[0]->preds : NULL; pred;
+         pred = pred->next)
+        if (!ct_solve(types, pred->class_, type, expr->span, false)) return false;
+    return true;
+}
+
+static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    switch (expr->lit.kind) {
+    case LIT_CHAR: ct_expect(types, expr->span, expected, types->char_->type, why); return;
+    case LIT_STRING:
+        ct_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why);
+        return;
+    case LIT_INT: use_hidden(types, expr, HIDDEN_FROM_INT, expected); return;
+    case LIT_FRACTION: use_hidden(types, expr, HIDDEN_FROM_DOUBLE, expected); return;
+    }
+}
+
+/* ---- applications ---- */
+
+static uint32_t pick_tail(const CtExpr *expr, uint32_t first) {
+    uint32_t tail = expr->part_count - 1, widest = 0;
+    if (expr->span.end - expr->span.start < LARGE) return tail;
+    for (uint32_t i = first; i < expr->part_count; i++) {
+        uint32_t width = expr->parts[i]->span.end - expr->parts[i]->span.start;
+        if (width >= widest) {
+            widest = width;
+            tail = i;
+        }
+    }
+    return tail;
+}
+
+static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    CtExpr *fun = expr->parts[0];
+    CtTy *type = head_type(types, fun);
+    uint32_t base = types->stack.count, count = expr->part_count - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        CtTy *arg, *result;
+        if (!ct_split_fun(types, type, &arg, &result)) {
+            ct_report_not_function(types, expr, i, type);
+            arg = result = types->error;
+        }
+        ct_push(types->arena, &types->stack, arg);
+        type = result;
+    }
+    ct_expect(types, expr->span, *expected, type, why);
+    uint32_t tail = pick_tail(expr, 1);
+    for (uint32_t i = 1; i <= count; i++) {
+        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun};
+        if (i != tail) ct_check_expr(types, expr->parts[i], types->stack.items[base + i - 1], &inside);
+    }
+    *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun};
+    *expected = types->stack.items[base + tail - 1];
+    types->stack.count = base;
+    return expr->parts[tail];
+}
+
+static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    bool left = expr->kind == EXPR_LEFT_SECTION;
+    CtExpr *op = expr->parts[left ? 1 : 0];
+    CtTy *first, *second, *rest, *result, *type = head_type(types, op);
+    if (!ct_split_fun(types, type, &first, &rest) || (!left && !ct_split_fun(types, rest, &second, &result))) {
+        ct_report_not_function(types, expr, 0, type);
+        first = second = rest = result = types->error;
+    }
+    ct_expect(types, expr->span, *expected, left ? rest : ct_ty_fun(types, first, result), why);
+    *expected = left ? first : second;
+    *why = (CtWhy){.kind = WHY_ARGUMENT, .index = left ? 1 : 2, .fun = op};
+    return expr->parts[left ? 0 : 1];
+}
+
+/* ---- forms ---- */
+
+static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    for (uint32_t i = 0; i < expr->pat_count; i++) {
+        CtTy *arg, *result;
+        if (!ct_split_fun(types, *expected, &arg, &result)) {
+            arg = ct_ty_meta(types, 0);
+            result = ct_ty_meta(types, 0);
+            ct_expect(types, expr->span, *expected, ct_ty_fun(types, arg, result), why);
+        }
+        CtWhy pattern = {.kind = WHY_PATTERN};
+        ct_check_pat(types, expr->pats[i], arg, &pattern);
+        *expected = result;
+    }
+    return expr->parts[0];
+}
+
+static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why) {
+    CtWhy condition = {.kind = WHY_CONDITION};
+    ct_check_expr(types, expr->parts[0], ct_ty_bool(types), &condition);
+    bool open = ct_ty_resolve(expected)->kind == TY_META;
+    ct_check_expr(types, expr->parts[1], expected, why);
+    if (open) *why = (CtWhy){.kind = WHY_BRANCH};
+    return expr->parts[2];
+}
+
+static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtTy *scrutinee = ct_ty_meta(types, 0);
+    ct_check_expr(types, expr->parts[0], scrutinee, NULL);
+    CtWhy pattern = {.kind = WHY_SCRUTINEE}, later = {.kind = WHY_ALT};
+    bool open = ct_ty_resolve(expected)->kind == TY_META;
+    for (uint32_t i = 0; i < expr->alt_count; i++) {
+        ct_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
+        ct_check_rhs(types, &expr->alts[i].rhs, expected, i > 0 && open ? &later : why);
+    }
+}
+
+static void check_tuple(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
+    for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_ty_meta(types, 0);
+    ct_expect(types, expr->span, expected, ct_ty_tuple(types, parts, expr->part_count), why);
+    for (uint32_t i = 0; i < expr->part_count; i++) ct_check_expr(types, expr->parts[i], parts[i], why);
+}
+
+static void check_tuple_con(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    expr->inst_count = expr->tuple_size;
+    expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->tuple_size);
+    for (uint32_t i = 0; i < expr->tuple_size; i++) expr->inst[i] = ct_ty_meta(types, 0);
+    CtTy *type = ct_ty_tuple(types, expr->inst, expr->tuple_size);
+    for (uint32_t i = expr->tuple_size; i > 0; i--) type = ct_ty_fun(types, expr->inst[i - 1], type);
+    ct_expect(types, expr->span, expected, type, why);
+}
+
+static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtTy *element = ct_ty_meta(types, 0);
+    CtTyCon *con = expr->kind == EXPR_LIST ? types->list : types->array;
+    ct_expect(types, expr->span, expected, ct_ty_app(types, con->type, element), why);
+    CtWhy later = {.kind = WHY_ELEMENT};
+    bool open = ct_ty_resolve(element)->kind == TY_META;
+    for (uint32_t i = 0; i < expr->part_count; i++)
+        ct_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
+}
+
+static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    static const CtHidden forms[] = {HIDDEN_ENUM_FROM, HIDDEN_ENUM_FROM_THEN, HIDDEN_ENUM_FROM_TO,
+                                     HIDDEN_ENUM_FROM_THEN_TO};
+    CtTy *element = ct_ty_meta(types, 0);
+    ct_expect(types, expr->span, expected, ct_ty_list(types, element), why);
+    CtWhy inside = {.kind = WHY_RANGE};
+    for (uint32_t i = 0; i < expr->part_count; i++)
+        if (expr->parts[i]) ct_check_expr(types, expr->parts[i], element, &inside);
+    bool then = expr->part_count > 1 && expr->parts[1], to = expr->part_count > 2 && expr->parts[2];
+    use_hidden(types, expr, forms[(then ? 1 : 0) + (to ? 2 : 0)], element);
+}
+
+/* The variables of an annotation stand for every type: checked as flexible ones of an inner level, they must still be
+ * different variables afterwards, with no more classes than they were given; then they may become what the place asks. */
+static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtTyVars vars = {.open = true, .flexible = true};
+    types->level++;
+    ct_convert_context(types, &vars, expr->annot->constraints, expr->annot->constraint_count);
+    CtTy *type = ct_convert_type(types, &vars, expr->annot->type);
+    CtPred **given = CT_NEW_ARRAY(types->arena, CtPred *, vars.made.count);
+    for (uint32_t i = 0; i < vars.made.count; i++) {
+        for (CtPred *pred = vars.made.items[i]->preds; pred; pred = pred->next) {
+            CtPred *copy = CT_NEW(types->arena, CtPred);
+            *copy = (CtPred){pred->class_, pred->span, given[i]};
+            given[i] = copy;
+        }
+    }
+    CtWhy inside = {.kind = WHY_ANNOTATION};
+    ct_check_expr(types, expr->parts[0], type, &inside);
+    types->level--;
+    for (uint32_t i = 0; i < vars.made.count; i++) {
+        CtTy *end = ct_ty_resolve(vars.made.items[i]);
+        bool sound = end->kind == TY_META && end->level > types->level;
+        for (uint32_t j = 0; j < i; j++) sound &= end != ct_ty_resolve(vars.made.items[j]);
+        for (CtPred *pred = sound ? end->preds : NULL; pred; pred = pred->next) {
+            bool found = false;
+            for (CtPred *one = given[i]; one; one = one->next) found |= ct_class_implies(one->class_, pred->class_);
+            sound &= found;
+        }
+        if (sound || end->is_error) continue;
+        ct_error(types->context, CT_E0311, expr->span, "the annotation is more general than the expression");
+        break;
+    }
+    ct_expect(types, expr->span, expected, type, why);
+}
+
+void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
+    CtWhy pattern = {.kind = WHY_SCRUTINEE}, guard = {.kind = WHY_GUARD}, source = {.kind = WHY_GENERATOR};
+    switch (stmt->kind) {
+    case STMT_EXPR: ct_check_expr(types, stmt->expr, ct_ty_bool(types), &guard); return;
+    case STMT_BIND: {
+        CtTy *type = ct_ty_meta(types, 0);
+        CtTy *whole = generator ? ct_ty_list(types, type) : type;
+        ct_check_expr(types, stmt->expr, whole, generator ? &source : NULL);
+        ct_check_pat(types, stmt->pat, type, &pattern);
+        return;
+    }
+    case STMT_LET: ct_infer_groups(types, &stmt->decls); return;
+    }
+}
+
+static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    CtTy *element = ct_ty_meta(types, 0);
+    ct_expect(types, expr->span, *expected, ct_ty_list(types, element), why);
+    for (uint32_t i = 0; i < expr->stmt_count; i++) ct_check_stmt(types, &expr->stmts[i], true);
+    *expected = element;
+    return expr->parts[0];
+}
+
+void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
+    ct_infer_groups(types, &rhs->where);
+    CtWhy later = {.kind = WHY_ALT};
+    bool open = ct_ty_resolve(expected)->kind == TY_META;
+    for (uint32_t i = 0; i < rhs->guarded_count; i++) {
+        CtGuarded *guarded = &rhs->guarded[i];
+        for (uint32_t j = 0; j < guarded->guard_count; j++) ct_check_stmt(types, &guarded->guards[j], false);
+        ct_check_expr(types, guarded->body, expected, i > 0 && open ? &later : why);
+    }
+}
+
+/* One node; the child with which to go on, and what is expected of it. */
+static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
+    CtTy *type = *expected;
+    expr->type = type;
+    switch (expr->kind) {
+    case EXPR_VAR: ct_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
+    case EXPR_CON: ct_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
+    case EXPR_LIT: check_literal(types, expr, type, why); return NULL;
+    case EXPR_APP: return check_app(types, expr, expected, why);
+    case EXPR_NEG:
+        if (!use_hidden(types, expr, HIDDEN_NEGATE, type)) *expected = types->error;
+        return expr->parts[0];
+    case EXPR_LAM: return check_lambda(types, expr, expected, why);
+    case EXPR_LET: ct_infer_groups(types, &expr->decls); return expr->parts[0];
+    case EXPR_IF: return check_if(types, expr, type, why);
+    case EXPR_CASE: check_case(types, expr, type, why); return NULL;
+    case EXPR_TUPLE: check_tuple(types, expr, type, why); return NULL;
+    case EXPR_TUPLE_CON: check_tuple_con(types, expr, type, why); return NULL;
+    case EXPR_LIST:
+    case EXPR_ARRAY: check_elements(types, expr, type, why); return NULL;
+    case EXPR_RANGE: check_range(types, expr, type, why); return NULL;
+    case EXPR_LEFT_SECTION:
+    case EXPR_RIGHT_SECTION: return check_section(types, expr, expected, why);
+    case EXPR_ANNOT: check_annotation(types, expr, type, why); return NULL;
+    case EXPR_COMPREHENSION: return check_comprehension(types, expr, expected, why);
+    case EXPR_RECORD:
+    case EXPR_UPDATE: ct_report_unsupported(types, expr->span, "an expression with field names"); return NULL;
+    case EXPR_DO: ct_report_unsupported(types, expr->span, "`do`"); return NULL;
+    case EXPR_CHAIN: return NULL; /* gone since fixity resolution */
+    }
+    return NULL;
+}
+
+void ct_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtWhy here = why ? *why : (CtWhy){0};
+    while (expr) expr = check_one(types, expr, &expected, &here);
+}

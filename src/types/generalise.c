@@ -1,0 +1,198 @@
+/* What happens to type variables when a group is done: quantified, left to the surroundings, or defaulted.
+ *
+ * Variables carry the depth of the scope that they belong to, so that no environment is searched: those that are deeper
+ * than the surroundings are the group's own.
+ */
+#include "types/internal.h"
+
+/* ---- defaulting ---- */
+
+static bool is_numeric(CtTypes *types, const CtTy *meta) {
+    CtEntity *from_int = ct_map_get(&types->library_values, ct_key(types->hidden[HIDDEN_FROM_INT]));
+    if (!from_int || !from_int->class_) return false;
+    for (const CtPred *pred = meta->preds; pred; pred = pred->next)
+        if (ct_class_implies(pred->class_, from_int->class_)) return true;
+    return false;
+}
+
+static bool has_all(const CtTy *meta, const CtTyCon *con) {
+    for (const CtPred *pred = meta->preds; pred; pred = pred->next)
+        if (!ct_instance_find(pred->class_, con)) return false;
+    return true;
+}
+
+static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
+    CtTyCon *unit = ct_tycon_tuple(types, 0), *int_ = types->int_, *real = types->double_;
+    CtTyCon *first = types->prefer_double ? real : int_, *second = types->prefer_double ? int_ : real;
+    CtTyCon *constructors[] = {types->list, types->array, NULL}, *numbers[] = {first, second, types->float_, NULL},
+            *others[] = {unit, first, second, NULL};
+    CtTyCon **candidates = meta->arity > 0 ? constructors : is_numeric(types, meta) ? numbers : others;
+    for (; *candidates; candidates++)
+        if (has_all(meta, *candidates)) return *candidates;
+    return NULL;
+}
+
+static void ambiguous(CtTypes *types, CtTy *meta) {
+    CtText classes = ct_text(types->arena);
+    CtSpan span = meta->preds->span;
+    for (CtPred *pred = meta->preds; pred; pred = pred->next)
+        ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
+    CtDiag *diag = ct_error(types->context, CT_E0308, span,
+                            "nothing says which type is meant here; it must have the class%s %s",
+                            meta->preds->next ? "es" : "", classes.data);
+    ct_help(types->context, diag, "annotate the expression with its type: (… :: Type)");
+}
+
+static bool own(const CtTypes *types, const CtTy *meta) { return !meta->link && meta->level > types->level; }
+
+static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
+    bool changed = false;
+    for (uint32_t i = marks.metas; i < types->metas.count; i++) {
+        CtTy *meta = types->metas.items[i];
+        if (!own(types, meta) || !meta->preds) continue;
+        CtTyCon *con = choose(types, meta);
+        if (!con && !quiet) ambiguous(types, meta);
+        CtPred *preds = meta->preds;
+        meta->link = con ? con->type : types->error;
+        for (CtPred *pred = con ? preds : NULL; pred; pred = pred->next)
+            ct_solve(types, pred->class_, meta->link, pred->span, true);
+        changed = true;
+    }
+    return changed;
+}
+
+void ct_default(CtTypes *types, CtMarks marks) {
+    bool quiet = types->context->error_count > marks.errors;
+    do ct_solve_deferred(types, marks.deferred, false);
+    while (default_constrained(types, marks, quiet));
+    ct_solve_deferred(types, marks.deferred, true);
+    while (default_constrained(types, marks, quiet)) continue;
+    uint32_t kept = marks.metas;
+    for (uint32_t i = marks.metas; i < types->metas.count; i++) {
+        CtTy *meta = types->metas.items[i];
+        if (own(types, meta)) meta->link = (meta->arity ? types->list : ct_tycon_tuple(types, 0))->type;
+        if (!meta->link) types->metas.items[kept++] = meta;
+    }
+    types->metas.count = kept;
+}
+
+/* ---- quantifying ---- */
+
+typedef struct Quantify {
+    CtTypes *types;
+    bool restricted;
+    CT_VEC(CtTy *) generics;
+} Quantify;
+
+/* Keeps of the constraints those that no other implies. */
+static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
+    for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
+        bool implied = false;
+        for (const CtPred *other = meta->preds; other; other = other->next)
+            implied |= other != pred && ct_class_implies(other->class_, pred->class_);
+        if (!implied) ct_pred_add(types, generic, pred->class_, pred->span);
+    }
+}
+
+static void quantify(Quantify *q, CtTy *type) {
+    for (;;) {
+        if (!type->has_var) return;
+        type = ct_ty_resolve(type);
+        if (type->kind == TY_APP) {
+            quantify(q, type->fun);
+            type = type->arg;
+            continue;
+        }
+        if (type->kind != TY_META || type->level <= q->types->level) return;
+        if (q->restricted && type->preds) {
+            type->level = q->types->level;
+            return;
+        }
+        uint32_t n = q->generics.count;
+        char letter[2] = {(char)('a' + n % 26), 0};
+        CtTy *generic = ct_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
+        generic->made = true;
+        generic->level = q->types->level + 1;
+        take_preds(q->types, generic, type);
+        type->link = generic;
+        ct_push(q->types->arena, &q->generics, generic);
+        return;
+    }
+}
+
+/* Uses of a member with a signature inside its own group were instantiated over that signature's variables; now that
+ * the group's whole vector is known, they get the rest, which is the same inside the group. */
+static void widen_inner_uses(CtTypes *types, CtBindingGroup *group, uint32_t mark) {
+    for (uint32_t i = mark; i < types->inner_uses.count; i++) {
+        CtInnerUse *use = &types->inner_uses.items[i];
+        CtBindInfo *info = use->entity->infer;
+        if (use->settled || info->group != group || !info->signature) continue;
+        use->settled = true;
+        CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, group->generic_count);
+        for (uint32_t j = 0; j < group->generic_count; j++) inst[j] = group->generics[j];
+        for (uint32_t j = 0; j < info->signature->count; j++)
+            for (uint32_t k = 0; k < group->generic_count; k++)
+                if (group->generics[k] == info->signature->generics[j]) inst[k] = use->expr->inst[j];
+        bool same = true;
+        for (uint32_t j = 0; j < group->generic_count; j++) same &= ct_ty_resolve(inst[j]) == group->generics[j];
+        use->expr->inst = same ? NULL : inst;
+        use->expr->inst_count = same ? 0 : group->generic_count;
+    }
+}
+
+void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
+    Quantify q = {.types = types, .restricted = restricted};
+    bool failed = types->context->error_count > marks.errors;
+    ct_solve_deferred(types, marks.deferred, false);
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
+            ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t j = 0; !infos[i]->signature && !failed && j < infos[i]->var_count; j++)
+            quantify(&q, infos[i]->vars[j]->scheme.type);
+    group->generics = q.generics.items;
+    group->generic_count = q.generics.count;
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t j = 0; j < infos[i]->var_count; j++) {
+            CtScheme *scheme = &infos[i]->vars[j]->scheme;
+            bool broken = failed && !infos[i]->signature;
+            CtTy *type = broken || !scheme->type ? types->error : ct_ty_substitute(types, scheme->type);
+            *scheme = (CtScheme){group->generics, group->generic_count, type};
+        }
+    widen_inner_uses(types, group, marks.inner_uses);
+    ct_default(types, marks);
+}
+
+/* ---- recursion at other types ---- */
+
+static bool grows(const CtInnerUse *use, CtTy *type, bool inside) {
+    for (;;) {
+        if (!type->has_var) return false;
+        type = ct_ty_resolve(type);
+        if (type->kind == TY_GENERIC) {
+            for (uint32_t i = 0; inside && i < use->user->group->generic_count; i++)
+                if (use->user->group->generics[i] == type) return true;
+            return false;
+        }
+        if (type->kind != TY_APP) return false;
+        inside = true;
+        if (grows(use, type->fun, true)) return true;
+        type = type->arg;
+    }
+}
+
+void ct_check_inner_uses(CtTypes *types) {
+    for (uint32_t i = 0; i < types->inner_uses.count; i++) {
+        const CtInnerUse *use = &types->inner_uses.items[i];
+        for (uint32_t j = 0; j < use->expr->inst_count; j++) {
+            if (!grows(use, use->expr->inst[j], false)) continue;
+            CtDiag *diag = ct_error(types->context, CT_E0316, use->expr->span,
+                                    "`%s` calls itself at a larger type, `%s`", use->entity->name->text,
+                                    ct_ty_text(types, use->expr->inst[j]));
+            ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
+                    use->entity->name->text);
+            break;
+        }
+    }
+    types->inner_uses.count = 0;
+}

@@ -1,0 +1,222 @@
+/* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
+ * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, bind.c, generalise.c
+ * (inference proper); report.c, print.c (words); env.c, module.c (the doors). */
+#ifndef CT_TYPES_INTERNAL_H
+#define CT_TYPES_INTERNAL_H
+
+#include "types/types.h"
+
+/* The names that forms without a name of their own stand for; always the library's, whatever the program hides. */
+typedef enum CtHidden {
+    HIDDEN_FROM_INT,
+    HIDDEN_FROM_DOUBLE,
+    HIDDEN_NEGATE,
+    HIDDEN_EQ,
+    HIDDEN_ENUM_FROM,
+    HIDDEN_ENUM_FROM_THEN,
+    HIDDEN_ENUM_FROM_TO,
+    HIDDEN_ENUM_FROM_THEN_TO,
+} CtHidden;
+
+/* A declaration group while its names are resolved: a let, a where, or the top level. */
+typedef struct CtFrame {
+    struct CtBindInfo *current; /* the binding whose right-hand side is being walked */
+    bool top;
+} CtFrame;
+
+/* A binding as a vertex of the dependency graph of its frame. */
+typedef struct CtBindInfo {
+    CtFrame *frame;
+    CtBinding *binding;
+    CtEntity **vars; /* what it binds: the function, or the pattern's variables */
+    uint32_t var_count;
+    CtScheme *signature; /* functions: the signature, its generics rigid */
+    CT_VEC(struct CtBindInfo *) uses;
+    struct CtBindInfo *last_user;  /* keeps `uses` free of most repetitions */
+    uint32_t index, low, component; /* Tarjan's; component: of the whole graph, signatures or not */
+    bool on_stack, self_use;
+    bool active; /* being inferred */
+    CtBindingGroup *group;
+} CtBindInfo;
+
+/* A class constraint whose type is a variable applied, such as Show (t a): waits until t is known. */
+typedef struct CtDeferred {
+    CtClass *class_;
+    CtTy *type;
+    CtSpan span;
+} CtDeferred;
+
+/* The use of a name with a signature inside its own recursion: must not grow its type. */
+typedef struct CtInnerUse {
+    CtEntity *entity;
+    CtExpr *expr;
+    CtBindInfo *user; /* whose generics must not come back inside larger types */
+    bool settled;
+} CtInnerUse;
+
+/* A local name as it was shown over what it hid. */
+typedef struct CtShadow {
+    CtSym name;
+    CtEntity *hidden, *shown;
+} CtShadow;
+
+struct CtTypes {
+    CtContext *context;
+    CtArena *arena;
+    /* the top level: CtSym -> … */
+    CtMap values, tycons, classes, cons;
+    /* what libraries defined, the first definition kept: for hidden names and deriving */
+    CtMap library_values, library_tycons, library_classes, library_cons;
+    CtSym hidden[8];
+    CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
+    CT_VEC(CtTyCon *) tuples; /* by size */
+    CtTy *error;
+    bool prefer_double;
+
+    /* of the module being inferred */
+    CtModule *module;
+    const char *module_name;
+    bool is_library;
+    CT_VEC(CtInstance *) new_instances;
+    CT_VEC(CtClass *) new_classes;
+    CT_VEC(CtTyCon *) new_tycons;
+
+    /* names */
+    CtMap locals;
+    CT_VEC(CtShadow) shadows;
+    CtMap pattern_infos; /* CtBinding * -> CtBindInfo *, pattern bindings */
+    CtBindInfo *top_user; /* the top-level binding being inferred */
+
+    /* types */
+    uint32_t level, next_id;
+    CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
+    CT_VEC(CtDeferred) deferred;
+    CT_VEC(CtTy *) stack; /* arguments' types during an application */
+    CT_VEC(CtInnerUse) inner_uses;
+    CtTy *clash[2];       /* the two parts that did not agree, after a failed unification */
+};
+
+/* ---- type.c ---- */
+CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg);
+CtTy *ct_ty_meta(CtTypes *types, uint32_t arity);
+CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
+CtTy *ct_ty_list(CtTypes *types, CtTy *element);
+CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity);
+/* The type with each generic's `link`, where set, put in its place. */
+CtTy *ct_ty_substitute(CtTypes *types, CtTy *type);
+/* generics[i] := args[i] in a type. */
+CtTy *ct_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
+/* With the place of use, for messages about missing instances. */
+CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span);
+CtTy *ct_ty_bool(CtTypes *types);
+bool ct_ty_failed(CtTy *type);
+void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
+
+/* ---- unify.c ---- */
+typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID } CtUnify;
+CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b);
+
+/* ---- solve.c ---- */
+/* Makes `type` a member of the class: adds to variables, looks instances up; reports what is missing unless `quiet`. */
+bool ct_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet);
+bool ct_class_implies(const CtClass *class_, const CtClass *super);
+/* Retries the deferred constraints from `mark` on. */
+void ct_solve_deferred(CtTypes *types, uint32_t mark, bool last);
+/* The hidden function's entity and, unless NULL, its class. */
+CtEntity *ct_hidden(CtTypes *types, CtHidden hidden, CtSpan span);
+
+/* ---- convert.c ---- */
+/* Type variables in scope while types are read: name -> CtTy. New ones are made where `open`. */
+typedef struct CtTyVars {
+    CtMap map;
+    CT_VEC(CtTy *) made;
+    bool open;
+    bool flexible; /* make metas, not generics (annotations) */
+} CtTyVars;
+CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
+/* With arguments still to come: the head of an instance of a constructor class. */
+CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
+void ct_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
+CtScheme ct_convert_scheme(CtTypes *types, const CtQualType *type);
+CtClass *ct_find_class(CtTypes *types, CtName name);
+CtTyCon *ct_find_tycon(CtTypes *types, CtName name);
+void ct_ensure_synonym(CtTypes *types, CtTyCon *con);
+
+/* ---- declare.c, classes.c, derive.c ---- */
+void ct_declare_types(CtTypes *types, CtDecls *decls);
+void ct_declare_classes(CtTypes *types, CtDecls *decls);
+void ct_declare_instances(CtTypes *types, CtDecls *decls);
+void ct_declare_primitives(CtTypes *types, CtDecls *decls);
+void ct_declare_derived(CtTypes *types, CtDecls *decls);
+/* Writes the bindings of the derived instances. */
+void ct_derive_methods(CtTypes *types);
+void ct_check_superclasses(CtTypes *types);
+void ct_resolve_class_bodies(CtTypes *types);
+void ct_infer_class_bodies(CtTypes *types);
+CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
+                            CtSpan span);
+
+/* ---- resolve.c, groups.c ---- */
+CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name);
+/* Defines a top-level name; reports a second definition. */
+void ct_define_value(CtTypes *types, CtEntity *entity);
+void ct_resolve_top(CtTypes *types, CtDecls *decls);
+void ct_resolve_expr(CtTypes *types, CtExpr *expr);
+void ct_resolve_binding(CtTypes *types, CtBinding *binding);
+/* Finds the strongly connected components and fills decls->groups. */
+void ct_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top);
+
+/* ---- report.c ---- */
+typedef enum CtWhyKind {
+    WHY_NONE,
+    WHY_ARGUMENT,  /* index-th of fun */
+    WHY_CONDITION,
+    WHY_GUARD,
+    WHY_BRANCH,    /* the other branch of if */
+    WHY_ALT,       /* alternatives before */
+    WHY_CLAUSE,    /* clauses before */
+    WHY_ELEMENT,   /* elements before */
+    WHY_RANGE,
+    WHY_SIGNATURE, /* of name */
+    WHY_METHOD,    /* the class's declaration of name */
+    WHY_ANNOTATION,
+    WHY_SCRUTINEE, /* what a pattern is matched against */
+    WHY_PATTERN,   /* the pattern that a value is bound to */
+    WHY_GENERATOR,
+} CtWhyKind;
+typedef struct CtWhy {
+    CtWhyKind kind;
+    uint32_t index;
+    const CtExpr *fun;
+    CtSym name;
+} CtWhy;
+/* Unifies; says at `span` what was expected and found when they differ. */
+bool ct_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
+void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
+void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a, const CtMap *b);
+void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
+void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
+/* A type as text in the arena; several in one message share their variables' names. */
+void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
+const char *ct_ty_text(CtTypes *types, CtTy *type);
+
+/* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
+void ct_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
+void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator);
+void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
+bool ct_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
+void ct_infer_groups(CtTypes *types, CtDecls *decls);
+/* A method's binding against its type; `generics` are rigid in it. */
+void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
+typedef struct CtMarks { /* where the lists of open questions stood when a group began */
+    uint32_t metas, deferred, inner_uses, errors;
+} CtMarks;
+CtMarks ct_marks(CtTypes *types);
+void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
+/* Settles what is left since the marks: defaults, or reports as ambiguous. */
+void ct_default(CtTypes *types, CtMarks marks);
+/* E0316 for uses that would make ever larger types. */
+void ct_check_inner_uses(CtTypes *types);
+
+#endif

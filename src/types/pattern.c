@@ -1,0 +1,97 @@
+/* Patterns against the type of what they are matched with. */
+#include "types/internal.h"
+
+static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
+    CtScheme *scheme = &pat->entity->scheme;
+    CtWhy why = {.kind = WHY_SIGNATURE, .name = pat->name.text};
+    if (!scheme->type)
+        scheme->type = expected;
+    else if (scheme->count)
+        ct_report_unsupported(types, pat->span, "a polymorphic signature for a variable that a pattern binds");
+    else
+        ct_expect(types, pat->span, scheme->type, expected, &why);
+}
+
+static void fail_parts(CtTypes *types, CtPat *pat) {
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], types->error, NULL);
+}
+
+static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    CtDataCon *con = pat->con;
+    if (!con || pat->part_count != con->arity) {
+        if (con)
+            ct_error(types->context, CT_E0304, pat->span, "`%s` has %u field%s, but this pattern gives %u",
+                     con->name->text, con->arity, con->arity == 1 ? "" : "s", pat->part_count);
+        fail_parts(types, pat);
+        return;
+    }
+    CtTyCon *tycon = con->tycon;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
+    for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_ty_meta(types, tycon->params[i]->arity);
+    ct_expect(types, pat->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
+    for (uint32_t i = 0; i < con->arity; i++) {
+        CtTy *field = ct_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
+        CtWhy inside = {.kind = WHY_SCRUTINEE};
+        ct_check_pat(types, pat->parts[i], field, &inside);
+    }
+}
+
+static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    CtEntity *equal = ct_hidden(types, HIDDEN_EQ, pat->span);
+    pat->entity = equal;
+    if (pat->lit.kind == LIT_CHAR) {
+        ct_expect(types, pat->span, expected, types->char_->type, why);
+        return;
+    }
+    if (pat->lit.kind == LIT_STRING) {
+        ct_expect(types, pat->span, expected, ct_ty_list(types, types->char_->type), why);
+        return;
+    }
+    CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
+    CtEntity *from = ct_hidden(types, hidden, pat->span);
+    if (from && from->class_ && !ct_ty_failed(expected)) ct_solve(types, from->class_, expected, pat->span, false);
+    if (equal && equal->class_) ct_solve(types, equal->class_, expected, pat->span, true);
+}
+
+static void check_tuple(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, pat->part_count);
+    for (uint32_t i = 0; i < pat->part_count; i++) parts[i] = ct_ty_meta(types, 0);
+    ct_expect(types, pat->span, expected, ct_ty_tuple(types, parts, pat->part_count), why);
+    CtWhy inside = {.kind = WHY_SCRUTINEE};
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], parts[i], &inside);
+}
+
+static void check_list(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    CtTy *element = ct_ty_meta(types, 0);
+    ct_expect(types, pat->span, expected, ct_ty_list(types, element), why);
+    CtWhy inside = {.kind = WHY_ELEMENT};
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], element, &inside);
+}
+
+void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    pat->type = expected;
+    switch (pat->kind) {
+    case PAT_WILD: return;
+    case PAT_VAR: check_variable(types, pat, expected); return;
+    case PAT_AS:
+        check_variable(types, pat, expected);
+        ct_check_pat(types, pat->parts[0], expected, why);
+        return;
+    case PAT_CON: check_con(types, pat, expected, why); return;
+    case PAT_LIT: check_literal(types, pat, expected, why); return;
+    case PAT_TUPLE: check_tuple(types, pat, expected, why); return;
+    case PAT_LIST: check_list(types, pat, expected, why); return;
+    case PAT_ANNOT: {
+        CtTyVars vars = {.open = false};
+        CtTy *type = ct_convert_type(types, &vars, pat->annot);
+        ct_expect(types, pat->span, expected, type, why);
+        ct_check_pat(types, pat->parts[0], type, why);
+        return;
+    }
+    case PAT_RECORD:
+        ct_report_unsupported(types, pat->span, "a pattern with field names");
+        fail_parts(types, pat);
+        return;
+    case PAT_CHAIN: return; /* gone since fixity resolution */
+    }
+}

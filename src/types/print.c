@@ -1,0 +1,186 @@
+/* Types as text. Variables print under the user's names, the others as a, b, … in order of appearance (constructor
+ * variables as t, u, …), never the same name for two. */
+#include "types/internal.h"
+
+typedef struct Printer {
+    CtTypes *types;
+    CtText *out;
+    CtMap names; /* CtTy * -> const char * */
+    CtMap taken; /* CtSym -> itself */
+    CT_VEC(CtTy *) order;
+    uint32_t next, next_con;
+} Printer;
+
+static void collect(Printer *printer, CtTy *type) {
+    for (;;) {
+        if (!type->has_var) return;
+        type = ct_ty_resolve(type);
+        if (type->kind == TY_APP) {
+            collect(printer, type->fun);
+            type = type->arg;
+            continue;
+        }
+        if ((type->kind != TY_META && type->kind != TY_GENERIC) || ct_map_has(&printer->names, ct_key(type))) return;
+        ct_map_set(printer->types->arena, &printer->names, ct_key(type), NULL);
+        ct_push(printer->types->arena, &printer->order, type);
+        return;
+    }
+}
+
+static CtSym fresh(Printer *printer, bool constructor) {
+    for (;;) {
+        uint32_t n = constructor ? printer->next_con++ : printer->next++;
+        const char *alphabet = constructor ? "tuvw" : "abcdefghijklmnopqrs";
+        uint32_t letters = constructor ? 4 : 19;
+        char text[16] = {alphabet[n % letters], 0};
+        uint32_t length = 1;
+        char digits[12];
+        uint32_t used = 0;
+        for (uint32_t round = n / letters; round > 0; round /= 10) digits[used++] = (char)('0' + round % 10);
+        while (used) text[length++] = digits[--used];
+        CtSym name = ct_intern(&printer->types->context->symbols, text, length);
+        if (!ct_map_has(&printer->taken, ct_key(name))) return name;
+    }
+}
+
+static void name_all(Printer *printer) {
+    CtArena *arena = printer->types->arena;
+    for (uint32_t i = 0; i < printer->order.count; i++) {
+        CtTy *type = printer->order.items[i];
+        if (type->kind != TY_GENERIC || type->made || ct_map_has(&printer->taken, ct_key(type->name))) continue;
+        ct_map_set(arena, &printer->names, ct_key(type), (void *)(uintptr_t)type->name->text);
+        ct_map_set(arena, &printer->taken, ct_key(type->name), NULL);
+    }
+    for (uint32_t i = 0; i < printer->order.count; i++) {
+        CtTy *type = printer->order.items[i];
+        if (ct_map_get(&printer->names, ct_key(type))) continue;
+        CtSym name = fresh(printer, type->arity > 0);
+        ct_map_set(arena, &printer->taken, ct_key(name), NULL);
+        ct_map_set(arena, &printer->names, ct_key(type), (void *)(uintptr_t)name->text);
+    }
+}
+
+static void print(Printer *printer, CtTy *type, int precedence);
+
+static void print_tuple(Printer *printer, CtTy *type, uint32_t size) {
+    CtTy **args = CT_NEW_ARRAY(printer->types->arena, CtTy *, size);
+    CtTyCon *con;
+    uint32_t count;
+    ct_ty_head(type, &con, args, size, &count);
+    ct_text_putc(printer->out, '(');
+    for (uint32_t i = 0; i < size; i++) {
+        if (i) ct_text_puts(printer->out, ", ");
+        print(printer, args[i], 0);
+    }
+    ct_text_putc(printer->out, ')');
+}
+
+/* Lists, tuples and strings have their own syntax. */
+static bool print_special(Printer *printer, CtTy *type) {
+    CtTypes *types = printer->types;
+    CtTy *args[1] = {NULL};
+    CtTyCon *con;
+    uint32_t count;
+    if (!ct_ty_head(type, &con, args, 1, &count) || count != con->arity) return false;
+    if (con == types->list) {
+        CtTy *element = ct_ty_resolve(args[0]);
+        if (element->kind == TY_CON && element->con == types->char_) {
+            ct_text_puts(printer->out, "String");
+            return true;
+        }
+        ct_text_putc(printer->out, '[');
+        print(printer, element, 0);
+        ct_text_putc(printer->out, ']');
+        return true;
+    }
+    if (count < 2 || count >= types->tuples.count || types->tuples.items[count] != con) return false;
+    print_tuple(printer, type, count);
+    return true;
+}
+
+/* precedence 0: anything; 1: left of an arrow; 2: an argument */
+static void print(Printer *printer, CtTy *type, int precedence) {
+    CtText *out = printer->out;
+    type = ct_ty_resolve(type);
+    CtTy *arg, *result;
+    if (ct_ty_is_fun(printer->types, type, &arg, &result)) {
+        if (precedence > 0) ct_text_putc(out, '(');
+        do {
+            print(printer, arg, 1);
+            ct_text_puts(out, " -> ");
+            type = result;
+        } while (ct_ty_is_fun(printer->types, type, &arg, &result));
+        print(printer, type, 0);
+        if (precedence > 0) ct_text_putc(out, ')');
+        return;
+    }
+    switch (type->kind) {
+    case TY_META:
+    case TY_GENERIC: ct_text_puts(out, ct_map_get(&printer->names, ct_key(type))); return;
+    case TY_CON: {
+        const char *name = type->is_error ? "_" : type->con->name->text;
+        bool infix = name[0] == '-' || name[0] == ':';
+        ct_text_printf(out, infix ? "(%s)" : "%s", name);
+        return;
+    }
+    case TY_APP:
+        if (print_special(printer, type)) return;
+        if (precedence > 1) ct_text_putc(out, '(');
+        print(printer, type->fun, 1);
+        ct_text_putc(out, ' ');
+        print(printer, type->arg, 2);
+        if (precedence > 1) ct_text_putc(out, ')');
+        return;
+    }
+}
+
+/* A constraint that another one of the same variable implies is not printed. */
+static bool implied(const CtTy *type, const CtPred *pred) {
+    for (const CtPred *other = type->preds; other; other = other->next)
+        if (other != pred && ct_class_implies(other->class_, pred->class_)) return true;
+    return false;
+}
+
+static void print_context(Printer *printer) {
+    CtText context = ct_text(printer->types->arena);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < printer->order.count; i++) {
+        const CtTy *type = printer->order.items[i];
+        for (const CtPred *pred = type->preds; pred; pred = pred->next) {
+            if (implied(type, pred)) continue;
+            const char *name = ct_map_get(&printer->names, ct_key(type));
+            ct_text_printf(&context, "%s%s %s", count++ ? ", " : "", pred->class_->name->text, name);
+        }
+    }
+    if (count) ct_text_printf(printer->out, count > 1 ? "(%s) => " : "%s => ", context.data);
+}
+
+void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds) {
+    Printer printer = {.types = types, .out = out};
+    collect(&printer, type);
+    name_all(&printer);
+    if (preds) print_context(&printer);
+    print(&printer, type, 0);
+}
+
+void ct_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme) {
+    ct_ty_print(out, types, scheme->type ? scheme->type : types->error, true);
+}
+
+void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts) {
+    Printer printer = {.types = types};
+    for (uint32_t i = 0; i < count; i++) collect(&printer, list[i]);
+    name_all(&printer);
+    for (uint32_t i = 0; i < count; i++) {
+        CtText text = ct_text(types->arena);
+        printer.out = &text;
+        print(&printer, list[i], 0);
+        texts[i] = text.data;
+    }
+}
+
+const char *ct_ty_text(CtTypes *types, CtTy *type) {
+    const char *text;
+    ct_ty_texts(types, &type, 1, &text);
+    return text;
+}

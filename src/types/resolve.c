@@ -1,0 +1,304 @@
+/* Names ▶ entities, in one walk: scopes are a map with a log to undo, and every use of a bound name is an edge of the
+ * dependency graph of the declarations that bind it.
+ *
+ * C recursion goes into the smaller children of a node and goes on in a loop with the largest, wherever a node is large;
+ * so its depth is bounded by the logarithm of the source and never by the length of a chain of operators.
+ */
+#include "types/internal.h"
+
+CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name) {
+    CtEntity *entity = CT_NEW(types->arena, CtEntity);
+    entity->kind = kind;
+    entity->name = name.text;
+    entity->span = name.span;
+    entity->module = types->module_name;
+    return entity;
+}
+
+static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity *first) {
+    CtDiag *diag = ct_error(types->context, CT_E0309, again->span, "`%s` is defined twice", again->name->text);
+    ct_note(types->context, diag, first->span, "the first definition is here");
+}
+
+void ct_define_value(CtTypes *types, CtEntity *entity) {
+    CtEntity *first = ct_map_get(&types->values, ct_key(entity->name));
+    if (first && first->span.source == entity->span.source && first->span.source) {
+        defined_twice(types, entity, first);
+        return;
+    }
+    ct_map_set(types->arena, &types->values, ct_key(entity->name), entity);
+    if (types->is_library && !ct_map_has(&types->library_values, ct_key(entity->name)))
+        ct_map_set(types->arena, &types->library_values, ct_key(entity->name), entity);
+}
+
+/* ---- scopes ---- */
+
+static void push_local(CtTypes *types, CtEntity *entity, uint32_t mark) {
+    CtEntity *hidden = ct_map_get(&types->locals, ct_key(entity->name));
+    if (hidden)
+        for (uint32_t i = mark; i < types->shadows.count; i++)
+            if (types->shadows.items[i].shown == hidden) {
+                defined_twice(types, entity, hidden);
+                break;
+            }
+    CtShadow shadow = {entity->name, hidden, entity};
+    ct_push(types->arena, &types->shadows, shadow);
+    ct_map_set(types->arena, &types->locals, ct_key(entity->name), entity);
+}
+
+static void pop_locals(CtTypes *types, uint32_t mark) {
+    while (types->shadows.count > mark) {
+        CtShadow *shadow = &types->shadows.items[--types->shadows.count];
+        ct_map_set(types->arena, &types->locals, ct_key(shadow->name), shadow->hidden);
+    }
+}
+
+static void note_use(CtTypes *types, CtBindInfo *used) {
+    CtBindInfo *user = used->frame->current;
+    if (!user) return;
+    if (user == used) user->self_use = true;
+    if (used->last_user == user) return;
+    used->last_user = user;
+    ct_push(types->arena, &user->uses, used);
+}
+
+static void resolve_name(CtTypes *types, CtExpr *expr) {
+    CtSym name = expr->name.text;
+    CtEntity *entity = expr->name.module ? NULL : ct_map_get(&types->locals, ct_key(name));
+    if (!entity) entity = ct_lookup(types, name);
+    if (!entity) {
+        ct_report_unknown(types, CT_E0302, "name", expr->name, &types->values, &types->locals);
+        return;
+    }
+    expr->entity = entity;
+    if (entity->infer) note_use(types, entity->infer);
+}
+
+static CtDataCon *resolve_con(CtTypes *types, CtName name) {
+    CtDataCon *con = ct_lookup_con(types, name.text);
+    if (!con) ct_report_unknown(types, CT_E0302, "constructor", name, &types->cons, NULL);
+    return con;
+}
+
+/* ---- patterns ---- */
+
+typedef void OnVariable(CtTypes *types, CtPat *pat, void *data);
+
+static void walk_pat(CtTypes *types, CtPat *pat, OnVariable *variable, void *data) {
+    for (;;) {
+        if (pat->kind == PAT_VAR || pat->kind == PAT_AS) variable(types, pat, data);
+        if ((pat->kind == PAT_CON || pat->kind == PAT_RECORD) && !pat->con) pat->con = resolve_con(types, pat->name);
+        if (!pat->part_count) return;
+        for (uint32_t i = 0; i + 1 < pat->part_count; i++) walk_pat(types, pat->parts[i], variable, data);
+        pat = pat->parts[pat->part_count - 1];
+    }
+}
+
+static void bind_variable(CtTypes *types, CtPat *pat, void *data) {
+    if (!pat->entity) pat->entity = ct_entity_new(types, ENTITY_LOCAL, pat->name);
+    push_local(types, pat->entity, *(uint32_t *)data);
+}
+
+static void resolve_pats(CtTypes *types, CtPat **pats, uint32_t count) {
+    uint32_t mark = types->shadows.count;
+    for (uint32_t i = 0; i < count; i++) walk_pat(types, pats[i], bind_variable, &mark);
+}
+
+/* ---- declarations ---- */
+
+typedef struct Group {
+    CtFrame frame;
+    CT_VEC(CtBindInfo *) infos;
+    uint32_t mark;
+} Group;
+
+static void define(CtTypes *types, Group *group, CtBindInfo *info, CtEntity *entity) {
+    entity->infer = info;
+    info->vars[info->var_count++] = entity;
+    if (group->frame.top)
+        ct_define_value(types, entity);
+    else
+        push_local(types, entity, group->mark);
+}
+
+typedef struct PatternBinding {
+    Group *group;
+    CtBindInfo *info;
+} PatternBinding;
+
+static void count_variable(CtTypes *types, CtPat *pat, void *data) {
+    (void)types, (void)pat;
+    ++*(uint32_t *)data;
+}
+
+static void define_variable(CtTypes *types, CtPat *pat, void *data) {
+    PatternBinding *binding = data;
+    pat->entity = ct_entity_new(types, binding->group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, pat->name);
+    pat->entity->pattern_binding = binding->info->binding;
+    define(types, binding->group, binding->info, pat->entity);
+}
+
+static void declare_binding(CtTypes *types, Group *group, CtBinding *binding) {
+    CtBindInfo *info = CT_NEW(types->arena, CtBindInfo);
+    info->frame = &group->frame;
+    info->binding = binding;
+    ct_push(types->arena, &group->infos, info);
+    if (binding->pat) {
+        ct_map_set(types->arena, &types->pattern_infos, ct_key(binding), info);
+        uint32_t count = 0;
+        walk_pat(types, binding->pat, count_variable, &count);
+        info->vars = CT_NEW_ARRAY(types->arena, CtEntity *, count);
+        PatternBinding data = {group, info};
+        walk_pat(types, binding->pat, define_variable, &data);
+        return;
+    }
+    info->vars = CT_NEW_ARRAY(types->arena, CtEntity *, 1);
+    binding->entity = ct_entity_new(types, group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, binding->name);
+    binding->entity->binding = binding;
+    define(types, group, info, binding->entity);
+}
+
+static void declare_signature(CtTypes *types, Group *group, CtDecl *decl) {
+    for (uint32_t i = 0; i < decl->name_count; i++) {
+        CtName name = decl->names[i];
+        CtEntity *entity = group->frame.top ? ct_lookup(types, name.text)
+                                            : ct_map_get(&types->locals, ct_key(name.text));
+        CtBindInfo *info = entity ? entity->infer : NULL;
+        if (!info || info->frame != &group->frame) {
+            CtDiag *diag = ct_error(types->context, CT_E0310, name.span, "`%s` has a signature, but no definition",
+                                    name.text->text);
+            ct_help(types->context, diag, "define `%s` beside its signature, or remove the signature", name.text->text);
+            continue;
+        }
+        if (entity->scheme.type) {
+            ct_error(types->context, CT_E0309, name.span, "`%s` has two signatures", name.text->text);
+            continue;
+        }
+        types->level++;
+        CtScheme scheme = ct_convert_scheme(types, &decl->type);
+        types->level--;
+        entity->scheme = scheme;
+        if (!entity->binding) continue;
+        entity->binding->signature = &decl->type;
+        entity->binding->signature_span = name.span;
+        info->signature = CT_NEW(types->arena, CtScheme);
+        *info->signature = scheme;
+    }
+}
+
+static void resolve_rhs(CtTypes *types, CtRhs *rhs);
+
+void ct_resolve_binding(CtTypes *types, CtBinding *binding) {
+    for (uint32_t i = 0; i < binding->clause_count; i++) {
+        CtClause *clause = &binding->clauses[i];
+        uint32_t mark = types->shadows.count;
+        resolve_pats(types, clause->pats, clause->pat_count);
+        resolve_rhs(types, &clause->rhs);
+        pop_locals(types, mark);
+    }
+}
+
+static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
+    Group *group = CT_NEW(types->arena, Group); /* entities point to its frame */
+    group->frame.top = top;
+    group->mark = types->shadows.count;
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_BINDING) declare_binding(types, group, decls->items[i].binding);
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, &decls->items[i]);
+    for (uint32_t i = 0; i < group->infos.count; i++) {
+        group->frame.current = group->infos.items[i];
+        ct_resolve_binding(types, group->infos.items[i]->binding);
+    }
+    group->frame.current = NULL;
+    ct_find_groups(types, decls, group->infos.items, group->infos.count, top);
+}
+
+void ct_resolve_top(CtTypes *types, CtDecls *decls) { resolve_group(types, decls, true); }
+
+/* ---- expressions; scopes that these open stay open until the caller pops them ---- */
+
+static void resolve_stmt(CtTypes *types, CtStmt *stmt) {
+    switch (stmt->kind) {
+    case STMT_EXPR: ct_resolve_expr(types, stmt->expr); return;
+    case STMT_BIND:
+        ct_resolve_expr(types, stmt->expr);
+        resolve_pats(types, &stmt->pat, 1);
+        return;
+    case STMT_LET: resolve_group(types, &stmt->decls, false); return;
+    }
+}
+
+static void resolve_rhs(CtTypes *types, CtRhs *rhs) {
+    if (rhs->where.count) resolve_group(types, &rhs->where, false);
+    for (uint32_t i = 0; i < rhs->guarded_count; i++) {
+        CtGuarded *guarded = &rhs->guarded[i];
+        uint32_t mark = types->shadows.count;
+        for (uint32_t j = 0; j < guarded->guard_count; j++) resolve_stmt(types, &guarded->guards[j]);
+        ct_resolve_expr(types, guarded->body);
+        pop_locals(types, mark);
+    }
+}
+
+static void resolve_alts(CtTypes *types, CtExpr *expr) {
+    for (uint32_t i = 0; i < expr->alt_count; i++) {
+        CtAlt *alt = &expr->alts[i];
+        uint32_t mark = types->shadows.count;
+        resolve_pats(types, &alt->pat, 1);
+        resolve_rhs(types, &alt->rhs);
+        pop_locals(types, mark);
+    }
+}
+
+/* All parts but the largest, which is returned for the loop. */
+static CtExpr *all_but_largest(CtTypes *types, CtExpr *expr) {
+    CtExpr *largest = NULL;
+    for (uint32_t i = 0; i < expr->part_count; i++) {
+        CtExpr *part = expr->parts[i];
+        if (part && (!largest || part->span.end - part->span.start >= largest->span.end - largest->span.start))
+            largest = part;
+    }
+    for (uint32_t i = 0; i < expr->part_count; i++)
+        if (expr->parts[i] && expr->parts[i] != largest) ct_resolve_expr(types, expr->parts[i]);
+    return largest;
+}
+
+static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
+    switch (expr->kind) {
+    case EXPR_VAR:
+        if (!expr->entity) resolve_name(types, expr);
+        return NULL;
+    case EXPR_CON:
+        if (!expr->con) expr->con = resolve_con(types, expr->name);
+        return NULL;
+    case EXPR_LAM: resolve_pats(types, expr->pats, expr->pat_count); return expr->parts[0];
+    case EXPR_LET: resolve_group(types, &expr->decls, false); return expr->parts[0];
+    case EXPR_CASE: ct_resolve_expr(types, expr->parts[0]); resolve_alts(types, expr); return NULL;
+    case EXPR_COMPREHENSION:
+        for (uint32_t i = 0; i < expr->stmt_count; i++) resolve_stmt(types, &expr->stmts[i]);
+        return expr->parts[0];
+    case EXPR_LIT:
+    case EXPR_TUPLE_CON:
+    case EXPR_DO: /* refused later */ return NULL;
+    case EXPR_APP:
+    case EXPR_NEG:
+    case EXPR_IF:
+    case EXPR_TUPLE:
+    case EXPR_LIST:
+    case EXPR_ARRAY:
+    case EXPR_RANGE:
+    case EXPR_LEFT_SECTION:
+    case EXPR_RIGHT_SECTION:
+    case EXPR_ANNOT:
+    case EXPR_RECORD:
+    case EXPR_UPDATE: return all_but_largest(types, expr);
+    case EXPR_CHAIN: break; /* gone since fixity resolution */
+    }
+    return NULL;
+}
+
+void ct_resolve_expr(CtTypes *types, CtExpr *expr) {
+    uint32_t mark = types->shadows.count;
+    while (expr) expr = resolve_one(types, expr);
+    pop_locals(types, mark);
+}

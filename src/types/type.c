@@ -1,0 +1,164 @@
+/* Types as objects: making them, looking into them, putting types for variables. */
+#include "types/internal.h"
+
+CtTy *ct_ty_resolve(CtTy *type) {
+    CtTy *end = type;
+    while (end->kind == TY_META && end->link) end = end->link;
+    while (type->kind == TY_META && type->link && type->link != end) { /* shorten the path for the next time */
+        CtTy *next = type->link;
+        type->link = end;
+        type = next;
+    }
+    return end;
+}
+
+static CtTy *new_type(CtTypes *types, CtTyKind kind) {
+    CtTy *type = CT_NEW(types->arena, CtTy);
+    type->kind = kind;
+    return type;
+}
+
+CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
+    CtTy *type = new_type(types, TY_APP);
+    type->fun = fun;
+    type->arg = arg;
+    type->has_var = fun->has_var || arg->has_var;
+    return type;
+}
+
+CtTy *ct_ty_meta(CtTypes *types, uint32_t arity) {
+    CtTy *type = new_type(types, TY_META);
+    type->id = types->next_id++;
+    type->level = types->level;
+    type->arity = arity;
+    type->has_var = true;
+    ct_push(types->arena, &types->metas, type);
+    return type;
+}
+
+CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity) {
+    CtTy *type = new_type(types, TY_GENERIC);
+    type->id = types->next_id++;
+    type->level = types->level;
+    type->arity = arity;
+    type->has_var = true;
+    type->name = name;
+    return type;
+}
+
+CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity) {
+    CtTyCon *con = CT_NEW(types->arena, CtTyCon);
+    con->name = ct_intern_text(&types->context->symbols, name);
+    con->arity = arity;
+    con->params = CT_NEW_ARRAY(types->arena, CtTy *, arity);
+    for (uint32_t i = 0; i < arity; i++) {
+        char letter[2] = {(char)('a' + i % 26), 0};
+        con->params[i] = ct_ty_generic(types, ct_intern_text(&types->context->symbols, letter), 0);
+        con->params[i]->made = true;
+    }
+    con->type = new_type(types, TY_CON);
+    con->type->con = con;
+    return con;
+}
+
+CtTy *ct_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count) {
+    CtTy *type = con->type;
+    for (uint32_t i = 0; i < count; i++) type = ct_ty_app(types, type, args[i]);
+    return type;
+}
+
+CtTy *ct_ty_fun(CtTypes *types, CtTy *arg, CtTy *result) {
+    CtTy *half = ct_ty_app(types, types->fun->type, arg);
+    return ct_ty_app(types, half, result);
+}
+
+CtTy *ct_ty_list(CtTypes *types, CtTy *element) { return ct_ty_app(types, types->list->type, element); }
+
+CtTy *ct_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count) {
+    if (count == 1) return parts[0];
+    return ct_ty_con(types, ct_tycon_tuple(types, count), parts, count);
+}
+
+CtTy *ct_ty_bool(CtTypes *types) {
+    CtTyCon *con = ct_map_get(&types->library_tycons, ct_key(ct_intern_text(&types->context->symbols, "Bool")));
+    if (!con) con = ct_lookup_tycon(types, ct_intern_text(&types->context->symbols, "Bool"));
+    return con ? con->type : types->error;
+}
+
+bool ct_ty_failed(CtTy *type) {
+    type = ct_ty_resolve(type);
+    return type->kind == TY_CON && type->is_error;
+}
+
+bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
+    type = ct_ty_resolve(type);
+    if (type->kind != TY_APP) return false;
+    CtTy *half = ct_ty_resolve(type->fun);
+    if (half->kind != TY_APP) return false;
+    CtTy *head = ct_ty_resolve(half->fun);
+    if (head->kind != TY_CON || head->con != types->fun) return false;
+    *arg = half->arg;
+    *result = type->arg;
+    return true;
+}
+
+bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count) {
+    uint32_t n = 0;
+    CtTy *head = ct_ty_resolve(type);
+    for (; head->kind == TY_APP; head = ct_ty_resolve(head->fun)) n++;
+    if (head->kind != TY_CON) return false;
+    *con = head->con;
+    *count = n;
+    uint32_t i = n;
+    for (head = ct_ty_resolve(type); head->kind == TY_APP; head = ct_ty_resolve(head->fun))
+        if (--i < max) args[i] = head->arg;
+    return true;
+}
+
+/* The long way of a type is along `arg` (functions, nested lists); the C stack grows with the other way only, except
+ * that rebuilding needs it for both: types are as deep as they are written. */
+CtTy *ct_ty_substitute(CtTypes *types, CtTy *type) {
+    if (!type->has_var) return type;
+    type = ct_ty_resolve(type);
+    switch (type->kind) {
+    case TY_META:
+    case TY_CON: return type;
+    case TY_GENERIC: return type->link ? type->link : type;
+    case TY_APP: {
+        CtTy *fun = ct_ty_substitute(types, type->fun);
+        CtTy *arg = ct_ty_substitute(types, type->arg);
+        return fun == type->fun && arg == type->arg ? type : ct_ty_app(types, fun, arg);
+    }
+    }
+    return type;
+}
+
+CtTy *ct_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count) {
+    if (!type->has_var) return type;
+    for (uint32_t i = 0; i < count; i++) generics[i]->link = args[i];
+    CtTy *result = ct_ty_substitute(types, type);
+    for (uint32_t i = 0; i < count; i++) generics[i]->link = NULL;
+    return result;
+}
+
+void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
+    CtPred **end = &variable->preds;
+    for (; *end; end = &(*end)->next)
+        if ((*end)->class_ == class_) return;
+    *end = CT_NEW(types->arena, CtPred);
+    **end = (CtPred){class_, span, NULL};
+}
+
+CtTy *ct_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) {
+    return ct_instantiate_at(types, scheme, inst, CT_NO_SPAN);
+}
+
+CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span) {
+    for (uint32_t i = 0; i < scheme->count; i++) {
+        CtTy *generic = scheme->generics[i];
+        inst[i] = ct_ty_meta(types, generic->arity);
+        for (CtPred *pred = generic->preds; pred; pred = pred->next)
+            ct_pred_add(types, inst[i], pred->class_, span);
+    }
+    return ct_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
+}

@@ -1,0 +1,66 @@
+/* Unification by linked variables. A variable is bound to a type only after a walk that lowers the levels of the
+ * variables in it, and finds the variable itself (an infinite type) and rigid variables that would leave their scope;
+ * ground types are not walked. */
+#include "types/internal.h"
+
+static CtUnify admit(CtTy *meta, CtTy *type) {
+    for (;;) {
+        if (!type->has_var) return UNIFY_OK;
+        type = ct_ty_resolve(type);
+        switch (type->kind) {
+        case TY_META:
+            if (type == meta) return UNIFY_INFINITE;
+            if (type->level > meta->level) type->level = meta->level;
+            return UNIFY_OK;
+        case TY_GENERIC: return type->level > meta->level ? UNIFY_RIGID : UNIFY_OK;
+        case TY_CON: return UNIFY_OK;
+        case TY_APP: {
+            CtUnify result = admit(meta, type->fun);
+            if (result != UNIFY_OK) return result;
+            type = type->arg;
+        }
+        }
+    }
+}
+
+static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
+    if (a->level < b->level) { /* the one of the outer scope stays */
+        CtTy *outer = a;
+        a = b;
+        b = outer;
+    }
+    a->link = b;
+    if (a->arity > b->arity) b->arity = a->arity;
+    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_pred_add(types, b, pred->class_, pred->span);
+    return UNIFY_OK;
+}
+
+static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type) {
+    CtUnify result = admit(meta, type);
+    types->clash[0] = meta;
+    types->clash[1] = type;
+    if (result != UNIFY_OK) return result;
+    meta->link = type;
+    for (CtPred *pred = meta->preds; pred; pred = pred->next) ct_solve(types, pred->class_, type, pred->span, false);
+    return UNIFY_OK;
+}
+
+CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b) {
+    for (;;) {
+        a = ct_ty_resolve(a);
+        b = ct_ty_resolve(b);
+        if (a == b || a->is_error || b->is_error) return UNIFY_OK;
+        if (a->kind == TY_META && b->kind == TY_META) return join(types, a, b);
+        if (a->kind == TY_META) return bind(types, a, b);
+        if (b->kind == TY_META) return bind(types, b, a);
+        if (a->kind != TY_APP || b->kind != TY_APP) {
+            types->clash[0] = a;
+            types->clash[1] = b;
+            return UNIFY_MISMATCH;
+        }
+        CtUnify result = ct_unify(types, a->fun, b->fun);
+        if (result != UNIFY_OK) return result;
+        a = a->arg;
+        b = b->arg;
+    }
+}
