@@ -1,11 +1,12 @@
 /* Automatic differentiation, Core ▶ Core. One published transformation a file; each is a row of methods.def.
  *
- * How derivatives meet function values. A derivative operator becomes its wrapper around DUAL f, the transformed self of
- * the function value f. Where f's λ is in sight, DUAL is replaced by the transformed λ. Where it is not (an argument, a
- * field, the result of a branch) DUAL stays, and the evaluator asks for the transformed code of the λ it meets
- * (ct_ad_dual), applied to the captured values, and keeps it. A term inside an outer derivative is transformed inner
- * derivative first: DUAL carries the path of transformations that its function has been through, and the new one goes
- * underneath them. So perturbations of different derivatives live in different layers of the types, and cannot be confused.
+ * How derivatives meet function values. A derivative operator becomes its wrapper around DUAL f, the transformed self
+ * of the function value f. Where f's λ is in sight, DUAL is replaced by the transformed λ. Where it is not (an
+ * argument, a field, the result of a branch) DUAL stays, and the evaluator asks for the transformed code of the λ it
+ * meets (ct_ad_dual), applied to the captured values, and keeps it. A term inside an outer derivative is transformed
+ * inner derivative first: DUAL carries the path of transformations that its function has been through, and the new one
+ * goes underneath them. So perturbations of different derivatives live in different layers of the types, and cannot be
+ * confused.
  */
 #ifndef CT_AD_AD_H
 #define CT_AD_AD_H
@@ -38,9 +39,9 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
 
 /* The rows of methods.def. */
 typedef struct CtMethodInfo {
-    const char *name;    /* "tape" */
-    const char *what;    /* one line */
-    const char *figure;  /* "DUAL 2022 §9.3" */
+    const char *name;   /* "tape" */
+    const char *what;   /* one line */
+    const char *figure; /* "DUAL 2022 §9.3" */
     bool reverse;
     const char *library; /* file in lib/ad, or NULL */
 } CtMethodInfo;

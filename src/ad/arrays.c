@@ -63,7 +63,8 @@ bool ct_lift_pure_array(CtTransform *t, CtCore *core) {
 
 /* One step of a sum or product: D[op](acc, x). */
 static CtCore *fold_step(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *acc, CtCore *x) {
-    CtOperation op = {.span = core->span, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
+    CtOperation op = {
+        .span = core->span, .type = core->type, .count = 2, .args = {acc, x}, .types = {core->type, core->type}};
     op.prim = core->as.call.of.array == ARRAY_SUM ? PRIM_ADD : PRIM_MUL;
     return t->rules->operation(t->ad, seq, &op);
 }
@@ -147,7 +148,7 @@ CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
 
 /* A function argument that is to be applied once in a λ made here: its own λ opened, or a named function value. */
 typedef struct Step {
-    CtCore *f;  /* as it was */
+    CtCore *f;     /* as it was */
     CtCore *value; /* D[f], named; NULL when f is a λ */
     CtVar *params[2];
     CtSpan span;
@@ -157,7 +158,7 @@ static Step step_of(CtTransform *t, CtSeq *seq, CtCore *f) {
     Step step = {.f = f, .span = f->span};
     if (f->kind != CORE_LAM) {
         step.value = ct_lift_value(t, seq, f);
-        if (!ct_is_movable(step.value)) step.value = ct_seq_name(seq, "f", step.value);
+        if (!ct_ad_movable(step.value)) step.value = ct_seq_name(seq, "f", step.value);
     }
     for (uint32_t i = 0; i + 1 < f->type->count; i++)
         step.params[i] = f->kind == CORE_LAM ? ct_ad_bind(t, f->as.lam->params[i])
@@ -264,8 +265,10 @@ static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
     return fold_with(t, seq, core->span, acc, x, &from, body, fold_start(t, core), xs);
 }
 
-/* A mapAccumL whose state is (own, s): λ((own, s), x). ((own', s'), y). `scans`: f gives only own', and y is own' too. */
-static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs, bool scans) {
+/* A mapAccumL whose state is (own, s): λ((own, s), x). ((own', s'), y). `scans`: f gives only own', and y is own' too.
+ */
+static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs,
+                          bool scans) {
     CtSpan span = core->span;
     CtVar *params[2], *opened[2];
     opened[0] = step->params[0];

@@ -6,18 +6,19 @@ CtSeq ct_seq(CtProgram *p, CtVar *state) {
     return seq;
 }
 
-bool ct_is_atom(const CtCore *core) { return core->kind == CORE_VAR || core->kind == CORE_LIT; }
+bool ct_ad_atom(const CtCore *core) { return core->kind == CORE_VAR || core->kind == CORE_LIT; }
 
-bool ct_is_movable(const CtCore *core) {
+bool ct_ad_movable(const CtCore *core) {
     switch (core->kind) {
     case CORE_VAR:
     case CORE_LIT:
     case CORE_STRING:
     case CORE_LAM: return true;
-    case CORE_GLOBAL: return core->type->kind == TYPE_FUN && core->as.global->body && core->as.global->body->kind == CORE_LAM;
+    case CORE_GLOBAL:
+        return core->type->kind == TYPE_FUN && core->as.global->body && core->as.global->body->kind == CORE_LAM;
     case CORE_TUPLE:
         for (uint32_t i = 0; i < core->as.call.count; i++)
-            if (!ct_is_atom(core->as.call.args[i])) return false;
+            if (!ct_ad_atom(core->as.call.args[i])) return false;
         return true;
     case CORE_APP:
     case CORE_LET:
@@ -57,7 +58,7 @@ void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count)
 }
 
 CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
-    if (ct_is_atom(rhs)) return rhs;
+    if (ct_ad_atom(rhs)) return rhs;
     CtVar *var = ct_var_new(seq->p, name, rhs->type);
     ct_seq_let(seq, rhs->span, var, rhs);
     return ct_core_var(seq->p, rhs->span, var);

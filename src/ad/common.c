@@ -158,7 +158,8 @@ CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args) {
 
 bool ct_ad_is_conversion(CtPrim prim) {
     const CtPrimInfo *info = ct_prim_info(prim);
-    return info->arity == 1 && ((info->args[0] == 'D' && info->result == 'F') || (info->args[0] == 'F' && info->result == 'D'));
+    return info->arity == 1 &&
+           ((info->args[0] == 'D' && info->result == 'F') || (info->args[0] == 'F' && info->result == 'D'));
 }
 
 bool ct_ad_is_operation(const CtCore *core) {
@@ -221,7 +222,8 @@ CtCore *ct_ad_primal(CtTransform *t, CtCore *core) {
 }
 
 CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args) {
-    CtOperation op = {.span = core->span, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
+    CtOperation op = {
+        .span = core->span, .prim = core->as.call.of.prim, .type = core->type, .count = core->as.call.count};
     CtCore *primals[2] = {NULL, NULL};
     bool varies = ct_ad_is_operation(core);
     for (uint32_t i = 0; i < op.count; i++) {
@@ -231,8 +233,8 @@ CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args
     }
     if (varies) {
         /* The rule opens the real arguments, in order; it finds the others named. */
-        bool mixed = op.count == 2 && !ct_is_real(op.types[1]) && !ct_is_movable(op.args[1]);
-        if (mixed && !ct_is_movable(op.args[0])) op.args[0] = ct_seq_name(seq, "d", op.args[0]);
+        bool mixed = op.count == 2 && !ct_is_real(op.types[1]) && !ct_ad_movable(op.args[1]);
+        if (mixed && !ct_ad_movable(op.args[0])) op.args[0] = ct_seq_name(seq, "d", op.args[0]);
         for (uint32_t i = 0; i < op.count; i++)
             if (!ct_is_real(op.types[i])) op.args[i] = ct_seq_name(seq, "n", op.args[i]);
         return t->rules->operation(t->ad, seq, &op);

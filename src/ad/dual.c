@@ -3,8 +3,8 @@
  * A function value is a λ and what it captures. Under method M, with constants for the captures, it becomes
  *     T = λ⟨c⟩. let ⟨c' = embed_M c⟩ in D_M[λ]
  * applied to them. A value inside outer derivatives has itself been through transformations p: its λ is D_p[λ], its
- * captures D_p[c]; and what is wanted is D_p[T] of them. So the λ that was written is looked up behind the transformed one,
- * through `origin`, T is made of it, and the path is done again on T, innermost first.
+ * captures D_p[c]; and what is wanted is D_p[T] of them. So the λ that was written is looked up behind the transformed
+ * one, through `origin`, T is made of it, and the path is done again on T, innermost first.
  */
 #include "ad/internal.h"
 

@@ -24,7 +24,8 @@ CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span
     return global;
 }
 
-/* D[g], its body still to be made; D[c] = embed c for a constant. Methods are numbered from 1 in the map of a global. */
+/* D[g], its body still to be made; D[c] = embed c for a constant. Methods are numbered from 1 in the map of a global.
+ */
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     if (ct_is_discrete(global->type)) return global;
     CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
@@ -84,7 +85,8 @@ static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
     if (!ct_type_has_fun(type)) return true;
     CtText text = ct_text(ad->arena);
     ct_type_print(&text, type);
-    CtDiag *diag = ct_error(ad->p->context, CT_E0401, span, "%s has the type %s, which holds functions", what, text.data);
+    CtDiag *diag =
+        ct_error(ad->p->context, CT_E0401, span, "%s has the type %s, which holds functions", what, text.data);
     ct_help(ad->p->context, diag, "derivatives are of numbers, tuples, data, lists and arrays of them");
     return false;
 }
@@ -93,7 +95,7 @@ static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
 static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
     CtSeq seq = ct_seq(ad->p, NULL);
-    if (!ct_is_movable(f)) f = ct_seq_name(&seq, "f", f);
+    if (!ct_ad_movable(f)) f = ct_seq_name(&seq, "f", f);
     CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_seq_name(&seq, "dx", dx) : NULL;

@@ -1,7 +1,7 @@
 /* forward: dual numbers. DELTA Figs. 3 and 4, with the wrapper of Fig. 16 for any first-order S and T.
  *
- * Every real becomes a pair of itself and its tangent; everything else keeps its structure (common.c). One run gives one
- * directional derivative, for a constant factor over the program's own cost.
+ * Every real becomes a pair of itself and its tangent; everything else keeps its structure (common.c). One run gives
+ * one directional derivative, for a constant factor over the program's own cost.
  */
 #include "ad/internal.h"
 
@@ -41,7 +41,8 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
 
 /* ---- the wrapper ---- */
 
-static CtCore *zip_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *zip_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                        CtCore *env) {
     (void)method, (void)seq, (void)type, (void)env;
     return ct_core_pair(ad->p, span, ins[0], ins[1]);
 }
@@ -54,7 +55,8 @@ static const CtGeneric zip = {.name = "zip",
                               .mismatch = "the tangent does not have the shape of the point",
                               .leaf = zip_leaf};
 
-static CtCore *delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
     (void)method, (void)seq, (void)type, (void)env;
     CtCore *dx = ct_core_proj(ad->p, span, ins[0], 1);
     return ct_normal(ad, span, dx);
@@ -66,10 +68,12 @@ static const CtGeneric delta = {.name = "delta", .inputs = 1, .dual = {true}, .m
 /* F{f} (x, dx) = let y = D{f} (zip_S x dx) in (primal_T y, delta_T y) */
 static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtSpan span = wrap->span;
-    CtCore *x = ct_generic(ad, &zip, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->s, .ins = {wrap->x, wrap->dx}});
+    CtCore *x = ct_generic(
+        ad, &zip, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->s, .ins = {wrap->x, wrap->dx}});
     CtCore *y = ct_seq_name(seq, "y", ct_core_app(ad->p, span, wrap->f, &x, 1));
     CtCore *value = ct_generic_primal(ad, METHOD_FORWARD, span, wrap->t, y);
-    CtCore *tangent = ct_generic(ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {y}});
+    CtCore *tangent =
+        ct_generic(ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {y}});
     return ct_core_pair(ad->p, span, value, tangent);
 }
 

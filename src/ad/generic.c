@@ -139,7 +139,8 @@ static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore 
 }
 
 /* case in₁ of C ⟨a⟩ → case in₂ of C ⟨b⟩ → C ⟨walk a b⟩; _ → a mismatch */
-static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore *const *ins, CtCore *env, CtVar ***first) {
+static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore *const *ins, CtCore *env,
+                           CtVar ***first) {
     CtCore **uses[2] = {NULL, NULL};
     CtVar **vars[2] = {NULL, NULL};
     CtData *datas[2] = {NULL, NULL};
@@ -182,7 +183,8 @@ static CtGlobal *global_at(Walk *w, CtType *type) {
     CtAd *ad = w->ad;
     /* Functions that can fail do so where they were called from: one for each place. */
     uint32_t source = w->generic->mismatch ? w->span.source : 0, start = w->generic->mismatch ? w->span.start : 0;
-    const char *key_text = ct_format(ad->arena, "%s %u %u %u %u", w->generic->name, (unsigned)w->method, type->id, source, start);
+    const char *key_text =
+        ct_format(ad->arena, "%s %u %u %u %u", w->generic->name, (unsigned)w->method, type->id, source, start);
     CtSym key = ct_intern_text(&ad->p->context->symbols, key_text);
     CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
     if (global) return global;
@@ -211,9 +213,12 @@ static CtGlobal *global_at(Walk *w, CtType *type) {
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
 
     CtCore *body = NULL;
-    if (type->kind == TYPE_TUPLE) body = tuple_body(w, &seq, type, ins, env);
-    else if (type->kind == TYPE_ARRAY) body = array_body(w, &seq, type, ins, env);
-    else body = data_body(w, &seq, type, ins, env);
+    if (type->kind == TYPE_TUPLE)
+        body = tuple_body(w, &seq, type, ins, env);
+    else if (type->kind == TYPE_ARRAY)
+        body = array_body(w, &seq, type, ins, env);
+    else
+        body = data_body(w, &seq, type, ins, env);
     global->body = ct_core_lam(w->p, w->span, w->generic->name, params, count, body);
     return global;
 }
@@ -273,7 +278,8 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real) {
     return type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_DOUBLE_TO_FLOAT, real) : real;
 }
 
-static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                           CtCore *env) {
     (void)seq, (void)type, (void)env;
     return ad->rules[method]->primal(ad, span, ins[0]);
 }
@@ -284,7 +290,8 @@ CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, 
     return ct_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
 }
 
-static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
     (void)seq, (void)type, (void)env;
     return ad->rules[method]->constant(ad, span, ins[0]);
 }
@@ -311,7 +318,8 @@ static void next_state(CtSeq *seq, CtSpan span, const char *name, CtCore *value)
     seq->state = var;
 }
 
-static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                        CtCore *env) {
     (void)method, (void)type, (void)env;
     CtCore *a = ct_to_double(ad, span, ins[0]);
     CtCore *b = ct_to_double(ad, span, ins[1]);
@@ -339,7 +347,8 @@ static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {
     return number;
 }
 
-static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
     (void)method, (void)type, (void)ins, (void)env;
     next_number(ad, seq, span);
     return NULL;
@@ -347,7 +356,8 @@ static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 
 static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
 
-static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                         CtCore *env) {
     (void)method, (void)ins;
     CtCore *args[2] = {env, next_number(ad, seq, span)};
     CtCore *real = ct_core_array(ad->p, span, ARRAY_INDEX, args, 2);
@@ -359,8 +369,8 @@ static const CtGeneric fill = {
 
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
     CtCore *zero = ct_core_int(ad->p, span, 0);
-    CtCore *both = ct_generic(
-        ad, &fill, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = zero});
+    CtCore *both =
+        ct_generic(ad, &fill, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = zero});
     return ct_core_proj(ad->p, span, both, 0);
 }
 

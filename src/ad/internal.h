@@ -1,8 +1,8 @@
 /* What the files of this room share.
  *
  * common.c and lift.c traverse Core for every method; arrays.c is their part for arrays; generic.c makes polytypic
- * functions; dual.c meets function values; expand.c replaces derivative operators. A method (forward.c, tape.c) supplies
- * the row of rules below and nothing else.
+ * functions; dual.c meets function values; expand.c replaces derivative operators. A method (forward.c, tape.c)
+ * supplies the row of rules below and nothing else.
  */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
@@ -45,8 +45,8 @@ CtCore *ct_seq_close(CtSeq *seq, CtCore *body);
 CtCore *ct_seq_return(CtSeq *seq, CtCore *value);
 
 /* Terms that may move over others: they neither fail nor cost anything worth keeping. */
-bool ct_is_atom(const CtCore *core);
-bool ct_is_movable(const CtCore *core);
+bool ct_ad_atom(const CtCore *core);
+bool ct_ad_movable(const CtCore *core);
 
 /* ---- methods ---- */
 
@@ -54,8 +54,8 @@ bool ct_is_movable(const CtCore *core);
 typedef struct CtOperation {
     CtSpan span;
     CtPrim prim;
-    CtType *type;    /* of the result, Double or Float */
-    CtCore *args[2]; /* D[argument], named */
+    CtType *type;     /* of the result, Double or Float */
+    CtCore *args[2];  /* D[argument], named */
     CtType *types[2]; /* of the arguments */
     uint32_t count;
 } CtOperation;
@@ -69,13 +69,13 @@ typedef struct CtWrap {
 } CtWrap;
 
 typedef struct CtRules {
-    CtType *(*real)(CtAd *ad, CtType *real);                          /* D[ℝ] */
-    CtType *(*state)(CtAd *ad);                                       /* S; NULL: direct style */
-    CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);            /* a real that does not vary */
-    CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);              /* D[ℝ] → ℝ */
+    CtType *(*real)(CtAd *ad, CtType *real);                           /* D[ℝ] */
+    CtType *(*state)(CtAd *ad);                                        /* S; NULL: direct style */
+    CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);             /* a real that does not vary */
+    CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
-    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);         /* gives (value, tangent) */
-    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);         /* gives (value, pullback) */
+    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, tangent) */
+    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, pullback) */
 } CtRules;
 
 extern const CtRules ct_forward_rules, ct_tape_rules;
@@ -87,14 +87,14 @@ struct CtAd {
     CtArena *arena;
     CtMethod reverse;
     const CtRules *rules[CT_METHOD_COUNT];
-    CtMap types[CT_METHOD_COUNT];  /* CtType * -> CtType * */
+    CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
-    CtMap generics;                /* CtSym -> CtGlobal * */
-    CtMap pure;                    /* CtCore * -> 1 pure, 2 not: see lift.c */
-    CtMap expanded;                /* CtGlobal * -> itself */
-    CtMap names;                   /* CtSym -> itself: global names given */
-    CT_VEC(CtGlobal *) pending;    /* D[g] whose body is still to be made */
-    bool busy;                     /* pending is being worked off */
+    CtMap generics;             /* CtSym -> CtGlobal * */
+    CtMap pure;                 /* CtCore * -> 1 pure, 2 not: see lift.c */
+    CtMap expanded;             /* CtGlobal * -> itself */
+    CtMap names;                /* CtSym -> itself: global names given */
+    CT_VEC(CtGlobal *) pending; /* D[g] whose body is still to be made */
+    bool busy;                  /* pending is being worked off */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
@@ -172,11 +172,11 @@ bool ct_lift_pure_array(CtTransform *t, CtCore *core);
 /* A function defined by recursion over types: structures of one shape are walked together from left to right. */
 typedef struct CtGeneric {
     const char *name;
-    uint32_t inputs;    /* 1 or 2 */
-    bool dual[2];       /* an input is D[A], not A */
-    bool makes;         /* whether a structure is made … */
-    bool makes_dual;    /* … of type D[A], not A */
-    const char *mismatch; /* two inputs: what the error says when their shapes differ */
+    uint32_t inputs;            /* 1 or 2 */
+    bool dual[2];               /* an input is D[A], not A */
+    bool makes;                 /* whether a structure is made … */
+    bool makes_dual;            /* … of type D[A], not A */
+    const char *mismatch;       /* two inputs: what the error says when their shapes differ */
     CtType *(*env)(CtAd *ad);   /* one more argument, passed along; NULL */
     CtType *(*state)(CtAd *ad); /* threaded from left to right; NULL */
     /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
@@ -211,8 +211,8 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
 
 /* ---- dual.c ---- */
 
-/* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global that
- * holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
+/* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global
+ * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
 /* ---- expand.c ---- */

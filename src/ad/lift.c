@@ -98,7 +98,7 @@ CtCore **ct_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32
     while (last > 0 && ct_lift_pure(t, cores[last - 1])) last--;
     for (uint32_t i = 0; i < count; i++) {
         values[i] = ct_lift_value(t, seq, cores[i]);
-        if (i + 1 < last && !ct_is_movable(values[i])) values[i] = ct_seq_name(seq, "v", values[i]);
+        if (i + 1 < last && !ct_ad_movable(values[i])) values[i] = ct_seq_name(seq, "v", values[i]);
     }
     return values;
 }

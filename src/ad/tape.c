@@ -2,8 +2,8 @@
  *
  * Every real becomes a pair of itself and the number of the tape's entry that tells where it came from; the state monad
  * carries the tape (lib/ad/tape.cot), which each operation pushes its arguments' numbers and partial derivatives on.
- * Entry 0 stands for all constants. The pullback sweeps the tape from the back, once for each cotangent. The forward pass
- * costs a constant factor over the program and 32 bytes an operation; a pullback costs a constant for each entry.
+ * Entry 0 stands for all constants. The pullback sweeps the tape from the back, once for each cotangent. The forward
+ * pass costs a constant factor over the program and 32 bytes an operation; a pullback costs a constant for each entry.
  */
 #include "ad/internal.h"
 
@@ -69,7 +69,8 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
 static CtType *tape_type(CtAd *ad) { return ct_ad_state(ad, METHOD_TAPE); }
 static CtType *adjoints_type(CtAd *ad) { return ct_type_array(ad->p, ad->p->double_type); }
 
-static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
     (void)method, (void)type, (void)env;
     CtCore *entry = push(ad, seq, span, NULL, NULL, 0);
     return ct_core_pair(ad->p, span, ins[0], entry);
@@ -79,7 +80,8 @@ static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 static const CtGeneric interleave = {
     .name = "interleave", .inputs = 1, .makes = true, .makes_dual = true, .state = tape_type, .leaf = input_leaf};
 
-static CtCore *seed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *seed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                         CtCore *env) {
     (void)method, (void)type, (void)env;
     CtCore *id = ct_core_proj(ad->p, span, ins[0], 1);
     CtCore *g = ct_to_double(ad, span, ins[1]);
@@ -99,7 +101,8 @@ static const CtGeneric seed = {.name = "seed",
                                .state = adjoints_type,
                                .leaf = seed_leaf};
 
-static CtCore *lookup_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins, CtCore *env) {
+static CtCore *lookup_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                           CtCore *env) {
     (void)method, (void)seq;
     CtCore *args[2] = {env, ct_core_proj(ad->p, span, ins[0], 1)};
     CtCore *adjoint = ct_core_array(ad->p, span, ARRAY_INDEX, args, 2);
@@ -117,7 +120,9 @@ static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtSpan span = wrap->span;
     CtCore *empty = ct_core_global(p, span, ct_ad_library(ad, "tapeEmpty"));
     CtCore *parts[2], *args[2];
-    CtCore *started = ct_generic(ad, &interleave, (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->s, .ins = {wrap->x}, .state = empty});
+    CtCore *started = ct_generic(
+        ad, &interleave,
+        (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->s, .ins = {wrap->x}, .state = empty});
     ct_seq_open(seq, "x", "t", started, parts);
     CtCore *x = args[0] = parts[0];
     args[1] = parts[1];
@@ -129,9 +134,12 @@ static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtCore *zeros = ct_ad_call(ad, span, ct_ad_library(ad, "tapeAdjoints"), &tape, 1);
     CtSeq inner = ct_seq(p, NULL);
     args[0] = tape;
-    args[1] = ct_generic(ad, &seed, (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->t, .ins = {y, dy_use}, .state = zeros});
+    args[1] = ct_generic(
+        ad, &seed,
+        (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->t, .ins = {y, dy_use}, .state = zeros});
     CtCore *swept = ct_seq_name(&inner, "adjoints", ct_ad_call(ad, span, ct_ad_library(ad, "tapeSweep"), args, 2));
-    CtCore *cotangent = ct_generic(ad, &lookup, (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->s, .ins = {x}, .env = swept});
+    CtCore *cotangent = ct_generic(
+        ad, &lookup, (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->s, .ins = {x}, .env = swept});
     CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_seq_close(&inner, cotangent));
     CtCore *value = ct_generic_primal(ad, METHOD_TAPE, span, wrap->t, y);
     return ct_core_pair(p, span, value, pullback);

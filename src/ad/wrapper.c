@@ -1,5 +1,5 @@
-/* One mode from the other, for any method: a cotangent from one forward run for each real of the point, a tangent from one
- * pullback for each real of the result.
+/* One mode from the other, for any method: a cotangent from one forward run for each real of the point, a tangent from
+ * one pullback for each real of the result.
  */
 #include "ad/internal.h"
 
@@ -42,8 +42,7 @@ CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
     CtCore *b_use = ct_core_var(p, span, b);
     CtCore *row = ct_core_app(p, span, parts[1], &b_use, 1);
     CtCore *weighted = ct_generic_dot(ad, span, wrap->s, row, wrap->dx);
-    CtCore *reals =
-        over_rows(p, span, b, ct_normal(ad, span, weighted), ct_generic_basis(ad, span, wrap->t, parts[0]));
+    CtCore *reals = over_rows(p, span, b, ct_normal(ad, span, weighted), ct_generic_basis(ad, span, wrap->t, parts[0]));
     CtCore *tangent = ct_generic_fill(ad, span, wrap->t, parts[0], reals);
     return ct_core_pair(p, span, parts[0], tangent);
 }
