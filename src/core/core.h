@@ -225,6 +225,7 @@ typedef struct CtProgram {
     CtTypeTable *types;
     CT_VEC(CtGlobal *) globals; /* in order of making; callers and callees in any order */
     uint32_t next_var, next_global;
+    uint32_t simplifier_runs;
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
     CtGlobal *(*library)(void *data, const char *name); /* a monomorphic library function by name, elaborated on demand */
     void *library_data;

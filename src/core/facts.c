@@ -12,30 +12,7 @@ static const bool prim_fails[] = {
 #undef FAIL_IF
 };
 
-bool ct_core_has_args(CtCoreKind kind) {
-    switch (kind) {
-    case CORE_APP:
-    case CORE_TUPLE:
-    case CORE_CON:
-    case CORE_PRIM:
-    case CORE_ARRAY:
-    case CORE_ARRAY_LIT:
-    case CORE_DERIV:
-    case CORE_DUAL: return true;
-    case CORE_VAR:
-    case CORE_GLOBAL:
-    case CORE_LIT:
-    case CORE_STRING:
-    case CORE_LAM:
-    case CORE_LET:
-    case CORE_LETREC:
-    case CORE_PROJ:
-    case CORE_UNPACK:
-    case CORE_CASE:
-    case CORE_FAIL: return false;
-    }
-    return false;
-}
+bool ct_prim_is_total(CtPrim prim) { return !prim_fails[prim]; }
 
 /* A global that is no function is a constant, whose first use evaluates it and may fail. */
 static bool is_function(const CtGlobal *global) { return global->body != NULL && global->body->kind == CORE_LAM; }
@@ -97,7 +74,7 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
         case CORE_APP:
         case CORE_FAIL: return false;
         case CORE_PRIM:
-            if (prim_fails[core->as.call.of.prim]) return false;
+            if (!ct_prim_is_total(core->as.call.of.prim)) return false;
             break;
         case CORE_ARRAY:
             if (!array_op_is_total(core)) return false;

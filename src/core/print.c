@@ -18,7 +18,7 @@ enum { LOOSE = 0, COMPARE = 4, CONS = 5, PLUS = 6, TIMES = 7, INDEX = 9, APPLY =
 
 typedef struct Printer {
     CtProgram *p;
-    CtText *out;
+    CtText *out, scratch;
     CtMap names; /* CtVar * -> CtSym */
     CtMap taken; /* CtSym -> non-NULL while in use */
     CT_VEC(CtVar *) scope;
@@ -295,9 +295,10 @@ static void put_block(Printer *pr, CtCore *core);
 static bool fits(Printer *pr, CtCore *core, int level) {
     if (pr->flat) return true;
     if (pr->column >= WIDTH) return false;
-    CtText scratch = ct_text(pr->p->context->arena), *out = pr->out;
+    CtText *out = pr->out;
     uint32_t column = pr->column, scope = pr->scope.count;
-    pr->out = &scratch;
+    pr->scratch.length = 0;
+    pr->out = &pr->scratch;
     pr->flat = true;
     pr->room = WIDTH - column;
     put_term(pr, core, level);
@@ -311,11 +312,14 @@ static bool fits(Printer *pr, CtCore *core, int level) {
 }
 
 static void put_flat(Printer *pr, CtCore *core, int level) {
-    bool flat = pr->flat;
+    if (pr->flat) {
+        put_term(pr, core, level);
+        return;
+    }
     pr->flat = true;
     pr->room = UINT32_MAX;
     put_term(pr, core, level);
-    pr->flat = flat;
+    pr->flat = false;
 }
 
 /* On this line when it fits, otherwise on lines of its own, further in. */
@@ -677,7 +681,7 @@ static void put_term(Printer *pr, CtCore *core, int level) {
 }
 
 static Printer new_printer(CtText *out, CtProgram *p) {
-    Printer printer = {.p = p, .out = out};
+    Printer printer = {.p = p, .out = out, .scratch = ct_text(p->context->arena)};
     for (uint32_t i = 0; i < p->globals.count; i++)
         ct_map_set(p->context->arena, &printer.taken, ct_key(p->globals.items[i]->name), p->globals.items[i]);
     return printer;
