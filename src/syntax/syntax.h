@@ -303,7 +303,8 @@ typedef struct CtModule {
 
 /* Reads one source: lexes (UTF-8 checked), applies the layout rule, parses, groups adjacent clauses into bindings. Errors
  * go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be read.
- * Fixities are not resolved yet. Nesting deeper than 10,000 levels is an error, never a stack overflow. */
+ * Fixities are not resolved yet. Nesting deeper than 2,000 levels is an error, never a stack overflow; resolving an
+ * operator chain, though, makes a tree as deep as the chain is long. */
 CtModule *ct_parse_module(CtContext *context, uint32_t source);
 /* Reads one expression (a `:t` or `--expr` input). */
 CtExpr *ct_parse_expression(CtContext *context, uint32_t source);
@@ -326,5 +327,9 @@ void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, Ct
 void ct_syntax_print_type(CtText *out, const CtTypeExpr *type);
 void ct_syntax_print_pat(CtText *out, const CtPat *pat);
 void ct_syntax_print_expr(CtText *out, const CtExpr *expr);
+/* A declaration on one line, blocks in braces. */
+void ct_syntax_print_decl(CtText *out, const CtDecl *decl);
+/* True for operators (`+`, `:`), false for names made of letters. */
+bool ct_is_operator_name(CtSym name);
 
 #endif

@@ -1,0 +1,266 @@
+/* Private to the room: tokens, the parser's state and what its files share.
+ *
+ * The path inside the room: lexer.c (and literal.c) make an array of tokens; layout.c reads it with the layout rule
+ * applied on the fly, because the rule's parse-error(t) clause asks the parser; parse_*.c build the tree; fixity.c
+ * rewrites operator chains; print.c prints.
+ */
+#ifndef CT_SYNTAX_INTERNAL_H
+#define CT_SYNTAX_INTERNAL_H
+
+#include <setjmp.h>
+
+#include "syntax/syntax.h"
+
+typedef enum CtTokenKind {
+    TOKEN_END,       /* of the source */
+    TOKEN_NEXT_LINE, /* made by layout: `;` before a line at the block's column */
+    TOKEN_DEDENT,    /* made by layout: `}` before a line left of the block's column */
+    TOKEN_VARID,     /* x; qualified or not, as the next three */
+    TOKEN_CONID,
+    TOKEN_VARSYM, /* + */
+    TOKEN_CONSYM, /* : :+ */
+    TOKEN_MINUS,  /* the operators `-` and `!` also start a negation, a strict pattern */
+    TOKEN_BANG,
+    TOKEN_INT,
+    TOKEN_FRACTION,
+    TOKEN_CHAR,
+    TOKEN_STRING,
+    TOKEN_LPAREN, /* each opening bracket is followed by the one that closes it */
+    TOKEN_RPAREN,
+    TOKEN_LBRACKET,
+    TOKEN_RBRACKET,
+    TOKEN_LARRAY, /* [| */
+    TOKEN_RARRAY,
+    TOKEN_LBRACE,
+    TOKEN_RBRACE,
+    TOKEN_COMMA,
+    TOKEN_SEMICOLON,
+    TOKEN_BACKQUOTE,
+    TOKEN_DOTDOT,
+    TOKEN_DCOLON,
+    TOKEN_EQUALS,
+    TOKEN_BACKSLASH,
+    TOKEN_BAR,
+    TOKEN_LARROW,
+    TOKEN_RARROW,
+    TOKEN_AT,
+    TOKEN_TILDE,
+    TOKEN_DARROW,
+    TOKEN_UNDERSCORE,
+    TOKEN_CASE, /* keywords from here on */
+    TOKEN_CLASS,
+    TOKEN_DATA,
+    TOKEN_DERIVING,
+    TOKEN_DO,
+    TOKEN_ELSE,
+    TOKEN_IF,
+    TOKEN_IMPORT,
+    TOKEN_IN,
+    TOKEN_INFIX,
+    TOKEN_INFIXL,
+    TOKEN_INFIXR,
+    TOKEN_INSTANCE,
+    TOKEN_LET,
+    TOKEN_MODULE,
+    TOKEN_NEWTYPE,
+    TOKEN_OF,
+    TOKEN_THEN,
+    TOKEN_TYPE,
+    TOKEN_WHERE,
+    TOKEN_PRIMITIVE, /* in library sources only; elsewhere an identifier */
+} CtTokenKind;
+
+typedef struct CtQualified {
+    CtSym module, text;
+} CtQualified;
+
+typedef struct CtString {
+    const char *text;
+    size_t length;
+} CtString;
+
+enum { CT_NO_TOKEN = UINT32_MAX };
+
+typedef struct CtToken {
+    uint32_t start, end;
+    uint32_t column; /* from 1, tabs to multiples of 8, as the layout rule counts */
+    uint32_t match;  /* brackets: the token of the other one, or CT_NO_TOKEN */
+    union {
+        CtSym name;                   /* names */
+        const CtQualified *qualified; /* qualified names */
+        uint64_t integer;             /* INT, CHAR */
+        double fraction;
+        const CtString *string;
+    };
+    uint8_t kind;
+    bool first_on_line;
+    bool is_qualified;
+} CtToken;
+
+typedef CT_VEC(CtToken) CtTokens;
+
+/* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. */
+CtTokens ct_lex(CtContext *context, uint32_t source);
+
+/* ---- lexing, between lexer.c and literal.c ---- */
+
+typedef struct CtLexer {
+    CtContext *context;
+    uint32_t source;
+    const char *text;
+    uint32_t length, at;
+    uint32_t line_start;
+    int64_t column_shift; /* column = offset in line + 1 + this: tabs add, bytes within characters subtract */
+    CtTokens tokens;
+    CT_VEC(uint32_t) open; /* brackets not closed yet */
+    CtText scratch;        /* the string being read */
+} CtLexer;
+
+enum { CT_BAD_CHARACTER = 0x110000 };
+/* The character at `at` and its size in bytes; CT_BAD_CHARACTER (and the size to skip) when it is not UTF-8. */
+uint32_t ct_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size);
+/* Steps over one character of a string or comment, keeping lines and columns. */
+void ct_lex_step(CtLexer *lexer);
+CtSpan ct_lex_span(const CtLexer *lexer, uint32_t start);
+/* Each reads one literal at `at`, fills the token's kind and value and moves `at` behind it. */
+void ct_lex_number(CtLexer *lexer, CtToken *token);
+void ct_lex_char(CtLexer *lexer, CtToken *token);
+void ct_lex_string(CtLexer *lexer, CtToken *token);
+
+/* ---- the parser ---- */
+
+enum { CT_NESTING_LIMIT = 2000 };
+
+/* A list being built; lists nest like calls, and all live on one stack, so that each ends as an array of just its size.
+ */
+typedef struct CtList {
+    size_t before, mark; /* the stack's top before it, and where its items begin */
+    uint32_t item_size, count;
+} CtList;
+
+typedef struct CtParser {
+    CtContext *context;
+    uint32_t source;
+    const CtToken *tokens;
+    uint32_t token_count;
+    uint32_t at;             /* the next token written */
+    CtTokenKind kind;        /* what the parser sees next: its kind, or one that layout made before it */
+    bool fresh;              /* the token is first on its line and layout has not dealt with that */
+    uint32_t last_end;       /* where the last token that was read ends */
+    CT_VEC(uint32_t) blocks; /* columns of the layout blocks that are open; 0: a block in braces */
+    uint32_t depth;          /* of nesting */
+    uint32_t open;           /* innermost bracket being read, or CT_NO_TOKEN */
+    uint32_t negated;        /* the token that stands behind a prefix minus */
+    char *stack;             /* of the lists being built */
+    size_t stack_top, stack_size;
+    jmp_buf *recover;    /* where a syntax error goes */
+    uint32_t last_error; /* the token of the last syntax error: one is enough at a place */
+    CtSym word_as, word_hiding, word_qualified;
+} CtParser;
+
+void ct_list_begin(CtParser *p, CtList *list, size_t item_size);
+void *ct_list_slot(CtParser *p, CtList *list);
+/* The finished array, in the arena; NULL when empty. */
+void *ct_list_end(CtParser *p, CtList *list);
+
+#define CT_LIST_ADD(p, list, T, ...)                                                                                   \
+    do {                                                                                                               \
+        T item_ = __VA_ARGS__; /* first: it may build lists of its own */                                              \
+        *(T *)ct_list_slot((p), (list)) = item_;                                                                       \
+    } while (0)
+
+/* ---- reading tokens: layout.c ---- */
+
+static inline const CtToken *ct_token(const CtParser *p) { return &p->tokens[p->at]; }
+static inline const CtToken *ct_token_after(const CtParser *p, uint32_t n) {
+    return p->at + n < p->token_count ? &p->tokens[p->at + n] : &p->tokens[p->token_count - 1];
+}
+
+void ct_advance(CtParser *p);
+/* Looks again at what is next, after `blocks`, `at` or `fresh` has changed. */
+void ct_settle(CtParser *p);
+
+/* A layout block, in braces or by indentation:
+ *     CtBlock block = ct_block_open(p);
+ *     while (ct_block_next(p, &block)) item(p);
+ */
+typedef struct CtBlock {
+    bool in_braces, is_empty, started;
+    uint32_t opened; /* the brace's token */
+    uint32_t outer_open;
+} CtBlock;
+
+CtBlock ct_block_open(CtParser *p);
+/* True when another item follows; else the block is closed, by layout, a brace or the parse-error(t) rule. */
+bool ct_block_next(CtParser *p, CtBlock *block);
+
+/* ---- errors: parse.c ---- */
+
+/* Reports "expected …, found …" at the next token and leaves for the next declaration. */
+_Noreturn void ct_fail(CtParser *p, const char *expected);
+_Noreturn void ct_fail_help(CtParser *p, const char *expected, const char *help);
+/* Leaves for the next declaration; the error has been reported. */
+_Noreturn void ct_leave_declaration(CtParser *p);
+void ct_expect(CtParser *p, CtTokenKind kind, const char *expected);
+bool ct_accept(CtParser *p, CtTokenKind kind);
+/* Counts nesting, so that no source can overflow the C stack; each ct_enter has its ct_leave. */
+void ct_enter(CtParser *p);
+static inline void ct_leave(CtParser *p) { p->depth--; }
+const char *ct_token_text(CtTokenKind kind);
+
+/* Brackets: opens one (returns what to give back), closes it or fails with a note at the opening one. */
+uint32_t ct_bracket_open(CtParser *p);
+void ct_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer);
+
+static inline CtSpan ct_span_here(const CtParser *p) {
+    return (CtSpan){p->source, ct_token(p)->start, ct_token(p)->end};
+}
+/* From `start` to the end of what has been read. */
+static inline CtSpan ct_span_from(const CtParser *p, uint32_t start) {
+    return (CtSpan){p->source, start, p->last_end > start ? p->last_end : start};
+}
+
+/* ---- the grammar: parse_*.c ---- */
+
+CtName ct_token_name(const CtParser *p, const CtToken *token);
+bool ct_is_operator(CtTokenKind kind); /* starts an infix operator */
+bool ct_is_constructor_operator(const CtParser *p);
+bool ct_is_variable_operator(const CtParser *p);
+CtName ct_parse_operator(CtParser *p, bool *is_con); /* + :+ `f` `C` */
+bool ct_at_variable(const CtParser *p);              /* x or (+), unqualified */
+CtName ct_parse_variable(CtParser *p);
+CtLit ct_parse_literal(CtParser *p);
+
+CtExpr *ct_expr_new(CtParser *p, CtExprKind kind, CtSpan span);
+CtExpr *ct_parse_expr(CtParser *p);
+CtExpr *ct_parse_chain(CtParser *p, bool section);
+CtExpr *ct_parse_bracketed(CtParser *p);
+CtExpr *ct_parse_operator_expr(CtParser *p);
+CtExpr *ct_parse_annotation(CtParser *p, CtExpr *expr); /* [:: type] behind it */
+CtExpr *ct_parse_atom(CtParser *p);
+CtStmt *ct_parse_qualifiers(CtParser *p, uint32_t *count); /* after `|` */
+CtStmt *ct_parse_statements(CtParser *p, uint32_t *count); /* after `do` */
+void ct_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs);
+
+CtPat *ct_pat_new(CtParser *p, CtPatKind kind, CtSpan span);
+CtPat *ct_parse_pat(CtParser *p);
+CtPat *ct_parse_apat(CtParser *p);
+bool ct_at_apat(const CtParser *p);
+bool ct_starts_apat(const CtParser *p, uint32_t token);
+
+CtTypeExpr *ct_parse_type(CtParser *p);
+CtTypeExpr *ct_parse_btype(CtParser *p);
+CtTypeExpr *ct_parse_atype(CtParser *p);
+bool ct_at_atype(const CtParser *p);
+CtQualType ct_parse_qual_type(CtParser *p);
+
+void ct_parse_decls(CtParser *p, CtDecls *decls); /* a block of declarations, after `let` or `where` */
+/* Reads one signature, fixity declaration or clause into `list` of CtDecl. */
+void ct_parse_decl(CtParser *p, CtList *list);
+void ct_parse_top_decl(CtParser *p, CtList *list);
+/* Reads one declaration by `parse`; after an error stands at the next one. */
+void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list);
+CtName ct_parse_module_name(CtParser *p);
+CtName *ct_parse_name_list(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */
+
+#endif

@@ -1,0 +1,110 @@
+/* The layout rule of Haskell 98 §9.3, applied while the parser reads.
+ *
+ * The report's algorithm L inserts `{`, `;` and `}`. Here the inserted tokens are kinds that the parser sees before the
+ * token written: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends where
+ * the next token cannot belong to it", is ct_block_next: an item of the block has ended and no separator follows.
+ */
+#include "syntax/internal.h"
+
+void ct_settle(CtParser *p) {
+    const CtToken *token = ct_token(p);
+    p->kind = (CtTokenKind)token->kind;
+    if (p->blocks.count == 0) return;
+    uint32_t column = p->blocks.items[p->blocks.count - 1];
+    if (column == 0) return;
+    if (token->kind == TOKEN_END)
+        p->kind = TOKEN_DEDENT;
+    else if (p->fresh && token->column == column)
+        p->kind = TOKEN_NEXT_LINE;
+    else if (p->fresh && token->column < column)
+        p->kind = TOKEN_DEDENT;
+}
+
+void ct_advance(CtParser *p) {
+    const CtToken *token = ct_token(p);
+    if (p->kind == TOKEN_NEXT_LINE) {
+        p->fresh = false;
+        p->kind = (CtTokenKind)token->kind;
+        return;
+    }
+    if (token->kind == TOKEN_END) return;
+    p->last_end = token->end;
+    p->at++;
+    p->fresh = ct_token(p)->first_on_line;
+    ct_settle(p);
+}
+
+CtBlock ct_block_open(CtParser *p) {
+    CtBlock block = {.opened = p->at, .outer_open = p->open};
+    const CtToken *token = ct_token(p);
+    uint32_t outer = p->blocks.count == 0 ? 0 : p->blocks.items[p->blocks.count - 1];
+    if (token->kind == TOKEN_LBRACE) {
+        block.in_braces = true;
+        p->open = p->at;
+        ct_push(p->context->arena, &p->blocks, 0u);
+        p->fresh = false;
+        ct_settle(p);
+        ct_advance(p);
+    } else if (token->kind != TOKEN_END && token->column > outer) {
+        ct_push(p->context->arena, &p->blocks, token->column);
+        p->fresh = false;
+        ct_settle(p);
+    } else {
+        block.is_empty = true; /* {n} where n is not right of the block around: `{` `}` */
+    }
+    return block;
+}
+
+static void close_block(CtParser *p) {
+    p->blocks.count--;
+    ct_settle(p);
+}
+
+/* Tokens that start no item of any block: behind a `;` made by layout they end it, by parse-error(t). */
+static bool ends_block(CtTokenKind kind) {
+    switch (kind) {
+    case TOKEN_WHERE:
+    case TOKEN_IN:
+    case TOKEN_OF:
+    case TOKEN_THEN:
+    case TOKEN_ELSE:
+    case TOKEN_RPAREN:
+    case TOKEN_RBRACKET:
+    case TOKEN_RARRAY:
+    case TOKEN_RBRACE:
+    case TOKEN_COMMA: return true;
+    default: return false;
+    }
+}
+
+static bool next_in_braces(CtParser *p, CtBlock *block) {
+    bool separated = !block->started;
+    block->started = true;
+    while (p->kind == TOKEN_SEMICOLON) {
+        separated = true;
+        ct_advance(p);
+    }
+    if (p->kind != TOKEN_RBRACE) {
+        if (!separated) ct_fail(p, "`;` or `}`");
+        if (p->kind == TOKEN_END) ct_fail(p, "`}`");
+        return true;
+    }
+    p->open = block->outer_open;
+    p->blocks.count--;
+    ct_advance(p);
+    return false;
+}
+
+bool ct_block_next(CtParser *p, CtBlock *block) {
+    if (block->is_empty) return false;
+    if (block->in_braces) return next_in_braces(p, block);
+    bool separated = !block->started;
+    block->started = true;
+    while (p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE) {
+        separated = true;
+        ct_advance(p);
+    }
+    if (p->kind != TOKEN_DEDENT && separated && !ends_block(p->kind)) return true;
+    close_block(p);
+    return false;
+}

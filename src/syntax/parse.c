@@ -1,0 +1,424 @@
+/* The parser's frame: lists, errors and recovery, brackets, names, and the public entries.
+ *
+ * The grammar stands in parse_expr.c, parse_pat.c, parse_type.c, parse_decl.c and parse_top.c, a rule above each
+ * function. A syntax error is reported once, leaves by longjmp, and reading resumes at the next declaration.
+ */
+#include "syntax/internal.h"
+
+/* ---- lists ---- */
+
+enum { ALIGNMENT = 16 };
+
+void ct_list_begin(CtParser *p, CtList *list, size_t item_size) {
+    *list = (CtList){.before = p->stack_top, .item_size = (uint32_t)item_size};
+    list->mark = p->stack_top = (p->stack_top + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
+void *ct_list_slot(CtParser *p, CtList *list) {
+    if (p->stack_size - p->stack_top < list->item_size) {
+        size_t larger = p->stack_size == 0 ? 4096 : p->stack_size * 2;
+        char *moved = ct_alloc(p->context->arena, larger);
+        if (p->stack_top > 0) memcpy(moved, p->stack, p->stack_top);
+        p->stack = moved;
+        p->stack_size = larger;
+    }
+    void *slot = p->stack + p->stack_top;
+    p->stack_top += list->item_size;
+    list->count++;
+    return slot;
+}
+
+void *ct_list_end(CtParser *p, CtList *list) {
+    p->stack_top = list->before;
+    if (list->count == 0) return NULL;
+    size_t size = (size_t)list->count * list->item_size;
+    void *items = ct_alloc(p->context->arena, size);
+    memcpy(items, p->stack + list->mark, size);
+    return items;
+}
+
+/* ---- saying what was found ---- */
+
+const char *ct_token_text(CtTokenKind kind) {
+    switch (kind) {
+    case TOKEN_END: return "the end of the file";
+    case TOKEN_NEXT_LINE: return "the next line of the block";
+    case TOKEN_DEDENT: return "the end of the block";
+    case TOKEN_VARID: return "a name";
+    case TOKEN_CONID: return "a constructor";
+    case TOKEN_VARSYM:
+    case TOKEN_CONSYM: return "an operator";
+    case TOKEN_MINUS: return "`-`";
+    case TOKEN_BANG: return "`!`";
+    case TOKEN_INT:
+    case TOKEN_FRACTION: return "a number";
+    case TOKEN_CHAR: return "a character";
+    case TOKEN_STRING: return "a string";
+    case TOKEN_LPAREN: return "`(`";
+    case TOKEN_RPAREN: return "`)`";
+    case TOKEN_LBRACKET: return "`[`";
+    case TOKEN_RBRACKET: return "`]`";
+    case TOKEN_LARRAY: return "`[|`";
+    case TOKEN_RARRAY: return "`|]`";
+    case TOKEN_LBRACE: return "`{`";
+    case TOKEN_RBRACE: return "`}`";
+    case TOKEN_COMMA: return "`,`";
+    case TOKEN_SEMICOLON: return "`;`";
+    case TOKEN_BACKQUOTE: return "a backquote";
+    case TOKEN_DOTDOT: return "`..`";
+    case TOKEN_DCOLON: return "`::`";
+    case TOKEN_EQUALS: return "`=`";
+    case TOKEN_BACKSLASH: return "`\\`";
+    case TOKEN_BAR: return "`|`";
+    case TOKEN_LARROW: return "`<-`";
+    case TOKEN_RARROW: return "`->`";
+    case TOKEN_AT: return "`@`";
+    case TOKEN_TILDE: return "`~`";
+    case TOKEN_DARROW: return "`=>`";
+    case TOKEN_UNDERSCORE: return "`_`";
+    case TOKEN_CASE: return "`case`";
+    case TOKEN_CLASS: return "`class`";
+    case TOKEN_DATA: return "`data`";
+    case TOKEN_DERIVING: return "`deriving`";
+    case TOKEN_DO: return "`do`";
+    case TOKEN_ELSE: return "`else`";
+    case TOKEN_IF: return "`if`";
+    case TOKEN_IMPORT: return "`import`";
+    case TOKEN_IN: return "`in`";
+    case TOKEN_INFIX: return "`infix`";
+    case TOKEN_INFIXL: return "`infixl`";
+    case TOKEN_INFIXR: return "`infixr`";
+    case TOKEN_INSTANCE: return "`instance`";
+    case TOKEN_LET: return "`let`";
+    case TOKEN_MODULE: return "`module`";
+    case TOKEN_NEWTYPE: return "`newtype`";
+    case TOKEN_OF: return "`of`";
+    case TOKEN_THEN: return "`then`";
+    case TOKEN_TYPE: return "`type`";
+    case TOKEN_WHERE: return "`where`";
+    case TOKEN_PRIMITIVE: return "`primitive`";
+    }
+    return "";
+}
+
+/* "the name `x`", "`)`", "the end of the file". */
+static const char *found(CtParser *p) {
+    enum { LONGEST = 40 };
+    const CtToken *token = ct_token(p);
+    CtTokenKind kind = (CtTokenKind)token->kind;
+    const char *what = NULL;
+    if (kind == TOKEN_VARID) what = "the name";
+    if (kind == TOKEN_CONID) what = "the constructor";
+    if (kind == TOKEN_VARSYM || kind == TOKEN_CONSYM) what = "the operator";
+    if (kind == TOKEN_INT || kind == TOKEN_FRACTION) what = "the number";
+    if (what == NULL || token->end - token->start > LONGEST) return ct_token_text(kind);
+    const char *text = p->context->sources.items[p->source].text + token->start;
+    return ct_format(p->context->arena, "%s `%.*s`", what, (int)(token->end - token->start), text);
+}
+
+/* ---- errors ---- */
+
+static bool is_closing(CtTokenKind kind) {
+    return kind == TOKEN_RPAREN || kind == TOKEN_RBRACKET || kind == TOKEN_RARRAY || kind == TOKEN_RBRACE;
+}
+
+static const char *closing_text(uint8_t opening) { return ct_token_text((CtTokenKind)(opening + 1)); }
+
+static CtSpan token_span(const CtParser *p, uint32_t token) {
+    return (CtSpan){p->source, p->tokens[token].start, p->tokens[token].end};
+}
+
+static CtErrorCode error_code(const CtParser *p, bool unclosed) {
+    if (unclosed) return CT_E0202;
+    if (is_closing(p->kind) && p->open == CT_NO_TOKEN) return CT_E0203;
+    if (p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END)) return CT_E0205;
+    if (p->kind == TOKEN_EQUALS) return CT_E0206;
+    return CT_E0201;
+}
+
+static const char *usual_help(CtParser *p, CtErrorCode code) {
+    if (code == CT_E0205)
+        return ct_format(p->context->arena,
+                         "a line that continues what stands above begins right of column %u, where its block begins",
+                         p->blocks.items[p->blocks.count - 1]);
+    if (code == CT_E0206) return "`=` defines a name; to compare, write `==`";
+    if (code == CT_E0203) return "remove it, or open the bracket that it closes";
+    if (p->kind == TOKEN_TYPE || p->kind == TOKEN_DATA || p->kind == TOKEN_CLASS || p->kind == TOKEN_INSTANCE ||
+        p->kind == TOKEN_MODULE || p->kind == TOKEN_IMPORT)
+        return "this word is a keyword and cannot name a value";
+    return NULL;
+}
+
+void ct_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
+
+void ct_fail_help(CtParser *p, const char *expected, const char *help) {
+    if (p->last_error == p->at) ct_leave_declaration(p); /* the same place has been complained of */
+    p->last_error = p->at;
+    bool at_end = p->kind == TOKEN_END || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
+    bool unclosed =
+        p->open != CT_NO_TOKEN && (at_end || (is_closing(p->kind) && (uint8_t)p->kind != p->tokens[p->open].kind + 1));
+    CtErrorCode code = error_code(p, unclosed);
+    CtDiag *diag;
+    if (p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END))
+        diag = ct_error(p->context, code, ct_span_here(p), "expected %s, found a line that begins at column %u",
+                        expected, ct_token(p)->column);
+    else
+        diag = ct_error(p->context, code, ct_span_here(p), "expected %s, found %s", expected, found(p));
+    if (unclosed)
+        ct_note(p->context, diag, token_span(p, p->open), "this %s needs its %s",
+                ct_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
+    if (help == NULL && !unclosed) help = usual_help(p, code);
+    if (help != NULL) ct_help(p->context, diag, "%s", help);
+    ct_leave_declaration(p);
+}
+
+void ct_fail(CtParser *p, const char *expected) { ct_fail_help(p, expected, NULL); }
+
+bool ct_accept(CtParser *p, CtTokenKind kind) {
+    if (p->kind != kind) return false;
+    ct_advance(p);
+    return true;
+}
+
+void ct_expect(CtParser *p, CtTokenKind kind, const char *expected) {
+    if (!ct_accept(p, kind)) ct_fail(p, expected);
+}
+
+void ct_enter(CtParser *p) {
+    if (++p->depth <= CT_NESTING_LIMIT) return;
+    CtDiag *diag =
+        ct_error(p->context, CT_E0207, ct_span_here(p), "this is nested more than %d levels deep", CT_NESTING_LIMIT);
+    ct_help(p->context, diag, "give inner parts names of their own");
+    ct_leave_declaration(p);
+}
+
+/* ---- brackets ---- */
+
+uint32_t ct_bracket_open(CtParser *p) {
+    uint32_t outer = p->open;
+    p->open = p->at;
+    ct_advance(p);
+    return outer;
+}
+
+void ct_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer) {
+    if (p->kind != closing) {
+        const char *expected = closing == TOKEN_RPAREN     ? "`,` or `)`"
+                               : closing == TOKEN_RBRACKET ? "`,` or `]`"
+                               : closing == TOKEN_RARRAY   ? "`,` or `|]`"
+                                                           : "`,` or `}`";
+        ct_fail(p, expected);
+    }
+    p->open = outer; /* before the next token is looked at */
+    ct_advance(p);
+}
+
+/* ---- names ---- */
+
+CtName ct_token_name(const CtParser *p, const CtToken *token) {
+    CtSpan span = {p->source, token->start, token->end};
+    if (token->is_qualified) return (CtName){token->qualified->module, token->qualified->text, span};
+    return (CtName){NULL, token->name, span};
+}
+
+bool ct_is_operator(CtTokenKind kind) {
+    return kind == TOKEN_VARSYM || kind == TOKEN_CONSYM || kind == TOKEN_MINUS || kind == TOKEN_BANG ||
+           kind == TOKEN_BACKQUOTE;
+}
+
+bool ct_is_constructor_operator(const CtParser *p) {
+    return p->kind == TOKEN_CONSYM || (p->kind == TOKEN_BACKQUOTE && ct_token_after(p, 1)->kind == TOKEN_CONID);
+}
+
+bool ct_is_variable_operator(const CtParser *p) { return ct_is_operator(p->kind) && !ct_is_constructor_operator(p); }
+
+/* op -> varsym | consym | ` varid ` | ` conid ` */
+CtName ct_parse_operator(CtParser *p, bool *is_con) {
+    *is_con = ct_is_constructor_operator(p);
+    bool quoted = ct_accept(p, TOKEN_BACKQUOTE);
+    if (quoted && p->kind != TOKEN_VARID && p->kind != TOKEN_CONID) ct_fail(p, "a name between backquotes");
+    CtName name = ct_token_name(p, ct_token(p));
+    ct_advance(p);
+    if (quoted) ct_expect(p, TOKEN_BACKQUOTE, "the closing backquote");
+    return name;
+}
+
+/* var -> varid | ( varsym ) */
+bool ct_at_variable(const CtParser *p) {
+    if (p->kind == TOKEN_VARID) return true;
+    CtTokenKind next = (CtTokenKind)ct_token_after(p, 1)->kind;
+    return p->kind == TOKEN_LPAREN && (next == TOKEN_VARSYM || next == TOKEN_MINUS || next == TOKEN_BANG) &&
+           ct_token_after(p, 2)->kind == TOKEN_RPAREN;
+}
+
+CtName ct_parse_variable(CtParser *p) {
+    if (!ct_at_variable(p)) ct_fail(p, "a name");
+    bool in_parens = ct_accept(p, TOKEN_LPAREN);
+    CtName name = ct_token_name(p, ct_token(p));
+    if (name.module != NULL) ct_fail_help(p, "a name", "a name that is defined is not qualified");
+    ct_advance(p);
+    if (in_parens) ct_advance(p);
+    return name;
+}
+
+/* ---- entries ---- */
+
+static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
+    enum { LARGEST_SOURCE = 0x7fffffff };
+    *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
+    p->last_error = CT_NO_TOKEN;
+    if (context->sources.items[source].length > LARGEST_SOURCE) {
+        ct_error(context, CT_E0108, CT_NO_SPAN, "%s is larger than 2 GB", context->sources.items[source].name);
+        return false;
+    }
+    CtTokens tokens = ct_lex(context, source);
+    p->tokens = tokens.items;
+    p->token_count = tokens.count;
+    p->fresh = true;
+    p->word_as = ct_intern_text(&context->symbols, "as");
+    p->word_hiding = ct_intern_text(&context->symbols, "hiding");
+    p->word_qualified = ct_intern_text(&context->symbols, "qualified");
+    ct_settle(p);
+    return true;
+}
+
+/* Stands at the next declaration of the innermost block: behind a `;`, or at a line that begins no deeper. */
+static void skip_declaration(CtParser *p, uint32_t start) {
+    uint32_t column = p->blocks.count == 0 ? 1 : p->blocks.items[p->blocks.count - 1], braces = 0;
+    if (p->at == start && p->tokens[p->at].kind != TOKEN_END) p->at++;
+    for (;; p->at++) {
+        const CtToken *token = ct_token(p);
+        if (token->kind == TOKEN_END) break;
+        if (column > 0 && token->first_on_line && token->column <= column) break;
+        if (column > 0) continue;
+        if (token->kind == TOKEN_LBRACE) braces++;
+        if (braces == 0 && (token->kind == TOKEN_SEMICOLON || token->kind == TOKEN_RBRACE)) break;
+        if (token->kind == TOKEN_RBRACE) braces--;
+    }
+    p->fresh = true;
+    ct_settle(p);
+}
+
+void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
+    jmp_buf here, *outer = p->recover;
+    const uint32_t start = p->at, blocks = p->blocks.count, depth = p->depth, open = p->open, count = list->count;
+    const size_t top = p->stack_top;
+    p->recover = &here;
+    if (setjmp(here) == 0) {
+        parse(p, list);
+    } else {
+        p->blocks.count = blocks;
+        p->depth = depth;
+        p->open = open;
+        p->stack_top = top;
+        list->count = count;
+        skip_declaration(p, start);
+    }
+    p->recover = outer;
+}
+
+/* modid -> conid {. conid} */
+CtName ct_parse_module_name(CtParser *p) {
+    const CtToken *token = ct_token(p);
+    if (p->kind != TOKEN_CONID) ct_fail(p, "the name of a module, which begins with a capital");
+    const char *text = p->context->sources.items[p->source].text + token->start;
+    CtSym name = ct_intern(&p->context->symbols, text, token->end - token->start);
+    ct_advance(p);
+    return (CtName){NULL, name, {p->source, token->start, token->end}};
+}
+
+/* [module modid [exports] where] */
+static void module_header(CtParser *p, CtList *list) {
+    CtModule *module = *(CtModule **)(void *)(p->stack + list->mark);
+    if (!ct_accept(p, TOKEN_MODULE)) return;
+    module->name = ct_parse_module_name(p);
+    if (p->kind == TOKEN_LPAREN) {
+        module->has_exports = true;
+        module->exports = ct_parse_name_list(p, &module->export_count);
+    }
+    ct_expect(p, TOKEN_WHERE, "`where`");
+}
+
+/* One declaration, after which must stand the next one or the end. */
+static void separated_top_decl(CtParser *p, CtList *list) {
+    ct_parse_top_decl(p, list);
+    bool at_end = p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
+    if (at_end || (p->kind == TOKEN_RBRACE && p->blocks.items[p->blocks.count - 1] == 0)) return;
+    const char *help = NULL;
+    if (p->kind == TOKEN_EQUALS) help = "a definition has one `=`; to compare, write `==`";
+    if (p->kind == TOKEN_BACKSLASH || p->kind == TOKEN_LET || p->kind == TOKEN_IF || p->kind == TOKEN_CASE ||
+        p->kind == TOKEN_DO)
+        help = "as an argument this stands in parentheses, or behind `$`";
+    ct_fail_help(p, "the end of the declaration", help);
+}
+
+/* What may follow the last declaration: nothing. */
+static void module_end(CtParser *p, CtList *list) {
+    (void)list;
+    if (p->kind != TOKEN_END) ct_fail(p, "the end of the file");
+}
+
+/* body -> { topdecls } | layout block */
+static void top_decls(CtParser *p, CtDecls *decls) {
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtDecl));
+    CtBlock block = ct_block_open(p);
+    while (!block.is_empty && p->kind != TOKEN_END && p->context->error_count <= p->context->max_errors) {
+        while (p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE) ct_advance(p);
+        if (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END) { /* left of the first declaration */
+            CtDiag *diag = ct_error(p->context, CT_E0205, ct_span_here(p),
+                                    "this declaration begins at column %u, the ones above at column %u",
+                                    ct_token(p)->column, p->blocks.items[0]);
+            ct_help(p->context, diag, "declarations of one block begin at the same column");
+            p->blocks.items[0] = ct_token(p)->column;
+            ct_settle(p);
+            continue;
+        }
+        if (p->kind == TOKEN_DEDENT || p->kind == TOKEN_RBRACE || p->kind == TOKEN_END) break;
+        ct_parse_guarded(p, separated_top_decl, &list);
+    }
+    decls->count = list.count;
+    decls->items = ct_list_end(p, &list);
+    bool closed = p->kind == TOKEN_DEDENT || (block.in_braces && p->kind == TOKEN_RBRACE);
+    if (p->blocks.count > 0 && closed) {
+        p->blocks.count--;
+        p->open = CT_NO_TOKEN;
+        if (block.in_braces)
+            ct_advance(p);
+        else
+            ct_settle(p);
+    }
+    if (p->context->error_count <= p->context->max_errors) ct_parse_guarded(p, module_end, &list);
+}
+
+CtModule *ct_parse_module(CtContext *context, uint32_t source) {
+    CtParser parser, *p = &parser;
+    if (!parser_init(p, context, source)) return NULL;
+    CtModule *module = CT_NEW(context->arena, CtModule);
+    module->source = source;
+    module->name.text = ct_intern_text(&context->symbols, "Main");
+    CtList header;
+    ct_list_begin(p, &header, sizeof(CtModule *));
+    CT_LIST_ADD(p, &header, CtModule *, module);
+    ct_parse_guarded(p, module_header, &header);
+    ct_list_end(p, &header);
+    top_decls(p, &module->decls);
+    return module;
+}
+
+static void whole_expression(CtParser *p, CtList *list) {
+    CtExpr *expr = ct_parse_expr(p);
+    if (p->kind != TOKEN_END) ct_fail(p, "the end of the expression");
+    CT_LIST_ADD(p, list, CtExpr *, expr);
+}
+
+CtExpr *ct_parse_expression(CtContext *context, uint32_t source) {
+    CtParser parser, *p = &parser;
+    if (!parser_init(p, context, source)) return NULL;
+    uint32_t errors = context->error_count;
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_parse_guarded(p, whole_expression, &list);
+    CtExpr **exprs = ct_list_end(p, &list);
+    return exprs == NULL || context->error_count > errors ? NULL : exprs[0];
+}

@@ -1,0 +1,349 @@
+/* Declarations of the top level: imports, data, synonyms, classes, instances, primitives (Haskell 98 §4.2, 4.3, 5). */
+#include "syntax/internal.h"
+
+/* ---- imports and exports ---- */
+
+/* item -> var | con [( .. | name , … )] | module modid. The parts that an item lists become names of their own; with
+ * `..`, the type's name stands for all of them. */
+static void item(CtParser *p, CtList *list) {
+    if (ct_accept(p, TOKEN_MODULE)) {
+        CT_LIST_ADD(p, list, CtName, ct_parse_module_name(p));
+        return;
+    }
+    if (p->kind != TOKEN_CONID) {
+        bool is_qualified = p->kind == TOKEN_VARID && ct_token(p)->is_qualified;
+        CtName name = is_qualified ? ct_token_name(p, ct_token(p)) : ct_parse_variable(p);
+        if (is_qualified) ct_advance(p);
+        CT_LIST_ADD(p, list, CtName, name);
+        return;
+    }
+    CT_LIST_ADD(p, list, CtName, ct_token_name(p, ct_token(p)));
+    ct_advance(p);
+    if (p->kind != TOKEN_LPAREN) return;
+    uint32_t outer = ct_bracket_open(p);
+    if (!ct_accept(p, TOKEN_DOTDOT)) {
+        while (p->kind != TOKEN_RPAREN) {
+            bool is_con = p->kind == TOKEN_CONID;
+            bool con_operator = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
+            CtName part = is_con         ? ct_token_name(p, ct_token(p))
+                          : con_operator ? ct_token_name(p, ct_token_after(p, 1))
+                                         : ct_parse_variable(p);
+            if (is_con || con_operator) ct_advance(p);
+            if (con_operator) {
+                ct_advance(p);
+                ct_expect(p, TOKEN_RPAREN, "`)`");
+            }
+            CT_LIST_ADD(p, list, CtName, part);
+            if (!ct_accept(p, TOKEN_COMMA)) break;
+        }
+    }
+    ct_bracket_close(p, TOKEN_RPAREN, outer);
+}
+
+/* ( item , … , item [,] ) */
+CtName *ct_parse_name_list(CtParser *p, uint32_t *count) {
+    CtList list;
+    uint32_t outer = ct_bracket_open(p);
+    ct_list_begin(p, &list, sizeof(CtName));
+    while (p->kind != TOKEN_RPAREN) {
+        item(p, &list);
+        if (!ct_accept(p, TOKEN_COMMA)) break;
+    }
+    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    *count = list.count;
+    return ct_list_end(p, &list);
+}
+
+static bool accept_word(CtParser *p, CtSym word) {
+    if (p->kind != TOKEN_VARID || ct_token(p)->is_qualified || ct_token(p)->name != word) return false;
+    ct_advance(p);
+    return true;
+}
+
+/* import [qualified] modid [as modid] [[hiding] ( items )] */
+static CtDecl import(CtParser *p) {
+    CtDecl decl = {.kind = DECL_IMPORT};
+    ct_advance(p);
+    decl.qualified = accept_word(p, p->word_qualified);
+    decl.name = ct_parse_module_name(p);
+    if (accept_word(p, p->word_as)) decl.alias = ct_parse_module_name(p).text;
+    decl.hiding = accept_word(p, p->word_hiding);
+    if (p->kind == TOKEN_LPAREN) {
+        decl.has_list = true;
+        decl.names = ct_parse_name_list(p, &decl.name_count);
+    } else if (decl.hiding) {
+        ct_fail(p, "the names to hide, in parentheses");
+    }
+    return decl;
+}
+
+/* ---- data ---- */
+
+/* simpletype -> tycon tyvar … tyvar */
+static void simple_type(CtParser *p, CtDecl *decl) {
+    CtTypeExpr *head = ct_parse_qual_type(p).type; /* a context before it has no meaning and is left out */
+    uint32_t count = 0;
+    const CtTypeExpr *t = head;
+    for (; t->kind == TYPE_EXPR_APP; t = t->parts[0]) count++;
+    bool sound = t->kind == TYPE_EXPR_CON && t->name.module == NULL && t->name.text->text[0] != '[' &&
+                 t->name.text->text[0] != '(' && t->name.text->text[0] != '-';
+    decl->name = t->name;
+    decl->param_count = count;
+    decl->params = CT_NEW_ARRAY(p->context->arena, CtName, count);
+    for (t = head; t->kind == TYPE_EXPR_APP; t = t->parts[0]) {
+        sound = sound && t->parts[1]->kind == TYPE_EXPR_VAR;
+        decl->params[--count] = t->parts[1]->name;
+    }
+    if (sound) return;
+    CtDiag *diag = ct_error(p->context, CT_E0214, head->span, "expected the new type's name and its variables");
+    ct_help(p->context, diag, "for example: `data Tree a = …`; names of types begin with a capital");
+    ct_leave_declaration(p);
+}
+
+static bool at_field(const CtParser *p) { return p->kind == TOKEN_BANG || ct_at_atype(p); }
+
+/* field -> [!] atype */
+static CtTypeExpr *field(CtParser *p) {
+    ct_accept(p, TOKEN_BANG);
+    return ct_parse_atype(p);
+}
+
+/* { var , … :: [!] type , … } */
+static void record_fields(CtParser *p, CtConDecl *con) {
+    struct Field {
+        CtName name;
+        CtTypeExpr *type;
+    };
+    CtList list;
+    uint32_t outer = ct_bracket_open(p);
+    ct_list_begin(p, &list, sizeof(struct Field));
+    while (p->kind != TOKEN_RBRACE) {
+        uint32_t first = list.count;
+        do CT_LIST_ADD(p, &list, struct Field, {.name = ct_parse_variable(p)});
+        while (ct_accept(p, TOKEN_COMMA));
+        ct_expect(p, TOKEN_DCOLON, "`::` and the type of the field");
+        ct_accept(p, TOKEN_BANG);
+        CtTypeExpr *type = ct_parse_type(p);
+        struct Field *fields = (struct Field *)(void *)(p->stack + list.mark);
+        for (uint32_t i = first; i < list.count; i++) fields[i].type = type;
+        if (!ct_accept(p, TOKEN_COMMA)) break;
+    }
+    ct_bracket_close(p, TOKEN_RBRACE, outer);
+    uint32_t count = list.count;
+    const struct Field *fields = ct_list_end(p, &list);
+    con->field_count = count;
+    con->fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, count);
+    con->field_names = CT_NEW_ARRAY(p->context->arena, CtName, count);
+    for (uint32_t i = 0; i < count; i++) {
+        con->fields[i] = fields[i].type;
+        con->field_names[i] = fields[i].name;
+    }
+}
+
+static void plain_fields(CtParser *p, CtConDecl *con) {
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtTypeExpr *));
+    while (at_field(p)) CT_LIST_ADD(p, &list, CtTypeExpr *, field(p));
+    con->field_count = list.count;
+    con->fields = ct_list_end(p, &list);
+}
+
+/* (btype | ! atype) conop (btype | ! atype), from the operator on */
+static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
+    bool is_con;
+    if (!ct_is_constructor_operator(p))
+        ct_fail_help(p, "a constructor", "names of constructors begin with a capital, operators with `:`");
+    con->name = ct_parse_operator(p, &is_con);
+    bool strict = ct_accept(p, TOKEN_BANG);
+    CtTypeExpr *right = strict ? ct_parse_atype(p) : ct_parse_btype(p);
+    con->field_count = 2;
+    con->fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, 2);
+    con->fields[0] = left;
+    con->fields[1] = right;
+}
+
+/* The type C t …, when what looked like a constructor C was the left operand of an infix one. */
+static CtTypeExpr *as_type(CtParser *p, const CtConDecl *con) {
+    CtTypeExpr *type = CT_NEW(p->context->arena, CtTypeExpr);
+    *type = (CtTypeExpr){.kind = TYPE_EXPR_CON, .span = con->name.span, .name = con->name};
+    for (uint32_t i = 0; i < con->field_count; i++) {
+        CtTypeExpr *app = CT_NEW(p->context->arena, CtTypeExpr);
+        *app = (CtTypeExpr){
+            .kind = TYPE_EXPR_APP, .span = ct_span_join(type->span, con->fields[i]->span), .part_count = 2};
+        app->parts = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, 2);
+        app->parts[0] = type;
+        app->parts[1] = con->fields[i];
+        type = app;
+    }
+    return type;
+}
+
+/* constr -> con field … | con { fields } | type conop type */
+static CtConDecl constructor(CtParser *p) {
+    CtConDecl con = {0};
+    uint32_t start = ct_token(p)->start;
+    bool in_parens = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
+    if (p->kind == TOKEN_CONID || in_parens) {
+        if (in_parens) ct_advance(p);
+        con.name = ct_token_name(p, ct_token(p));
+        ct_advance(p);
+        if (in_parens) ct_expect(p, TOKEN_RPAREN, "`)`");
+        if (p->kind == TOKEN_LBRACE)
+            record_fields(p, &con);
+        else
+            plain_fields(p, &con);
+        if (ct_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
+    } else {
+        bool strict = ct_accept(p, TOKEN_BANG);
+        if (!ct_at_atype(p)) ct_fail(p, "a constructor, which begins with a capital");
+        CtTypeExpr *left = strict ? ct_parse_atype(p) : ct_parse_btype(p);
+        infix_constructor(p, &con, left);
+    }
+    con.span = ct_span_from(p, start);
+    return con;
+}
+
+/* deriving class | deriving ( class , … ) */
+static void deriving(CtParser *p, CtDecl *decl) {
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtName));
+    bool several = p->kind == TOKEN_LPAREN;
+    uint32_t outer = several ? ct_bracket_open(p) : 0;
+    while (!several || p->kind != TOKEN_RPAREN) {
+        if (p->kind != TOKEN_CONID) ct_fail(p, "the name of a class");
+        CT_LIST_ADD(p, &list, CtName, ct_token_name(p, ct_token(p)));
+        ct_advance(p);
+        if (!several || !ct_accept(p, TOKEN_COMMA)) break;
+    }
+    if (several) ct_bracket_close(p, TOKEN_RPAREN, outer);
+    decl->deriving_count = list.count;
+    decl->deriving = ct_list_end(p, &list);
+}
+
+/* (data | newtype) [context =>] simpletype [= constr | … | constr] [deriving] */
+static CtDecl data(CtParser *p) {
+    CtDecl decl = {.kind = DECL_DATA, .is_newtype = p->kind == TOKEN_NEWTYPE};
+    ct_advance(p);
+    simple_type(p, &decl);
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtConDecl));
+    if (ct_accept(p, TOKEN_EQUALS)) {
+        do CT_LIST_ADD(p, &list, CtConDecl, constructor(p));
+        while (ct_accept(p, TOKEN_BAR));
+    } else if (p->kind == TOKEN_WHERE) {
+        ct_fail_help(p, "`=`", "constructors are written `data T a = A a | B`");
+    }
+    decl.con_count = list.count;
+    decl.cons = ct_list_end(p, &list);
+    if (ct_accept(p, TOKEN_DERIVING)) deriving(p, &decl);
+    if (decl.is_newtype && (decl.con_count != 1 || decl.cons[0].field_count != 1))
+        ct_error(p->context, CT_E0201, decl.name.span, "a newtype has one constructor with one field");
+    return decl;
+}
+
+/* type simpletype = type */
+static CtDecl synonym(CtParser *p) {
+    CtDecl decl = {.kind = DECL_SYNONYM};
+    ct_advance(p);
+    simple_type(p, &decl);
+    ct_expect(p, TOKEN_EQUALS, "`=` and the type that the name stands for");
+    decl.type.type = ct_parse_type(p);
+    return decl;
+}
+
+/* ---- classes and instances ---- */
+
+/* where { decl ; … ; decl }; an error in one leaves the others */
+static void body(CtParser *p, CtDecls *decls) {
+    if (!ct_accept(p, TOKEN_WHERE)) return;
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtDecl));
+    CtBlock block = ct_block_open(p);
+    while (ct_block_next(p, &block)) ct_parse_guarded(p, ct_parse_decl, &list);
+    decls->count = list.count;
+    decls->items = ct_list_end(p, &list);
+}
+
+/* class tyvar, or class type, with its context */
+static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
+    *type = ct_parse_qual_type(p);
+    CtTypeExpr *whole = type->type;
+    if (whole->kind == TYPE_EXPR_APP && whole->parts[0]->kind == TYPE_EXPR_CON) {
+        decl->name = whole->parts[0]->name;
+        return whole->parts[1];
+    }
+    CtDiag *diag = ct_error(p->context, CT_E0214, whole->span, "expected a class and one type");
+    ct_help(p->context, diag,
+            decl->kind == DECL_CLASS ? "for example: `class Shape a where`"
+                                     : "for example: `instance Eq a => Eq (Tree a) where`");
+    ct_leave_declaration(p);
+}
+
+/* class [context =>] class tyvar [where decls] */
+static CtDecl class_decl(CtParser *p) {
+    CtDecl decl = {.kind = DECL_CLASS};
+    CtQualType type;
+    ct_advance(p);
+    CtTypeExpr *param = head(p, &decl, &type);
+    if (param->kind != TYPE_EXPR_VAR) {
+        ct_error(p->context, CT_E0214, param->span, "the parameter of a class is a type variable");
+        ct_leave_declaration(p);
+    }
+    decl.supers = type.constraints;
+    decl.super_count = type.constraint_count;
+    decl.params = CT_NEW(p->context->arena, CtName);
+    decl.params[0] = param->name;
+    decl.param_count = 1;
+    body(p, &decl.body);
+    return decl;
+}
+
+/* instance [context =>] class type [where decls] */
+static CtDecl instance_decl(CtParser *p) {
+    CtDecl decl = {.kind = DECL_INSTANCE};
+    ct_advance(p);
+    decl.type.type = head(p, &decl, &decl.type);
+    body(p, &decl.body);
+    return decl;
+}
+
+/* primitive string var :: type */
+static CtDecl primitive(CtParser *p) {
+    CtDecl decl = {.kind = DECL_PRIMITIVE, .name_count = 1};
+    ct_advance(p);
+    if (p->kind != TOKEN_STRING) ct_fail(p, "the operation's name as a string");
+    decl.primitive = ct_token(p)->string->text;
+    ct_advance(p);
+    decl.names = CT_NEW(p->context->arena, CtName);
+    decl.names[0] = ct_parse_variable(p);
+    ct_expect(p, TOKEN_DCOLON, "`::` and the type");
+    decl.type = ct_parse_qual_type(p);
+    return decl;
+}
+
+static bool imports_over(const CtParser *p, const CtList *list) {
+    if (list->count == 0) return false;
+    return ((const CtDecl *)(const void *)(p->stack + list->mark))[list->count - 1].kind != DECL_IMPORT;
+}
+
+/* topdecl -> import | data | synonym | class | instance | primitive | decl */
+void ct_parse_top_decl(CtParser *p, CtList *list) {
+    uint32_t start = ct_token(p)->start;
+    CtDecl decl;
+    switch (p->kind) {
+    case TOKEN_IMPORT:
+        if (imports_over(p, list))
+            ct_error(p->context, CT_E0201, ct_span_here(p), "imports stand before other declarations");
+        decl = import(p);
+        break;
+    case TOKEN_DATA:
+    case TOKEN_NEWTYPE: decl = data(p); break;
+    case TOKEN_TYPE: decl = synonym(p); break;
+    case TOKEN_CLASS: decl = class_decl(p); break;
+    case TOKEN_INSTANCE: decl = instance_decl(p); break;
+    case TOKEN_PRIMITIVE: decl = primitive(p); break;
+    default: ct_parse_decl(p, list); return;
+    }
+    decl.span = ct_span_from(p, start);
+    CT_LIST_ADD(p, list, CtDecl, decl);
+}
