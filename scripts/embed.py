@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""embed.py OUTPUT NAME=FILE…: the library's sources as a C array of struct CtEmbedded, NAME being what messages call it."""
+import sys
+
+
+def literal(data):
+    """Lines of a C byte array: string literals have a length limit that a prelude exceeds."""
+    for start in range(0, len(data), 24):
+        yield "    " + ",".join(str(byte) for byte in data[start:start + 24]) + ","
+
+
+def main():
+    out, rows = [], []
+    out.append("/* Made by scripts/embed.py. */\n#include \"embedded.h\"\n")
+    for index, argument in enumerate(sys.argv[2:]):
+        name, path = argument.split("=", 1)
+        with open(path, "rb") as file:
+            data = file.read()
+        out.append(f"static const unsigned char text_{index}[] = {{")
+        out.extend(literal(data + b"\0"))
+        out.append("};\n")
+        rows.append(f'    {{"{name}", (const char *)text_{index}, {len(data)}}},')
+    out.append("const struct CtEmbedded ct_embedded[] = {")
+    out.extend(rows)
+    out.append("};\nconst unsigned ct_embedded_count = sizeof ct_embedded / sizeof *ct_embedded;\n")
+    with open(sys.argv[1], "w", encoding="ascii") as file:
+        file.write("\n".join(out))
+
+
+main()

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Runs the golden programs of tests/golden: see tests/README.md."""
+import argparse
+import difflib
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+GOLDEN = os.path.join(HERE, "golden")
+MARK = "-- $ "
+
+
+def commands_of(path):
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return [line[len(MARK):].rstrip("\n") for line in file if line.startswith(MARK)]
+
+
+def run(command, folder, name, cotan, timeout):
+    """What a command prints, in the form of a .out file."""
+    environment = dict(os.environ, PATH=os.path.dirname(cotan) + os.pathsep + os.environ["PATH"], NO_COLOR="1",
+                       LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    script = command.replace("FILE", name)
+    try:
+        done = subprocess.run(["sh", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return f"$ {command}\nexit timeout\n"
+    text = f"$ {command}\n"
+    out = done.stdout.decode("utf-8", "surrogateescape")
+    if out and not out.endswith("\n"):
+        out += "\n\\ no newline\n"
+    text += out
+    for line in done.stderr.decode("utf-8", "surrogateescape").splitlines():
+        text += f"! {line}".rstrip() + "\n"
+    if done.returncode != 0:
+        text += f"exit {done.returncode}\n"
+    return text
+
+
+def split(text):
+    """The parts of a .out file, one a command."""
+    parts = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith("$ "):
+            parts.append("")
+        if parts:
+            parts[-1] += line
+    return parts
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        return file.read()
+
+
+def programs(words):
+    for folder, _, names in sorted(os.walk(GOLDEN)):
+        for name in sorted(names):
+            path = os.path.join(folder, name)
+            shown = os.path.relpath(path, GOLDEN)
+            if words and not any(word in shown for word in words):
+                continue
+            if name.endswith(".cot"):
+                yield path
+            elif name.endswith(".out") and not os.path.exists(path[:-4] + ".cot"):
+                yield path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--bless", action="store_true")
+    parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
+    parser.add_argument("--quick", action="store_true", help="leave out programs marked slow")
+    parser.add_argument("--timeout", type=float, default=120)
+    options = parser.parse_args()
+    cotan = os.path.abspath(options.cotan)
+    if not os.access(cotan, os.X_OK):
+        sys.exit(f"tests/run.py: {cotan} is not there; run make first")
+    passed = failed = 0
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        jobs = []
+        for path in programs(options.words):
+            shown = os.path.relpath(path, GOLDEN)
+            if options.quick and os.path.exists(path[:-4] + ".slow"):
+                continue
+            commands = commands_of(path) if path.endswith(".cot") else []
+            if not commands:
+                print(f"FAIL {shown}: " + ("no commands" if path.endswith(".cot") else "no program beside it"))
+                failed += 1
+                continue
+            folder, name = os.path.split(path)
+            jobs.append((path, [pool.submit(run, c, folder, name, cotan, options.timeout) for c in commands]))
+        for path, results in jobs:
+            shown, out = os.path.relpath(path, GOLDEN), path[:-4] + ".out"
+            actual = [result.result() for result in results]
+            if options.bless:
+                with open(out, "w", encoding="utf-8", errors="surrogateescape") as file:
+                    file.write("".join(actual))
+            expected = split(read(out)) if os.path.exists(out) else []
+            for i, text in enumerate(actual):
+                wanted = expected[i] if i < len(expected) else ""
+                if text == wanted:
+                    passed += 1
+                    continue
+                failed += 1
+                print(f"FAIL {shown}")
+                sys.stdout.writelines(difflib.unified_diff(wanted.splitlines(True), text.splitlines(True), "expected", "found"))
+            for text in expected[len(actual):]:
+                failed += 1
+                print(f"FAIL {shown}: more in the .out file than commands\n{text}", end="")
+    print(f"golden programs: {passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+main()
