@@ -114,7 +114,7 @@ static void print_at(CtText *out, Ground *type, int level, size_t limit) {
         if (level > 0) ct_text_putc(out, ')');
     } else if (strcmp(name, "[]") == 0) {
         print_args(out, type, "[", ", ", "]", limit);
-    } else if (name[0] == '(' && name[1] == ',' && count + 1 == head->name->length - 1) {
+    } else if (name[0] == '(' && count == head->arity) {
         print_args(out, type, "(", ", ", ")", limit);
     } else {
         if (level > 1) ct_text_putc(out, '(');
@@ -199,7 +199,7 @@ static CtType *make_core(CtElab *el, Ground *type) {
         CtType *param = ct_elab_core(el, arg);
         return ct_type_fun(p, &param, 1, ct_elab_core(el, result));
     }
-    if (head->con_count == 0 && head->name->text[0] == '(') {
+    if (count != 1 && head == ct_tycon_tuple(el->types, count)) {
         CtType **parts = CT_NEW_ARRAY(el->arena, CtType *, count);
         for (uint32_t i = 0; i < count; i++) parts[i] = ct_elab_core(el, ct_elab_ground_arg(type, i));
         return ct_type_tuple(p, parts, count);

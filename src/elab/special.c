@@ -59,6 +59,13 @@ static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t co
     return text.data;
 }
 
+/* The value of (x, y) = e is called just that. */
+static char *pattern_name(CtElab *el, const CtPat *pat) {
+    CtText text = ct_text(el->arena);
+    ct_syntax_print_pat(&text, pat);
+    return text.data;
+}
+
 /* Names are unique in a program: two instances' own helpers, or types cut short, may look the same. */
 static char *unique_name(CtElab *el, char *name) {
     CtSym symbol = ct_intern_text(&el->context->symbols, name);
@@ -128,7 +135,7 @@ Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv
     bool sound = may_specialise(el, spec, span);
     if (kind == SPEC_BINDING) spec_arity(el, spec);
     char *name = spec_name(el, entity, types, count);
-    if (kind == SPEC_PATTERN) name = ct_format(el->arena, "%s, taken apart", name);
+    if (kind == SPEC_PATTERN) name = pattern_name(el, binding->pat);
     enqueue(el, spec, name, binding->span);
     if (!sound) el->work.count--;
     return spec;
