@@ -1,8 +1,10 @@
-/* `deriving (Eq, Ord, Show)`: writes the instances' bindings as syntax trees, which are then inferred like any others.
+/* `deriving (Eq, Ord, Show, Enum, Bounded)`: writes the instances' bindings as syntax trees, which are then inferred like any others.
  *
  *   C a b == C c d     = a == c && b == d           compare (C a b) (C c d) = case compare a c of EQ -> compare b d; o -> o
  *   x == y             = tag x == tag y             compare x y             = compare (tag x) (tag y)
  *   showsPrec d (C a b) = showParen (d > 10) (showString "C " . showsPrec 11 a . showString " " . showsPrec 11 b)
+ *
+ *   fromEnum x = tag x;  toEnum 0 = A; toEnum 1 = B …;  enumFrom x = enumFromTo x Z;  minBound = A;  maxBound = Z
  *
  * where `tag` is a case to the constructor's number. The names used are the library's, whatever the program hides.
  */
@@ -21,9 +23,16 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     CtClass *class_ = ct_find_class(types, name);
     if (!class_) return NULL;
     const char *text = name.text->text;
-    if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show")) {
+    bool bounded = !strcmp(text, "Bounded"), enumeration = true;
+    for (uint32_t i = 0; i < con->con_count; i++) enumeration &= con->cons[i]->arity == 0;
+    if (strcmp(text, "Eq") && strcmp(text, "Ord") && strcmp(text, "Show") && strcmp(text, "Enum") && !bounded) {
         CtDiag *diag = ct_error(types->context, CT_E0315, name.span, "the class %s cannot be derived", text);
-        ct_help(types->context, diag, "Eq, Ord and Show can; write an instance of the others");
+        ct_help(types->context, diag, "Eq, Ord, Show, Enum and Bounded can; write an instance of the others");
+        return NULL;
+    }
+    if ((bounded || !strcmp(text, "Enum")) && !enumeration && !(bounded && con->con_count == 1)) {
+        ct_error(types->context, CT_E0315, name.span, "%s cannot be derived for `%s`: its constructors have fields", text,
+                 con->name->text);
         return NULL;
     }
     CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
@@ -185,14 +194,27 @@ static void add_alt(Derive *d, CtExpr *e, CtPat *p, CtExpr *body) {
     set_rhs(d, &alt->rhs, body);
 }
 
+static CtBinding *new_binding(Derive *d, const char *method, uint32_t clauses) {
+    CtBinding *binding = CT_NEW(d->types->arena, CtBinding);
+    binding->name = name_of(d, method);
+    binding->span = d->span;
+    binding->clauses = CT_NEW_ARRAY(d->types->arena, CtClause, clauses);
+    return binding;
+}
+
+/* Patterns that are NULL are left out. */
 static void add_clause(Derive *d, CtBinding *binding, CtPat *first, CtPat *second, CtExpr *body) {
     CtClause *clause = &binding->clauses[binding->clause_count++];
     clause->pats = CT_NEW_ARRAY(d->types->arena, CtPat *, 2);
-    clause->pats[0] = first;
-    clause->pats[1] = second;
-    clause->pat_count = 2;
+    if (first) clause->pats[clause->pat_count++] = first;
+    if (second) clause->pats[clause->pat_count++] = second;
     clause->span = d->span;
     set_rhs(d, &clause->rhs, body);
+}
+
+static void finish(Derive *d, CtBinding *binding) {
+    for (uint32_t i = 0; !d->failed && i < d->instance->class_->method_count; i++)
+        if (d->instance->class_->methods[i]->name == binding->name.text) d->instance->methods[i] = binding;
 }
 
 static CtExpr *tag_of(Derive *d, const char *name) {
@@ -208,7 +230,7 @@ static CtExpr *field(Derive *d, const char *letter, uint32_t i) {
     return local(d, ct_format(d->types->arena, "%s%u", letter, i));
 }
 
-/* ---- the three classes ---- */
+/* ---- the classes ---- */
 
 static CtExpr *equal_fields(Derive *d, const CtDataCon *con) {
     CtExpr *all = NULL;
@@ -239,16 +261,18 @@ static CtExpr *compare_fields(Derive *d, const CtDataCon *con) {
 }
 
 /* Both for == and for compare: constructors with fields by their fields, what remains by number. */
-static void write_binary(Derive *d, CtBinding *binding, const char *method,
-                         CtExpr *(*fields)(Derive *, const CtDataCon *)) {
+static void write_binary(Derive *d, const char *method, CtExpr *(*fields)(Derive *, const CtDataCon *)) {
     CtTyCon *con = d->instance->tycon;
+    CtBinding *binding = new_binding(d, method, con->con_count + 1);
     for (uint32_t i = 0; i < con->con_count; i++)
         if (con->cons[i]->arity || con->con_count == 1)
             add_clause(d, binding, con_pat(d, con->cons[i], "a"), con_pat(d, con->cons[i], "b"),
                        fields(d, con->cons[i]));
-    if (con->con_count == 1) return;
-    CtExpr *a = tag_of(d, "a"), *b = tag_of(d, "b");
-    add_clause(d, binding, variable(d, "a"), variable(d, "b"), apply2(d, global(d, method), a, b));
+    if (con->con_count > 1) {
+        CtExpr *a = tag_of(d, "a"), *b = tag_of(d, "b");
+        add_clause(d, binding, variable(d, "a"), variable(d, "b"), apply2(d, global(d, method), a, b));
+    }
+    finish(d, binding);
 }
 
 static CtExpr *then(Derive *d, CtExpr *first, CtExpr *rest) {
@@ -303,31 +327,91 @@ static CtExpr *show_con(Derive *d, const CtDataCon *con) {
     return parenthesised(d, 10, all);
 }
 
-static void write_show(Derive *d, CtBinding *binding) {
+static void write_show(Derive *d) {
     CtTyCon *con = d->instance->tycon;
+    CtBinding *binding = new_binding(d, "showsPrec", con->con_count);
     for (uint32_t i = 0; i < con->con_count; i++) {
         CtPat *precedence = con->cons[i]->arity ? variable(d, "d") : pat(d, PAT_WILD, 0);
         add_clause(d, binding, precedence, con_pat(d, con->cons[i], "a"), show_con(d, con->cons[i]));
     }
+    finish(d, binding);
+}
+
+static CtExpr *plain(Derive *d, CtDataCon *con) {
+    CtExpr *e = expr(d, EXPR_CON, 0);
+    e->name = (CtName){NULL, con->name, d->span};
+    e->con = con;
+    return e;
+}
+
+static void write_enum(Derive *d) {
+    CtTyCon *con = d->instance->tycon;
+    CtDataCon *first = con->cons[0], *last = con->cons[con->con_count - 1];
+    CtBinding *from = new_binding(d, "fromEnum", 1);
+    add_clause(d, from, variable(d, "a"), NULL, tag_of(d, "a"));
+    finish(d, from);
+
+    CtBinding *to = new_binding(d, "toEnum", con->con_count + 1);
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        CtPat *number = pat(d, PAT_LIT, 0);
+        number->lit = (CtLit){.kind = LIT_INT, .integer = i, .fraction = i};
+        add_clause(d, to, number, NULL, plain(d, con->cons[i]));
+    }
+    CtExpr *text = expr(d, EXPR_LIT, 0);
+    text->lit.kind = LIT_STRING;
+    text->lit.text = ct_format(d->types->arena, "toEnum: no constructor of %s has this number", con->name->text);
+    text->lit.text_length = strlen(text->lit.text);
+    add_clause(d, to, pat(d, PAT_WILD, 0), NULL, apply2(d, global(d, "error"), text, NULL));
+    finish(d, to);
+
+    CtBinding *all = new_binding(d, "enumFrom", 1);
+    add_clause(d, all, variable(d, "a"), NULL,
+               apply2(d, global(d, "enumFromTo"), local(d, "a"), plain(d, last)));
+    finish(d, all);
+
+    CtBinding *step = new_binding(d, "enumFromThen", 1);
+    CtExpr *bound = expr(d, EXPR_IF, 3), *whole = expr(d, EXPR_APP, 4);
+    bound->parts[0] = apply2(d, global(d, ">="), tag_of(d, "b"), tag_of(d, "a"));
+    bound->parts[1] = plain(d, last);
+    bound->parts[2] = plain(d, first);
+    whole->parts[0] = global(d, "enumFromThenTo");
+    whole->parts[1] = local(d, "a");
+    whole->parts[2] = local(d, "b");
+    whole->parts[3] = bound;
+    add_clause(d, step, variable(d, "a"), variable(d, "b"), whole);
+    finish(d, step);
+}
+
+static void write_bound(Derive *d, const char *method, CtDataCon *con) {
+    CtBinding *binding = new_binding(d, method, 1);
+    CtExpr *value = plain(d, con);
+    if (con->arity) {
+        CtExpr *whole = expr(d, EXPR_APP, con->arity + 1);
+        whole->parts[0] = value;
+        for (uint32_t i = 0; i < con->arity; i++) whole->parts[i + 1] = global(d, method);
+        value = whole;
+    }
+    add_clause(d, binding, NULL, NULL, value);
+    finish(d, binding);
 }
 
 static void write_instance(CtTypes *types, CtInstance *instance) {
     Derive derive = {types, instance, instance->span, false}, *d = &derive;
-    const char *class_name = instance->class_->name->text;
-    const char *method = !strcmp(class_name, "Eq") ? "==" : !strcmp(class_name, "Ord") ? "compare" : "showsPrec";
-    CtBinding *binding = CT_NEW(types->arena, CtBinding);
-    binding->name = name_of(d, method);
-    binding->span = d->span;
-    binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, instance->tycon->con_count + 1);
-    if (instance->tycon->con_count == 0) return;
-    if (!strcmp(method, "=="))
-        write_binary(d, binding, method, equal_fields);
-    else if (!strcmp(method, "compare"))
-        write_binary(d, binding, method, compare_fields);
-    else
-        write_show(d, binding);
-    for (uint32_t i = 0; !d->failed && i < instance->class_->method_count; i++)
-        if (instance->class_->methods[i]->name == binding->name.text) instance->methods[i] = binding;
+    CtTyCon *con = instance->tycon;
+    if (con->con_count == 0) return;
+    switch (instance->class_->name->text[0]) { /* Eq, Enum, Ord, Show, Bounded: told apart when the head was made */
+    case 'O': write_binary(d, "compare", compare_fields); return;
+    case 'S': write_show(d); return;
+    case 'B':
+        write_bound(d, "minBound", con->cons[0]);
+        write_bound(d, "maxBound", con->cons[con->con_count - 1]);
+        return;
+    default:
+        if (instance->class_->name->text[1] == 'n')
+            write_enum(d);
+        else
+            write_binary(d, "==", equal_fields);
+    }
 }
 
 void ct_derive_methods(CtTypes *types) {

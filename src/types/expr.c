@@ -82,9 +82,9 @@ static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type
 
 static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     switch (expr->lit.kind) {
-    case LIT_CHAR: ct_expect(types, expr->span, expected, types->char_->type, why); return;
+    case LIT_CHAR: ct_ty_expect(types, expr->span, expected, types->char_->type, why); return;
     case LIT_STRING:
-        ct_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why);
+        ct_ty_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why);
         return;
     case LIT_INT: use_hidden(types, expr, HIDDEN_FROM_INT, expected); return;
     case LIT_FRACTION: use_hidden(types, expr, HIDDEN_FROM_DOUBLE, expected); return;
@@ -119,7 +119,7 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
         ct_push(types->arena, &types->stack, arg);
         type = result;
     }
-    ct_expect(types, expr->span, *expected, type, why);
+    ct_ty_expect(types, expr->span, *expected, type, why);
     uint32_t tail = pick_tail(expr, 1);
     for (uint32_t i = 1; i <= count; i++) {
         CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun};
@@ -139,7 +139,7 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
         ct_report_not_function(types, expr, 0, type);
         first = second = rest = result = types->error;
     }
-    ct_expect(types, expr->span, *expected, left ? rest : ct_ty_fun(types, first, result), why);
+    ct_ty_expect(types, expr->span, *expected, left ? rest : ct_ty_fun(types, first, result), why);
     *expected = left ? first : second;
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = left ? 1 : 2, .fun = op};
     return expr->parts[left ? 0 : 1];
@@ -153,7 +153,7 @@ static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy
         if (!ct_split_fun(types, *expected, &arg, &result)) {
             arg = ct_ty_meta(types, 0);
             result = ct_ty_meta(types, 0);
-            ct_expect(types, expr->span, *expected, ct_ty_fun(types, arg, result), why);
+            ct_ty_expect(types, expr->span, *expected, ct_ty_fun(types, arg, result), why);
         }
         CtWhy pattern = {.kind = WHY_PATTERN};
         ct_check_pat(types, expr->pats[i], arg, &pattern);
@@ -185,7 +185,7 @@ static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy
 static void check_tuple(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
     for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_ty_meta(types, 0);
-    ct_expect(types, expr->span, expected, ct_ty_tuple(types, parts, expr->part_count), why);
+    ct_ty_expect(types, expr->span, expected, ct_ty_tuple(types, parts, expr->part_count), why);
     for (uint32_t i = 0; i < expr->part_count; i++) ct_check_expr(types, expr->parts[i], parts[i], why);
 }
 
@@ -195,13 +195,13 @@ static void check_tuple_con(CtTypes *types, CtExpr *expr, CtTy *expected, const 
     for (uint32_t i = 0; i < expr->tuple_size; i++) expr->inst[i] = ct_ty_meta(types, 0);
     CtTy *type = ct_ty_tuple(types, expr->inst, expr->tuple_size);
     for (uint32_t i = expr->tuple_size; i > 0; i--) type = ct_ty_fun(types, expr->inst[i - 1], type);
-    ct_expect(types, expr->span, expected, type, why);
+    ct_ty_expect(types, expr->span, expected, type, why);
 }
 
 static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTy *element = ct_ty_meta(types, 0);
     CtTyCon *con = expr->kind == EXPR_LIST ? types->list : types->array;
-    ct_expect(types, expr->span, expected, ct_ty_app(types, con->type, element), why);
+    ct_ty_expect(types, expr->span, expected, ct_ty_app(types, con->type, element), why);
     CtWhy later = {.kind = WHY_ELEMENT};
     bool open = ct_ty_resolve(element)->kind == TY_META;
     for (uint32_t i = 0; i < expr->part_count; i++)
@@ -212,7 +212,7 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
     static const CtHidden forms[] = {HIDDEN_ENUM_FROM, HIDDEN_ENUM_FROM_THEN, HIDDEN_ENUM_FROM_TO,
                                      HIDDEN_ENUM_FROM_THEN_TO};
     CtTy *element = ct_ty_meta(types, 0);
-    ct_expect(types, expr->span, expected, ct_ty_list(types, element), why);
+    ct_ty_expect(types, expr->span, expected, ct_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_RANGE};
     for (uint32_t i = 0; i < expr->part_count; i++)
         if (expr->parts[i]) ct_check_expr(types, expr->parts[i], element, &inside);
@@ -251,7 +251,7 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
         ct_error(types->context, CT_E0311, expr->span, "the annotation is more general than the expression");
         break;
     }
-    ct_expect(types, expr->span, expected, type, why);
+    ct_ty_expect(types, expr->span, expected, type, why);
 }
 
 void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
@@ -271,7 +271,7 @@ void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
 
 static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *element = ct_ty_meta(types, 0);
-    ct_expect(types, expr->span, *expected, ct_ty_list(types, element), why);
+    ct_ty_expect(types, expr->span, *expected, ct_ty_list(types, element), why);
     for (uint32_t i = 0; i < expr->stmt_count; i++) ct_check_stmt(types, &expr->stmts[i], true);
     *expected = element;
     return expr->parts[0];
@@ -293,8 +293,8 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     CtTy *type = *expected;
     expr->type = type;
     switch (expr->kind) {
-    case EXPR_VAR: ct_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
-    case EXPR_CON: ct_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
+    case EXPR_VAR: ct_ty_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
+    case EXPR_CON: ct_ty_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
     case EXPR_LIT: check_literal(types, expr, type, why); return NULL;
     case EXPR_APP: return check_app(types, expr, expected, why);
     case EXPR_NEG:

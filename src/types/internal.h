@@ -191,7 +191,7 @@ typedef struct CtWhy {
     CtSym name;
 } CtWhy;
 /* Unifies; says at `span` what was expected and found when they differ. */
-bool ct_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
+bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
 void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a, const CtMap *b);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);

@@ -9,7 +9,7 @@ static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     else if (scheme->count)
         ct_report_unsupported(types, pat->span, "a polymorphic signature for a variable that a pattern binds");
     else
-        ct_expect(types, pat->span, scheme->type, expected, &why);
+        ct_ty_expect(types, pat->span, scheme->type, expected, &why);
 }
 
 static void fail_parts(CtTypes *types, CtPat *pat) {
@@ -28,7 +28,7 @@ static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *w
     CtTyCon *tycon = con->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
     for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_ty_meta(types, tycon->params[i]->arity);
-    ct_expect(types, pat->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
+    ct_ty_expect(types, pat->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
     for (uint32_t i = 0; i < con->arity; i++) {
         CtTy *field = ct_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
         CtWhy inside = {.kind = WHY_SCRUTINEE};
@@ -40,11 +40,11 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
     CtEntity *equal = ct_hidden(types, HIDDEN_EQ, pat->span);
     pat->entity = equal;
     if (pat->lit.kind == LIT_CHAR) {
-        ct_expect(types, pat->span, expected, types->char_->type, why);
+        ct_ty_expect(types, pat->span, expected, types->char_->type, why);
         return;
     }
     if (pat->lit.kind == LIT_STRING) {
-        ct_expect(types, pat->span, expected, ct_ty_list(types, types->char_->type), why);
+        ct_ty_expect(types, pat->span, expected, ct_ty_list(types, types->char_->type), why);
         return;
     }
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
@@ -56,14 +56,14 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
 static void check_tuple(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, pat->part_count);
     for (uint32_t i = 0; i < pat->part_count; i++) parts[i] = ct_ty_meta(types, 0);
-    ct_expect(types, pat->span, expected, ct_ty_tuple(types, parts, pat->part_count), why);
+    ct_ty_expect(types, pat->span, expected, ct_ty_tuple(types, parts, pat->part_count), why);
     CtWhy inside = {.kind = WHY_SCRUTINEE};
     for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], parts[i], &inside);
 }
 
 static void check_list(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtTy *element = ct_ty_meta(types, 0);
-    ct_expect(types, pat->span, expected, ct_ty_list(types, element), why);
+    ct_ty_expect(types, pat->span, expected, ct_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_ELEMENT};
     for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], element, &inside);
 }
@@ -84,7 +84,7 @@ void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) 
     case PAT_ANNOT: {
         CtTyVars vars = {.open = false};
         CtTy *type = ct_convert_type(types, &vars, pat->annot);
-        ct_expect(types, pat->span, expected, type, why);
+        ct_ty_expect(types, pat->span, expected, type, why);
         ct_check_pat(types, pat->parts[0], type, why);
         return;
     }

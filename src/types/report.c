@@ -101,7 +101,7 @@ static void report_infinite(CtTypes *types, CtSpan span, CtTy *expected, CtTy *f
     ct_help(types->context, diag, "`%s` would have to be the same as `%s`, which contains it", texts[2], texts[3]);
 }
 
-bool ct_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
     CtUnify result = ct_unify(types, expected, found);
     switch (result) {
     case UNIFY_OK: return true;
