@@ -1,0 +1,79 @@
+/* The whole path of a program, on one screen: the table of passes below, run in this order by pipeline.c.
+ *
+ * A build is one entry point (a function, what is asked of it, a method) taken through all passes, in an arena of its own.
+ */
+#ifndef CT_PIPELINE_H
+#define CT_PIPELINE_H
+
+#include "cotan.h"
+#include "elab/elab.h"
+#include "eval/eval.h"
+
+/* CT_PASS(name, needs, makes, breaks, what it does). Needs, makes and breaks are kinds of knowledge about the program:
+ *   syntax       the modules as trees
+ *   operators    operator chains are applications
+ *   types        every name is resolved, every use has its types
+ *   core         the entry point and all that it needs, as Core
+ *   simple       nothing is left that the simplifier would do
+ *   closed       no derivative operators are left
+ * CT_PASS rows for Core are followed by lint when the build asks for it. */
+#define CT_PASSES(CT_PASS)                                                                                             \
+    CT_PASS(parse, "", "syntax", "", "text to syntax: tokens, the layout rule, the grammar")                           \
+    CT_PASS(operators, "syntax", "operators", "", "operator chains become applications, by their fixities")           \
+    CT_PASS(infer, "operators", "types", "", "names are resolved, types inferred, classes checked")                    \
+    CT_PASS(elaborate, "types", "core", "", "patterns are compiled, classes resolved, polymorphism specialised")       \
+    CT_PASS(simplify, "core", "simple", "", "inlining, reduction of known constructions, dead code")                   \
+    CT_PASS(differentiate, "core", "closed", "simple", "derivative operators become the wrappers of their methods")    \
+    CT_PASS(prune, "closed", "closed", "", "what the entry point does not reach is dropped")
+
+typedef struct CtPass {
+    const char *name, *needs, *makes, *breaks, *what;
+} CtPass;
+extern const CtPass ct_passes[];
+extern const uint32_t ct_pass_count;
+
+typedef struct CtBuildOptions {
+    bool lint;        /* check Core after every pass on it */
+    const char *dump; /* keep the text of the program after this pass, or NULL */
+    size_t memory;    /* limit on the arena, 0 for none */
+} CtBuildOptions;
+
+typedef struct CtBuild {
+    CtArena *arena;
+    CtContext context;
+    CtBuildOptions options;
+    /* parse, operators, infer */
+    CtFixities fixities;
+    CtTypes *types;
+    CtModule *libraries[8], *module;
+    uint32_t library_count;
+    /* elaborate… */
+    CtProgram *program;
+    CtElab *elab;
+    CtAd *ad;
+    CtGlobal *entry; /* of type (S) → result, or a constant */
+    CtText dumped;
+} CtBuild;
+
+/* What is asked of a function. */
+typedef struct CtEntry {
+    cotan_mode mode;
+    const char *function;
+    CtMethod method;
+} CtEntry;
+
+/* A new build of a source, through `infer`. The text is borrowed. NULL only without memory; whether it is sound is said by
+ * build->context.error_count. `handler` is where running out of memory goes. */
+CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
+void ct_build_free(CtBuild *build);
+
+/* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
+ * build->entry is ready to be evaluated. */
+bool ct_build_entry(CtBuild *build, const CtEntry *entry);
+/* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
+bool ct_build_core(CtBuild *build, const char *name, CtText *out);
+
+/* The number of parameters of a top-level function's type; -1 when there is no such name. */
+int ct_build_arity(CtBuild *build, const char *function);
+
+#endif
