@@ -5,14 +5,6 @@ CtMarks ct_marks(CtTypes *types) {
     return (CtMarks){types->metas.count, types->deferred.count, types->inner_uses.count, types->context->error_count};
 }
 
-static void wrong_clauses(CtTypes *types, const CtBinding *binding, const CtClause *clause) {
-    const CtClause *first = &binding->clauses[0];
-    CtDiag *diag = ct_error(types->context, CT_E0312, clause->span,
-                            "this clause of `%s` has %u pattern%s, the first one has %u", binding->name.text->text,
-                            clause->pat_count, clause->pat_count == 1 ? "" : "s", first->pat_count);
-    ct_note(types->context, diag, first->span, "the first clause is here");
-}
-
 /* The types of a function's parameters; false when its type says that it takes fewer. */
 static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtTy **args, CtTy **result) {
     uint32_t count = binding->clauses[0].pat_count;
@@ -43,10 +35,7 @@ static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         CtClause *clause = &binding->clauses[i];
         const CtWhy *reason = why ? why : i > 0 ? &later : NULL;
-        if (clause->pat_count != count) {
-            wrong_clauses(types, binding, clause);
-            continue;
-        }
+        if (clause->pat_count != count) continue; /* the parser has said so */
         for (uint32_t j = 0; j < count; j++) ct_check_pat(types, clause->pats[j], args[j], reason);
         ct_check_rhs(types, &clause->rhs, result, reason);
     }

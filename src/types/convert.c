@@ -25,7 +25,8 @@ CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
 }
 
 static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t takes, uint32_t given) {
-    ct_error(types->context, CT_E0303, span, "`%s` takes %u type argument%s here, but is given %u", name, takes,
+    const char *number = takes ? ct_format(types->arena, "%u", takes) : "no";
+    ct_error(types->context, CT_E0303, span, "`%s` takes %s type argument%s here, but is given %u", name, number,
              takes == 1 ? "" : "s", given);
     return types->error;
 }

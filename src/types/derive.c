@@ -60,6 +60,7 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             ct_error(types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
                      instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
             types->deferred.count = marks.deferred;
+            instance->derived = false; /* nothing is written for it */
         }
     for (uint32_t i = 0; i < con->arity; i++)
         for (CtPred *pred = args[i]->preds; pred; pred = pred->next) {

@@ -80,14 +80,20 @@ static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type
     return true;
 }
 
+static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *expected, const CtWhy *why) {
+    CtEntity *from_int = ct_hidden(types, HIDDEN_FROM_INT, expr->span);
+    if (from_int && from_int->class_ && !ct_literal_fits(types, from_int->class_, expected, expr->span, why)) return;
+    use_hidden(types, expr, hidden, expected);
+}
+
 static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     switch (expr->lit.kind) {
     case LIT_CHAR: ct_ty_expect(types, expr->span, expected, types->char_->type, why); return;
     case LIT_STRING:
         ct_ty_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why);
         return;
-    case LIT_INT: use_hidden(types, expr, HIDDEN_FROM_INT, expected); return;
-    case LIT_FRACTION: use_hidden(types, expr, HIDDEN_FROM_DOUBLE, expected); return;
+    case LIT_INT: check_number(types, expr, HIDDEN_FROM_INT, expected, why); return;
+    case LIT_FRACTION: check_number(types, expr, HIDDEN_FROM_DOUBLE, expected, why); return;
     }
 }
 

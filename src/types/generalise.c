@@ -37,6 +37,10 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
     CtSpan span = meta->preds->span;
     for (CtPred *pred = meta->preds; pred; pred = pred->next)
         ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
+    if (is_numeric(types, meta)) {
+        ct_error(types->context, CT_E0306, span, "no type of numbers has all the classes asked for here: %s", classes.data);
+        return;
+    }
     CtDiag *diag = ct_error(types->context, CT_E0308, span,
                             "nothing says which type is meant here; it must have the class%s %s",
                             meta->preds->next ? "es" : "", classes.data);

@@ -193,6 +193,8 @@ typedef struct CtWhy {
 /* Unifies; says at `span` what was expected and found when they differ. */
 bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
+/* False, with an error, when a number stands where a type without numbers is expected. */
+bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a, const CtMap *b);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
 void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);

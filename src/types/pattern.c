@@ -49,6 +49,8 @@ static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWh
     }
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
     CtEntity *from = ct_hidden(types, hidden, pat->span);
+    CtEntity *number = ct_hidden(types, HIDDEN_FROM_INT, pat->span);
+    if (number && number->class_ && !ct_literal_fits(types, number->class_, expected, pat->span, why)) return;
     if (from && from->class_ && !ct_ty_failed(expected)) ct_solve(types, from->class_, expected, pat->span, false);
     if (equal && equal->class_) ct_solve(types, equal->class_, expected, pat->span, true);
 }

@@ -136,13 +136,23 @@ static const char *excerpt(CtTypes *types, CtSpan span) {
     return strchr(text, '\n') ? NULL : text;
 }
 
+static bool is_derivable(const CtClass *class_) {
+    static const char *const names[] = {"Eq", "Ord", "Show", "Enum", "Bounded"};
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(names[i], class_->name->text)) return true;
+    return false;
+}
+
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span) {
     CtContext *context = types->context;
     CtTy *list[2] = {type, whole}, *arg, *result;
     const char *texts[2], *text = excerpt(types, span);
     ct_ty_texts(types, list, 2, texts);
     text = text ? ct_format(types->arena, "`%s` needs", text) : "this needs";
-    if (ct_ty_resolve(type)->kind == TY_GENERIC) {
+    type = ct_ty_resolve(type);
+    whole = ct_ty_resolve(whole);
+    if (type->kind == TY_GENERIC) {
+        ct_pred_add(types, type, class_, span); /* said once */
         CtDiag *diag = ct_error(context, CT_E0311, span, "%s `%s %s`, which the signature does not promise", text,
                                 class_->name->text, texts[0]);
         ct_help(context, diag, "add it to the signature's context: %s %s => …", class_->name->text, texts[0]);
@@ -158,8 +168,17 @@ void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole
         ct_help(context, diag, "`round`, `floor`, `ceiling` and `truncate` make an Int of a real number");
     else if (ct_ty_is_fun(types, type, &arg, &result))
         ct_help(context, diag, "it is a function: perhaps an argument is missing");
-    else if (ct_ty_resolve(type)->kind == TY_CON && ct_ty_resolve(type)->con->decl)
-        ct_help(context, diag, "add `deriving (%s)` to the type, or write an instance", class_->name->text);
+    else if (type->kind == TY_CON && type->con->decl && is_derivable(class_))
+        ct_help(context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text, texts[0]);
+}
+
+bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+    CtTyCon *con;
+    uint32_t count;
+    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_instance_find(class_, con)) return true;
+    ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number", ct_ty_text(types, expected),
+             place(types, why));
+    return false;
 }
 
 static void add_candidates(CtTypes *types, const CtMap *map, CtSym **names, uint32_t *count, uint32_t capacity) {
