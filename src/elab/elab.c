@@ -2,13 +2,14 @@
 #include "elab/internal.h"
 
 bool ct_elab_too_deep(CtElab *el, CtSpan span) {
+    if (el->gave_up) return true;
     if (el->depth < ELAB_MAX_DEPTH) {
         el->depth++;
         return false;
     }
-    if (el->depth == ELAB_MAX_DEPTH) ct_error(el->context, CT_E0404, span, "this is nested too deeply");
-    el->depth = ELAB_MAX_DEPTH + 1; /* reported; what is outside counts down from here, and fails anyway */
-    return true;
+    CtDiag *diag = ct_error(el->context, CT_E0404, ct_elab_blame(el, span), "this is nested too deeply");
+    ct_help(el->context, diag, "give inner parts names of their own");
+    return el->gave_up = true;
 }
 
 CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type) {
@@ -35,6 +36,7 @@ static void find_types(CtElab *el) {
 
 static CtGlobal *finish(CtElab *el, const Spec *spec, uint32_t errors_before) {
     ct_elab_work(el);
+    el->gave_up = false;
     return spec == NULL || el->context->error_count > errors_before ? NULL : spec->global;
 }
 

@@ -357,7 +357,7 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         const CtClause *clause = &binding->clauses[i];
         rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .span = clause->span};
-        memcpy(rows[i].pats, clause->pats, count * sizeof *clause->pats);
+        for (uint32_t j = 0; j < count; j++) rows[i].pats[j] = clause->pats[j];
     }
     const char *name = binding->name.text->text;
     const char *text = count == 0 ? ct_format(el->arena, "no guard of %s holds", name)

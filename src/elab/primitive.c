@@ -60,10 +60,10 @@ uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
 /* ---- derivatives ---- */
 
 /* Points and results of derivatives are first-order. */
-static bool differentiable(CtElab *el, CtSpan span, CtType *type, const char *what) {
-    if (!ct_type_has_fun(type)) return true;
+static bool differentiable(CtElab *el, CtSpan span, Ground *type, const char *what) {
+    if (!ct_type_has_fun(ct_elab_core(el, type))) return true;
     CtText text = ct_text(el->arena);
-    ct_type_print(&text, type);
+    ct_elab_ground_print(&text, type);
     CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, span),
                             "this derivative is taken of a function whose %s has the type %s, which contains functions",
                             what, text.data);
@@ -78,14 +78,11 @@ static Ground *result_of(CtElab *el, const Callee *callee) {
 }
 
 static CtCore *deriv_call(CtElab *el, CtSpan span, const Callee *callee, CtCore **args) {
-    bool sound = true;
-    if (callee->deriv == DERIV_JVP || callee->deriv == DERIV_VJP) {
-        CtType *fun = args[0]->type;
-        if (fun->kind != TYPE_FUN || fun->count != 2) return ct_elab_error_term(el, span, el->program->unit_type);
-        sound = differentiable(el, span, fun->parts[0], "argument") && differentiable(el, span, fun->parts[1], "result");
-    } else if (callee->deriv == DERIV_BASIS) {
-        sound = differentiable(el, span, args[0]->type, "result");
-    }
+    Ground *first = NULL, *point = NULL, *value = NULL;
+    bool sound = ct_elab_ground_fun(el, callee->type, &first, NULL);
+    if (callee->deriv == DERIV_BASIS) sound = sound && differentiable(el, span, first, "result");
+    if (sound && ct_elab_ground_fun(el, first, &point, &value) && ct_elab_wants(callee, 0) > 0)
+        sound = differentiable(el, span, point, "argument") && differentiable(el, span, value, "result");
     if (sound) return ct_core_deriv(el->program, span, callee->deriv, args, callee->arity);
     return ct_elab_error_term(el, span, ct_elab_core(el, result_of(el, callee)));
 }
