@@ -11,12 +11,27 @@ typedef struct Undo {
     CtFixity *before;
 } Undo;
 
+/* Memory that is used again for each chain. */
+typedef struct Scratch {
+    void *data;
+    size_t size;
+} Scratch;
+
 typedef struct Resolver {
     CtContext *context;
     CtFixities *fixities;
     CT_VEC(Undo) undo; /* what local scopes have changed */
     CtSym colon;
+    Scratch items, order, stack;
 } Resolver;
+
+static void *scratch(const Resolver *r, Scratch *scratch, size_t count, size_t size) {
+    if (scratch->size < count * size) {
+        scratch->size = 2 * count * size;
+        scratch->data = ct_alloc(r->context->arena, scratch->size);
+    }
+    return scratch->data;
+}
 
 static const CtFixity default_fixity = {FIXITY_LEFT, 9}, colon_fixity = {FIXITY_RIGHT, 5},
                       minus_fixity = {FIXITY_LEFT, 6};
@@ -87,8 +102,8 @@ static Precedence compare(const Item *first, const Item *second) {
     return NEITHER_BINDS;
 }
 
-static Order order_chain(const Resolver *r, const Item *items, uint32_t count) {
-    Order order = {.items = CT_NEW_ARRAY(r->context->arena, uint32_t, 2 * (size_t)count)};
+static Order order_chain(Resolver *r, const Item *items, uint32_t count) {
+    Order order = {.items = scratch(r, &r->order, 2 * (size_t)count, sizeof(uint32_t))};
     uint32_t *waiting = order.items + count, waiting_count = 0;
     bool reported = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -123,8 +138,8 @@ static CtExpr *make(const Resolver *r, CtExprKind kind, CtSpan span, uint32_t co
     return expr;
 }
 
-static CtExpr *build_expr(const Resolver *r, const CtExpr *chain, Order order) {
-    CtExpr **stack = CT_NEW_ARRAY(r->context->arena, CtExpr *, order.count);
+static CtExpr *build_expr(Resolver *r, const CtExpr *chain, Order order) {
+    CtExpr **stack = scratch(r, &r->stack, order.count, sizeof(CtExpr *));
     uint32_t top = 0;
     for (uint32_t i = 0; i < order.count; i++) {
         const CtChainItem *item = &chain->chain[order.items[i]];
@@ -146,11 +161,11 @@ static CtExpr *build_expr(const Resolver *r, const CtExpr *chain, Order order) {
 }
 
 /* Rewrites the chain in place; returns the item of the operator that applies last. */
-static Item resolve_chain(const Resolver *r, CtExpr *chain) {
-    Item *items = CT_NEW_ARRAY(r->context->arena, Item, chain->chain_count);
+static Item resolve_chain(Resolver *r, CtExpr *chain) {
+    Item *items = scratch(r, &r->items, chain->chain_count, sizeof(Item));
     for (uint32_t i = 0; i < chain->chain_count; i++) {
         const CtChainItem *from = &chain->chain[i];
-        items[i].span = from->span;
+        items[i] = (Item){.span = from->span};
         if (from->kind == CHAIN_OPERAND) continue;
         items[i].kind = from->kind == CHAIN_MINUS ? ITEM_MINUS : ITEM_OPERATOR;
         items[i].name = from->kind == CHAIN_MINUS ? NULL : from->expr->name.text;
@@ -164,18 +179,18 @@ static Item resolve_chain(const Resolver *r, CtExpr *chain) {
     return items[order.items[order.count - 1]];
 }
 
-static void resolve_pat_chain(const Resolver *r, CtPat *chain) {
+static void resolve_pat_chain(Resolver *r, CtPat *chain) {
     uint32_t count = 2 * chain->part_count - 1, top = 0;
-    Item *items = CT_NEW_ARRAY(r->context->arena, Item, count);
+    Item *items = scratch(r, &r->items, count, sizeof(Item));
     for (uint32_t i = 0; i < count; i++) {
-        items[i].span = i % 2 == 0 ? chain->parts[i / 2]->span : chain->fields[i / 2].span;
+        items[i] = (Item){.span = i % 2 == 0 ? chain->parts[i / 2]->span : chain->fields[i / 2].span};
         if (i % 2 == 0) continue;
         items[i].kind = ITEM_OPERATOR;
         items[i].name = chain->fields[i / 2].text;
         items[i].fixity = fixity_of(r, items[i].name);
     }
     Order order = order_chain(r, items, count);
-    CtPat **stack = CT_NEW_ARRAY(r->context->arena, CtPat *, order.count);
+    CtPat **stack = scratch(r, &r->stack, order.count, sizeof(CtPat *));
     for (uint32_t i = 0; i < order.count; i++) {
         uint32_t index = order.items[i];
         if (index % 2 == 0) {

@@ -303,7 +303,9 @@ CtExpr *ct_parse_atom(CtParser *p) {
     case TOKEN_UNDERSCORE: ct_fail_help(p, "an expression", "`_` is a pattern: it matches anything and has no value");
     default: ct_fail(p, "an expression");
     }
-    while (p->kind == TOKEN_LBRACE) atom = record(p, atom);
+    const uint32_t depth = p->depth;
+    for (; p->kind == TOKEN_LBRACE; atom = record(p, atom)) ct_enter(p);
+    p->depth = depth;
     return atom;
 }
 

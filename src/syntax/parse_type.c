@@ -95,22 +95,26 @@ CtTypeExpr *ct_parse_atype(CtParser *p) {
 /* btype -> atype {atype} */
 CtTypeExpr *ct_parse_btype(CtParser *p) {
     CtTypeExpr *type = ct_parse_atype(p);
-    uint32_t start = type->span.start;
+    const uint32_t start = type->span.start, depth = p->depth;
     while (ct_at_atype(p)) {
+        ct_enter(p);
         CtTypeExpr *arg = ct_parse_atype(p);
         CtTypeExpr *app = type_new(p, TYPE_EXPR_APP, ct_span_from(p, start), 2);
         app->parts[0] = type;
         app->parts[1] = arg;
         type = app;
     }
+    p->depth = depth;
     return type;
 }
 
 /* type -> btype {-> btype}; the arrows nest to the right */
 CtTypeExpr *ct_parse_type(CtParser *p) {
+    const uint32_t depth = p->depth;
     ct_enter(p);
     CtTypeExpr *first = ct_parse_btype(p), *hole = NULL, *type = first;
     while (ct_accept(p, TOKEN_RARROW)) {
+        ct_enter(p);
         CtTypeExpr *next = ct_parse_btype(p), *last = hole == NULL ? first : hole->parts[1];
         CtTypeExpr *fun = type_new(p, TYPE_EXPR_FUN, last->span, 2);
         fun->parts[0] = last;
@@ -125,7 +129,7 @@ CtTypeExpr *ct_parse_type(CtParser *p) {
         t->span.end = p->last_end;
         if (t == hole) break;
     }
-    ct_leave(p);
+    p->depth = depth;
     return type;
 }
 
