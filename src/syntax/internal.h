@@ -99,8 +99,9 @@ typedef struct CtToken {
 
 typedef CT_VEC(CtToken) CtTokens;
 
-/* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. */
-CtTokens ct_lex(CtContext *context, uint32_t source);
+/* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. `cut_short`:
+ * an error hides the rest of the source, so that its early end is no further error. */
+CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short);
 
 /* ---- lexing, between lexer.c and literal.c ---- */
 
@@ -114,6 +115,7 @@ typedef struct CtLexer {
     CtTokens tokens;
     CT_VEC(uint32_t) open; /* brackets not closed yet */
     CtText scratch;        /* the string being read */
+    bool cut_short;
 } CtLexer;
 
 enum { CT_BAD_CHARACTER = 0x110000 };
@@ -153,8 +155,9 @@ typedef struct CtParser {
     uint32_t negated;        /* the token that stands behind a prefix minus */
     char *stack;             /* of the lists being built */
     size_t stack_top, stack_size;
-    jmp_buf *recover;    /* where a syntax error goes */
-    uint32_t last_error; /* the token of the last syntax error: one is enough at a place */
+    jmp_buf *recover;                 /* where a syntax error goes */
+    uint32_t last_error;              /* the token of the last syntax error: one is enough at a place */
+    uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
     CtSym word_as, word_hiding, word_qualified;
 } CtParser;
 

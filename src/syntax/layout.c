@@ -105,6 +105,10 @@ bool ct_block_next(CtParser *p, CtBlock *block) {
         ct_advance(p);
     }
     if (p->kind != TOKEN_DEDENT && separated && !ends_block(p->kind)) return true;
+    if (p->kind == TOKEN_DEDENT && p->dedented != p->at) { /* the innermost such block */
+        p->dedented = p->at;
+        p->dedent_column = p->blocks.items[p->blocks.count - 1];
+    }
     close_block(p);
     return false;
 }

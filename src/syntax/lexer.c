@@ -170,6 +170,7 @@ static void block_comment(CtLexer *lexer) {
                 ct_help(lexer->context, diag, "comments nest: %u more `-}` are needed", depth);
             else
                 ct_help(lexer->context, diag, "close it with `-}`");
+            lexer->cut_short = true;
             return;
         }
         if (c == '{' && next == '-') {
@@ -469,7 +470,7 @@ static void lex_all(CtLexer *lexer) {
     }
 }
 
-CtTokens ct_lex(CtContext *context, uint32_t source) {
+CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short) {
     CtArena *arena = context->arena;
     const CtSource *text = &context->sources.items[source];
     CtLexer lexer = {.context = context, .source = source, .text = text->text, .length = (uint32_t)text->length};
@@ -482,6 +483,7 @@ CtTokens ct_lex(CtContext *context, uint32_t source) {
         lexer.column_shift = -3;
     }
     lex_all(&lexer);
+    *cut_short = lexer.cut_short || too_many_errors(&lexer);
     uint32_t end = lexer.length;
     CtToken last = {.start = end, .end = end, .match = CT_NO_TOKEN, .kind = TOKEN_END, .first_on_line = true};
     ct_push(arena, &lexer.tokens, last);

@@ -221,11 +221,12 @@ static void add_utf8(CtText *text, uint32_t c) {
 
 /* ---- characters and strings ---- */
 
-/* ' ( graphic | space | escape ) '. Leaves the kind TOKEN_END when there is no literal here. */
+/* ' ( graphic | space | escape ) ' */
 void ct_lex_char(CtLexer *lexer, CtToken *token) {
     uint32_t start = lexer->at++;
     char c = lexer->text[lexer->at];
     CtDiag *diag;
+    token->kind = TOKEN_CHAR;
     if (c == '\'' && lexer->text[lexer->at + 1] != '\'') {
         lexer->at++;
         diag = ct_error(lexer->context, CT_E0106, ct_lex_span(lexer, start), "a character literal cannot be empty");
@@ -239,7 +240,6 @@ void ct_lex_char(CtLexer *lexer, CtToken *token) {
         return;
     }
     uint32_t value = character(lexer);
-    token->kind = TOKEN_CHAR;
     token->integer = value < CT_BAD_CHARACTER ? value : 0;
     if (lexer->text[lexer->at] == '\'') {
         lexer->at++;

@@ -128,25 +128,52 @@ static CtSpan token_span(const CtParser *p, uint32_t token) {
     return (CtSpan){p->source, p->tokens[token].start, p->tokens[token].end};
 }
 
-static CtErrorCode error_code(const CtParser *p, bool unclosed) {
-    if (unclosed) return CT_E0202;
+static bool at_line(const CtParser *p) { /* where layout has ended an item or a block */
+    return p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END);
+}
+
+/* Whether the innermost open bracket is to blame: it ends nowhere, or something ends that it should end before. */
+static bool is_unclosed(const CtParser *p) {
+    if (p->open == CT_NO_TOKEN) return false;
+    if (at_line(p) || ct_token(p)->kind == TOKEN_END) return true;
+    if (is_closing(p->kind)) return (uint8_t)p->kind != p->tokens[p->open].kind + 1;
+    return p->tokens[p->open].match == CT_NO_TOKEN && (p->kind == TOKEN_EQUALS || p->kind >= TOKEN_CASE);
+}
+
+/* Whether the line at which reading stops stands between the columns of a block that it ended and of the one around. */
+static bool is_misaligned(const CtParser *p) { return !at_line(p) && p->dedented == p->at; }
+
+static CtErrorCode error_code(const CtParser *p) {
+    if (is_unclosed(p)) return CT_E0202;
     if (is_closing(p->kind) && p->open == CT_NO_TOKEN) return CT_E0203;
-    if (p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END)) return CT_E0205;
+    if (at_line(p) || (is_misaligned(p) && ct_token(p)->kind != TOKEN_END)) return CT_E0205;
     if (p->kind == TOKEN_EQUALS) return CT_E0206;
     return CT_E0201;
 }
 
+static bool has_tab(const CtParser *p) {
+    const char *text = p->context->sources.items[p->source].text;
+    for (uint32_t at = ct_token(p)->start; at > 0 && text[at - 1] != '\n'; at--)
+        if (text[at - 1] == '\t') return true;
+    return false;
+}
+
 static const char *usual_help(CtParser *p, CtErrorCode code) {
+    const char *tab = code == CT_E0205 && has_tab(p) ? " (a tab reaches to the next multiple of 8)" : "";
+    if (code == CT_E0205 && is_misaligned(p))
+        return ct_format(p->context->arena,
+                         "the block above begins at column %u; what belongs to it begins there too%s", p->dedent_column,
+                         tab);
     if (code == CT_E0205)
         return ct_format(p->context->arena,
-                         "a line that continues what stands above begins right of column %u, where its block begins",
-                         p->blocks.items[p->blocks.count - 1]);
+                         "a line that continues what stands above begins right of column %u, where its block begins%s",
+                         p->blocks.items[p->blocks.count - 1], tab);
     if (code == CT_E0206) return "`=` defines a name; to compare, write `==`";
     if (code == CT_E0203) return "remove it, or open the bracket that it closes";
-    if (p->kind == TOKEN_TYPE || p->kind == TOKEN_DATA || p->kind == TOKEN_CLASS || p->kind == TOKEN_INSTANCE ||
-        p->kind == TOKEN_MODULE || p->kind == TOKEN_IMPORT)
-        return "this word is a keyword and cannot name a value";
-    return NULL;
+    if (p->kind == TOKEN_RARROW) return "alternatives of one `case` begin at the same column";
+    bool keyword = p->kind == TOKEN_TYPE || p->kind == TOKEN_DATA || p->kind == TOKEN_CLASS ||
+                   p->kind == TOKEN_INSTANCE || p->kind == TOKEN_MODULE || p->kind == TOKEN_IMPORT;
+    return keyword ? "this word is a keyword and cannot name a value" : NULL;
 }
 
 void ct_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
@@ -154,20 +181,20 @@ void ct_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
 void ct_fail_help(CtParser *p, const char *expected, const char *help) {
     if (p->last_error == p->at) ct_leave_declaration(p); /* the same place has been complained of */
     p->last_error = p->at;
-    bool at_end = p->kind == TOKEN_END || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
-    bool unclosed =
-        p->open != CT_NO_TOKEN && (at_end || (is_closing(p->kind) && (uint8_t)p->kind != p->tokens[p->open].kind + 1));
-    CtErrorCode code = error_code(p, unclosed);
+    CtErrorCode code = error_code(p);
     CtDiag *diag;
-    if (p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END))
+    if (at_line(p)) {
         diag = ct_error(p->context, code, ct_span_here(p), "expected %s, found a line that begins at column %u",
                         expected, ct_token(p)->column);
-    else
-        diag = ct_error(p->context, code, ct_span_here(p), "expected %s, found %s", expected, found(p));
-    if (unclosed)
+    } else {
+        bool at_end = ct_token(p)->kind == TOKEN_END; /* shown behind the last token, not on an empty line */
+        CtSpan span = at_end ? (CtSpan){p->source, p->last_end, p->last_end} : ct_span_here(p);
+        diag = ct_error(p->context, code, span, "expected %s, found %s", expected, found(p));
+    }
+    if (code == CT_E0202)
         ct_note(p->context, diag, token_span(p, p->open), "this %s needs its %s",
                 ct_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
-    if (help == NULL && !unclosed) help = usual_help(p, code);
+    if (help == NULL || (code == CT_E0205 && is_misaligned(p))) help = code == CT_E0202 ? NULL : usual_help(p, code);
     if (help != NULL) ct_help(p->context, diag, "%s", help);
     ct_leave_declaration(p);
 }
@@ -266,14 +293,16 @@ CtName ct_parse_variable(CtParser *p) {
 static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
     enum { LARGEST_SOURCE = 0x7fffffff };
     *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
-    p->last_error = CT_NO_TOKEN;
+    p->last_error = p->dedented = CT_NO_TOKEN;
     if (context->sources.items[source].length > LARGEST_SOURCE) {
         ct_error(context, CT_E0108, CT_NO_SPAN, "%s is larger than 2 GB", context->sources.items[source].name);
         return false;
     }
-    CtTokens tokens = ct_lex(context, source);
+    bool cut_short;
+    CtTokens tokens = ct_lex(context, source, &cut_short);
     p->tokens = tokens.items;
     p->token_count = tokens.count;
+    if (cut_short) p->last_error = tokens.count - 1;
     p->fresh = true;
     p->word_as = ct_intern_text(&context->symbols, "as");
     p->word_hiding = ct_intern_text(&context->symbols, "hiding");
@@ -345,7 +374,8 @@ static void separated_top_decl(CtParser *p, CtList *list) {
     bool at_end = p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
     if (at_end || (p->kind == TOKEN_RBRACE && p->blocks.items[p->blocks.count - 1] == 0)) return;
     const char *help = NULL;
-    if (p->kind == TOKEN_EQUALS) help = "a definition has one `=`; to compare, write `==`";
+    if (p->kind == TOKEN_EQUALS)
+        help = "a definition has one `=`; to compare, write `==`; declarations of one block begin at the same column";
     if (p->kind == TOKEN_BACKSLASH || p->kind == TOKEN_LET || p->kind == TOKEN_IF || p->kind == TOKEN_CASE ||
         p->kind == TOKEN_DO)
         help = "as an argument this stands in parentheses, or behind `$`";

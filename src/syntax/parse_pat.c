@@ -213,6 +213,7 @@ CtPat *ct_parse_apat(CtParser *p) {
         return sequence(p, PAT_TUPLE, TOKEN_RPAREN);
     case TOKEN_LBRACKET: return sequence(p, PAT_LIST, TOKEN_RBRACKET);
     case TOKEN_LARRAY: ct_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
+    case TOKEN_EQUALS: ct_fail_help(p, "a pattern", "before `=` stands the name or the pattern that is defined");
     default: ct_fail(p, "a pattern");
     }
 }

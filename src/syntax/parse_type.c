@@ -79,6 +79,8 @@ CtTypeExpr *ct_parse_atype(CtParser *p) {
         return named(p, kind, name);
     }
     if (p->kind == TOKEN_LPAREN) return in_parens(p);
+    if (p->kind == TOKEN_EQUALS)
+        ct_fail_help(p, "a type", "`type`, `data` and `class` are keywords, not names of values");
     if (p->kind != TOKEN_LBRACKET) ct_fail(p, "a type");
     uint32_t outer = ct_bracket_open(p);
     if (p->kind == TOKEN_RBRACKET) {
