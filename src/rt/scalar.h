@@ -49,7 +49,9 @@ static inline double ct_hurwitz_zeta(double s, double x) {
     double sum = 0;
     double enough = 12 + s / 2; /* from here on the series is at its best */
     while (x < enough) {
-        sum += pow(x, -s);
+        double term = pow(x, -s);
+        sum += term;
+        if (term <= 1e-18 * sum) return sum; /* so high a power that nothing more counts */
         x += 1;
     }
     double power = pow(x, -s);
