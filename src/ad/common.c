@@ -115,6 +115,7 @@ CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
     } else
         body = ct_ad_direct(t, lam->body);
     CtCore *made = ct_core_lam(t->p, core->span, lam->name, params, count, body);
+    made = ct_core_simplify_term(t->p, made); /* nobody may, once it has an origin */
     CtLam *fresh = made->as.lam;
     fresh->origin = lam;
     fresh->method = t->method;

@@ -134,12 +134,18 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
         }
         written = written->origin;
     }
+    uint32_t globals = ad->p->globals.count;
     CtCore *made = closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);
+    for (; globals < ad->p->globals.count; globals++) {
+        CtGlobal *global = ad->p->globals.items[globals];
+        global->body = ct_core_simplify_term(ad->p, global->body);
+    }
+    made = ct_core_simplify_term(ad->p, made);
     ct_map_set(ad->arena, &lam->duals, ct_key(key), made->as.lam);
     return made->as.lam;
 }
