@@ -35,9 +35,12 @@ static void find_types(CtElab *el) {
 }
 
 static CtGlobal *finish(CtElab *el, const Spec *spec, uint32_t errors_before) {
+    uint32_t from = el->work_done;
     ct_elab_work(el);
     el->gave_up = false;
-    return spec == NULL || el->context->error_count > errors_before ? NULL : spec->global;
+    if (spec == NULL || el->context->error_count > errors_before) return NULL;
+    ct_elab_uncurry_globals(el, from, spec);
+    return spec->global;
 }
 
 /* For ct_program's library: a function or constant of a library that has no type variables. */

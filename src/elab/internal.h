@@ -7,6 +7,7 @@
  *   expr.c      expressions;  list.c  list literals, ranges, comprehensions;  record.c  fields by name
  *   match.c     clauses and alternatives to one-level cases;  rows.c  their patterns in normal form
  *   binding.c   let and where, with local copies of polymorphic bindings
+ *   uncurry.c   parameters that are functions of several arguments
  *   elab.c      the public functions
  */
 #ifndef CT_ELAB_INTERNAL_H
@@ -75,6 +76,7 @@ typedef struct Spec {
     uint32_t arity;
     bool eta; /* the code has fewer parameters than arity and is applied to the rest */
     CtGlobal *global;
+    uint32_t *uncurried; /* for each parameter, how many arguments its function takes at once; NULL: none any */
     CtSpan blame; /* the user's code that asked for it, through library code */
     struct Spec *next; /* same hash */
 } Spec;
@@ -87,6 +89,8 @@ Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
 void ct_elab_work(CtElab *el); /* until nothing is wanted any more */
+/* Uncurries parameters of the globals that were made from work item `from` on; `root`, which others call, stays as it is. */
+void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
 /* How many parameters a binding's code takes: its patterns, or those of the λ that it is. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
 /* The single unguarded right-hand side of a binding without patterns and where, or NULL. */

@@ -49,6 +49,7 @@ Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
+    if (callee->kind == CALLEE_GLOBAL) return callee->spec->uncurried == NULL ? 0 : callee->spec->uncurried[index];
     if (callee->kind == CALLEE_ARRAY) {
         const CtArrayInfo *info = ct_array_info(callee->array);
         return info->function == (int)index ? info->function_arity : 0;
