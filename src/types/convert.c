@@ -57,8 +57,13 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
                      uint32_t missing) {
     if (con->is_synonym) ct_ensure_synonym(types, con);
     if (con->type->is_error) return types->error;
+    if (missing && con->arity < missing) {
+        ct_error(types->context, CT_E0303, expr->span, "a constructor that takes %u type argument%s is meant here, not `%s`",
+                 missing, missing == 1 ? "" : "s", con->name->text);
+        return types->error;
+    }
     if (given + missing != con->arity)
-        return arity_error(types, expr->span, con->name->text, con->arity >= missing ? con->arity - missing : 0, given);
+        return arity_error(types, expr->span, con->name->text, con->arity - missing, given);
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
     uint32_t i = given;
     for (; i > 0; expr = expr->parts[0]) {

@@ -88,13 +88,18 @@ typedef struct Quantify {
     CT_VEC(CtTy *) generics;
 } Quantify;
 
-/* Keeps of the constraints those that no other implies. */
+/* Keeps of the constraints those that no other implies, in alphabetical order. */
 static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
     for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
         bool implied = false;
         for (const CtPred *other = meta->preds; other; other = other->next)
             implied |= other != pred && ct_class_implies(other->class_, pred->class_);
-        if (!implied) ct_pred_add(types, generic, pred->class_, pred->span);
+        if (implied) continue;
+        CtPred **place = &generic->preds;
+        while (*place && strcmp((*place)->class_->name->text, pred->class_->name->text) < 0) place = &(*place)->next;
+        CtPred *kept = CT_NEW(types->arena, CtPred);
+        *kept = (CtPred){pred->class_, pred->span, *place};
+        *place = kept;
     }
 }
 
