@@ -90,6 +90,8 @@ CtEntity *ct_lookup(CtTypes *types, CtSym name) { return ct_map_get(&types->valu
 CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name) { return ct_map_get(&types->tycons, ct_key(name)); }
 CtClass *ct_lookup_class(CtTypes *types, CtSym name) { return ct_map_get(&types->classes, ct_key(name)); }
 CtDataCon *ct_lookup_con(CtTypes *types, CtSym name) { return ct_map_get(&types->cons, ct_key(name)); }
+CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_map_get(&types->library_values, ct_key(name)); }
+CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_map_get(&types->library_tycons, ct_key(name)); }
 
 uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out) {
     CT_VEC(CtEntity *) list = {0};

@@ -150,6 +150,9 @@ CtEntity *ct_lookup(CtTypes *types, CtSym name);
 CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name);
 CtClass *ct_lookup_class(CtTypes *types, CtSym name);
 CtDataCon *ct_lookup_con(CtTypes *types, CtSym name);
+/* What a library defined by that name first, whatever the program defines since; or NULL. */
+CtEntity *ct_lookup_library(CtTypes *types, CtSym name);
+CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
 CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
 
