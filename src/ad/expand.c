@@ -10,6 +10,11 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
     return ad;
 }
 
+void ct_ad_jvp_in(CtAd *ad, uint32_t source, CtMethod method) {
+    ad->jvp_source = source;
+    ad->jvp_method = method;
+}
+
 /* ---- globals ---- */
 
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span) {
@@ -120,7 +125,8 @@ static CtCore *operator(Expand *e, CtCore *core) {
         CtType *fun = args[0]->type;
         if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function")) return core;
         if (!first_order(ad, core->span, fun->parts[1], "the result of the differentiated function")) return core;
-        CtMethod method = op == DERIV_JVP ? METHOD_FORWARD : ad->reverse;
+        bool here = ad->jvp_source != 0 && core->span.source == ad->jvp_source;
+        CtMethod method = op == DERIV_VJP ? ad->reverse : here ? ad->jvp_method : METHOD_FORWARD;
         return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
     }
     }

@@ -86,6 +86,8 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
+    uint32_t jvp_source; /* jvp's written there go by jvp_method, others forward; 0: none do */
+    CtMethod jvp_method;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
