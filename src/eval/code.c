@@ -1,0 +1,114 @@
+/* Codes: one a λ or global, made when something first refers to it and compiled when it is first called. */
+#include <stdio.h>
+
+#include "eval/internal.h"
+
+static CtCode *code_new(Machine *m, const void *key) {
+    CtCode *code = CT_NEW(m->program->context->arena, CtCode);
+    code->reserve = UINT32_MAX;
+    code->next = m->all_codes;
+    m->all_codes = code;
+    ct_map_set(m->program->context->arena, &m->codes, ct_key(key), code);
+    return code;
+}
+
+CtCode *ct_code_of_lam(Machine *m, CtLam *lam) {
+    CtCode *code = ct_map_get(&m->codes, ct_key(lam));
+    if (code != NULL) return code;
+    if (!lam->captures_known) ct_core_captures(m->program, lam);
+    code = code_new(m, lam);
+    code->lam = lam;
+    return code;
+}
+
+CtCode *ct_code_of_global(Machine *m, CtGlobal *global) {
+    if (global->body->kind == CORE_LAM) {
+        CtCode *code = ct_code_of_lam(m, global->body->as.lam);
+        code->global = global;
+        return code;
+    }
+    CtCode *code = ct_map_get(&m->codes, ct_key(global));
+    if (code != NULL) return code;
+    code = code_new(m, global);
+    code->global = global;
+    return code;
+}
+
+const CtLayout *ct_code_layout(Machine *m, CtCode *code) {
+    if (code->layout != NULL) return code->layout;
+    uint32_t count = code->lam->capture_count;
+    bool *pointers = CT_NEW_ARRAY(m->program->context->arena, bool, count + 1);
+    for (uint32_t i = 0; i < count; i++) pointers[i] = ct_type_is_pointer(code->lam->captures[i]->type);
+    code->layout = ct_layout_fields(m->heap, OBJECT_CLOSURE, pointers, count);
+    return code->layout;
+}
+
+CtClosure *ct_code_closure(Machine *m, CtCode *code) {
+    if (code->closure != NULL) return code->closure;
+    const CtLayout *layout = ct_code_layout(m, code);
+    if (layout == NULL) return NULL;
+    code->closure = ct_closure_new(m->heap, layout, code);
+    return code->closure;
+}
+
+/* A full arena jumps: back to here, where the run can be unwound first. */
+static bool guarded(Machine *m, bool (*action)(Machine *, void *), void *data) {
+    jmp_buf here;
+    CtArena *arena = m->program->context->arena;
+    jmp_buf *before = ct_arena_on_failure(arena, &here);
+    bool ok;
+    if (setjmp(here) == 0) {
+        ok = action(m, data);
+    } else {
+        m->arena_failed = true;
+        ok = ct_raise_memory(m);
+    }
+    ct_arena_on_failure(arena, before);
+    return ok;
+}
+
+static bool compile_action(Machine *m, void *code) { return ct_code_compile(m, code); }
+
+bool ct_code_prepare(Machine *m, CtCode *code) {
+    if (code->words != NULL) return true;
+    return guarded(m, compile_action, code);
+}
+
+typedef struct DualRequest {
+    CtCode *code;
+    const CtDualPath *path;
+    CtCode *result;
+} DualRequest;
+
+static bool dual_action(Machine *m, void *data) {
+    DualRequest *request = data;
+    uint32_t errors = m->program->context->error_count;
+    CtLam *lam = ct_ad_dual(m->ad, request->code->lam, request->path);
+    if (lam == NULL || m->program->context->error_count != errors) {
+        m->error = CT_E0000; /* it has been said */
+        return false;
+    }
+    request->result = ct_code_of_lam(m, lam);
+    DualMemo *memo = CT_NEW(m->program->context->arena, DualMemo);
+    *memo = (DualMemo){request->path, request->result, request->code->duals};
+    request->code->duals = memo;
+    return true;
+}
+
+CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
+    for (DualMemo *memo = code->duals; memo != NULL; memo = memo->next)
+        if (memo->path == path) return memo->code;
+    DualRequest request = {code, path, NULL};
+    return guarded(m, dual_action, &request) ? request.result : NULL;
+}
+
+void ct_codes_free(Machine *m) {
+    for (CtCode *code = m->all_codes; code != NULL; code = code->next) {
+        for (uint32_t i = 0; i < code->held_count; i++) ct_release(m->heap, code->held[i]);
+        code->held_count = 0;
+        if (code->closure != NULL) ct_release(m->heap, &code->closure->head);
+        code->closure = NULL;
+        if (code->state == CONSTANT_KNOWN) ct_value_release(m->heap, code->global->type, code->value);
+        code->state = CONSTANT_NEW;
+    }
+}

@@ -1,0 +1,217 @@
+/* Private to the evaluator's compiler: three passes over the Core of one λ.
+ *
+ *   scope.c      meets every binder and gives it a Local
+ *   ownership.c  walks backwards and writes down, for each use of a variable, whether it is the last on its path, and for
+ *                each branch what it does not use
+ *   emit*.c      walk forwards, read that, choose slots and write the instructions
+ *
+ * The second writes its ledger from the end to the front, the third reads it from the front to the end; so both must visit
+ * the same things in exactly opposite order. The order is: children that are not variables, from left to right; then the
+ * children that are variables, from left to right; then what the node binds; then its bodies.
+ */
+#ifndef CT_EVAL_COMPILE_H
+#define CT_EVAL_COMPILE_H
+
+#include "eval/internal.h"
+
+enum { NO_SLOT = UINT32_MAX, DEPTH_LIMIT = 4000 };
+
+typedef enum LocalKind {
+    LOCAL_SLOT,    /* a parameter, a let, a field: owned */
+    LOCAL_CAPTURE, /* borrowed from the environment */
+    LOCAL_ENV,     /* the environment of a LETREC group of this frame; has no variable */
+    LOCAL_GROUP,   /* a function of such a group */
+    LOCAL_SIBLING, /* a function of the group that the code itself belongs to */
+} LocalKind;
+
+typedef struct Local {
+    LocalKind kind;
+    uint32_t index; /* in Compile.locals */
+    CtVar *var;
+    bool is_pointer;
+    uint32_t level; /* how many loops it is bound inside of */
+    uint32_t capture;
+    struct Local *env; /* GROUP: NULL when the group captures nothing */
+    CtCode *code;      /* GROUP, SIBLING; ENV: whose closure it is */
+    bool is_live;      /* ownership.c */
+    uint32_t stamp;
+    uint32_t slot; /* emit: NO_SLOT for a capture that is not loaded */
+} Local;
+
+typedef CT_VEC(uint32_t) Words;
+
+/* A loop being walked: the locals from outside whose last use is inside. */
+typedef struct Loop {
+    Words drops;
+} Loop;
+
+typedef struct Undo { /* a capture was loaded or unloaded: its slot before */
+    Local *local;
+    uint32_t slot;
+} Undo;
+
+typedef struct Compile {
+    Machine *m;
+    CtArena *arena;
+    CtCode *code;
+    CtMap by_var; /* variable's id -> Local */
+    CT_VEC(Local *) locals;
+    uint32_t depth, level;
+    bool too_deep;
+    CtSpan deep_span;
+    Words ledger;
+    /* ownership */
+    Words trail; /* locals that became live, in order */
+    CT_VEC(Loop) loops;
+    uint32_t stamp;
+    CT_VEC(CtCore *) chain;
+    /* emit */
+    uint32_t read; /* entries of the ledger still to be read */
+    Words words;
+    CT_VEC(Event) events;
+    CT_VEC(Place) places;
+    CT_VEC(CtObject *) held;
+    CT_VEC(Undo) undo;
+    uint64_t *used; /* bitmap of slots */
+    uint32_t used_words;
+    uint32_t slot_count, most_out;
+    uint32_t cost_at; /* the word that counts the steps of this stretch; NO_SLOT: code->cost */
+    bool heap_full;
+} Compile;
+
+/* scope.c */
+bool ct_compile_scope(Compile *c);
+Local *ct_compile_local(Compile *c, const CtVar *var);
+
+/* ownership.c: fills the ledger. */
+void ct_compile_ownership(Compile *c);
+
+/* Which forms both passes treat specially. */
+static inline bool is_var(const CtCore *e) { return e->kind == CORE_VAR; }
+static inline bool is_literal(const CtCore *e) { return e->kind == CORE_LIT; }
+/* A global function: called without a closure. */
+static inline bool is_global_function(const CtCore *e) {
+    return e->kind == CORE_GLOBAL && e->as.global->body->kind == CORE_LAM;
+}
+/* The function of an array operation is written in the loop itself when its λ is in sight. */
+static inline bool is_inline_function(const CtCore *e) { return e->kind == CORE_LAM; }
+/* A long right-nested construction, such as a list literal, is built from an array of heads: [heads] and the tail. */
+enum { SPINE_MIN = 6 };
+uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail);
+/* Index of the function argument of an array operation, -1 for none; how many parameters it has. */
+int ct_array_function_index(CtArrayOp op);
+
+/* The alternatives of a case in the order in which both passes visit them: of two of an enumeration the higher one first
+ * (True before False), since comparisons jump where they do not hold. */
+typedef struct Alternative {
+    CtCore *body;
+    CtCon *con; /* NULL: all others */
+    CtVar *const *vars;
+    uint32_t count;
+    Words live; /* ownership.c: what it uses from before the branch */
+    uint32_t header; /* emit_case.c: where its drops stand in the ledger */
+    bool takes;
+} Alternative;
+Alternative *ct_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count);
+
+/* ---- emit.c: what the emitters share ---- */
+
+typedef struct Operand {
+    uint32_t slot;
+    bool is_constant; /* only where the caller asked for scalars that may be so */
+    CtWord constant;
+    bool is_pointer;
+    bool taken;      /* the instruction takes it: owned */
+    bool free_slot;  /* its slot is free afterwards */
+    bool drop_after; /* borrowed, and this was its last use */
+    Local *local;    /* a variable's, or NULL */
+} Operand;
+
+uint32_t emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail);
+
+/* emit_core.c */
+void add_word(Compile *c, uint32_t word);
+void add_word64(Compile *c, uint64_t word);
+static inline void add_pointer(Compile *c, const void *pointer) { add_word64(c, (uint64_t)(uintptr_t)pointer); }
+uint32_t begin(Compile *c, Op op, CtSpan span);
+void event(Compile *c, uint32_t at, EventKind kind, uint32_t slot);
+void own(Compile *c, uint32_t slot);
+void count_steps(Compile *c, uint32_t steps);
+uint32_t slot_new(Compile *c);
+void slot_mark(Compile *c, uint32_t slot);
+void slot_free(Compile *c, uint32_t slot);
+uint32_t slot_top(const Compile *c);
+uint32_t next_entry(Compile *c);
+/* The flag of the next use, which must be of `local`. */
+bool next_last(Compile *c, const Local *local);
+/* Brings a capture into a slot. */
+void load_capture(Compile *c, Local *local);
+void drop_slot(Compile *c, uint32_t slot);
+/* The end of a local that nothing uses any more. */
+void drop_local(Compile *c, Local *local);
+/* Binds a variable to an owned value; one that is not used ends at once. */
+void bind_slot(Compile *c, const CtVar *var, uint32_t slot, bool used);
+void load_literal(Compile *c, uint32_t slot, CtCore *lit);
+CtWord literal_word(const CtCore *lit);
+void hold(Compile *c, CtObject *object);
+
+/* Operands of an instruction: `take` says that they are to be owned; a literal may stay a constant where `constants`. */
+void operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
+/* The two halves of that: children that are not variables, then the variables. */
+void operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
+void operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, Operand *out);
+/* One child by itself. */
+void operand(Compile *c, CtCore *e, bool take, Operand *out);
+/* An owned value in a slot as an operand. */
+Operand operand_slot(uint32_t slot, bool is_pointer, bool take);
+/* Where the result goes: `want`, unless a borrowed operand must still be dropped from there. Operands' slots that end
+ * here are free from now on. */
+uint32_t result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count);
+/* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the last
+ * time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
+uint32_t finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
+                uint32_t count);
+
+/* A branch: the state before, to which every alternative returns. */
+typedef struct Branch {
+    uint64_t *used;
+    uint32_t used_words;
+    uint32_t undo;
+    Words joins; /* jumps to the end, to be patched */
+    uint32_t cost_at;
+} Branch;
+void branch_begin(Compile *c, Branch *b);
+void branch_next(Compile *c, Branch *b);
+void branch_end(Compile *c, Branch *b);
+void patch(Compile *c, uint32_t word, uint32_t start);
+
+/* emit_call.c */
+uint32_t emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
+/* A call with arguments in slots: of a known code (fun NULL), or of the closure that it takes. */
+uint32_t emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
+                   uint32_t want, bool is_pointer);
+uint32_t emit_closure(Compile *c, CtCore *e, uint32_t want);
+/* A function of a group as a value. */
+uint32_t emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want);
+void emit_group_env(Compile *c, CtCore *letrec);
+uint32_t emit_constant(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_dual(Compile *c, CtCore *e, uint32_t want);
+
+/* emit_case.c */
+uint32_t emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
+/* Loads the fields that are used; takes the object when this was its last use. */
+void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types,
+               uint32_t count, const bool *used);
+uint32_t emit_proj(Compile *c, CtCore *e, uint32_t want);
+/* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
+ * hold: the word of the jump is returned. */
+uint32_t emit_prim(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start);
+
+/* emit_array.c, emit_loop.c */
+uint32_t emit_array(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_array_literal(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_spine(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want);
+
+#endif

@@ -1,0 +1,262 @@
+/* Emission of the array operations that call a function: loops in this frame. The body of a λ in sight is written into the
+ * loop; other functions are called. Nothing is ever called from C. */
+#include "eval/compile.h"
+
+enum { MAX_LOOP_ARGS = 3 };
+
+typedef struct LoopCode {
+    CtCore *e;
+    CtArrayOp op;
+    uint32_t count;
+    int function;
+    CtCore *fun;
+    CtLam *lam; /* written in line, or NULL */
+    Operand ops[MAX_LOOP_ARGS];
+    CT_VEC(Local *) drops; /* used from outside for the last time in the loop */
+    uint32_t out, counter, x, y, acc;
+    Branch branch;
+    uint32_t start; /* of the instruction before the body; its last words are the jump and the steps */
+    uint32_t body;
+} LoopCode;
+
+/* Which of them are there for each operation. */
+static bool has_acc(CtArrayOp op) {
+    return op == ARRAY_FOLDL || op == ARRAY_REDUCE || op == ARRAY_SCANL || op == ARRAY_SCAN || op == ARRAY_MAP_ACCUM;
+}
+static bool has_out(CtArrayOp op) { return op != ARRAY_FOLDL && op != ARRAY_REDUCE; }
+
+static CtType *fun_param(const LoopCode *l, uint32_t index) { return l->fun->type->parts[index]; }
+static CtType *fun_result(const LoopCode *l) { return l->fun->type->parts[l->fun->type->count - 1]; }
+
+/* The array that the loop makes. */
+static CtType *out_type(const LoopCode *l) {
+    return l->op == ARRAY_MAP_ACCUM ? l->e->type->parts[1] : l->e->type;
+}
+
+static void read_operands(Compile *c, LoopCode *l) {
+    CtCore **args = l->e->as.call.args;
+    for (uint32_t i = 0; i < l->count; i++) {
+        bool is_code = (int)i == l->function && (l->lam != NULL || is_global_function(l->fun));
+        bool take = has_acc(l->op) && i == 1;
+        if (!is_var(args[i]) && !is_code) operand_value(c, args[i], take, false, &l->ops[i]);
+    }
+    for (uint32_t i = 0; i < l->count; i++)
+        if (is_var(args[i])) operand_var(c, args[i]->as.var, args[i]->span, has_acc(l->op) && i == 1, &l->ops[i]);
+    uint32_t drops = next_entry(c);
+    for (uint32_t i = 0; i < drops; i++) {
+        Local *local = c->locals.items[next_entry(c)];
+        if (local->kind == LOCAL_CAPTURE) load_capture(c, local);
+        ct_push(c->arena, &l->drops, local);
+    }
+}
+
+/* The accumulator gets a slot of its own, which the loop's result returns to. */
+static void settle_acc(Compile *c, LoopCode *l) {
+    Operand *acc = &l->ops[1];
+    l->acc = acc->slot;
+    bool own_slot = acc->free_slot && (acc->local == NULL || acc->local->kind == LOCAL_SLOT);
+    if (own_slot) return;
+    uint32_t dest = result_slot(c, NO_SLOT, acc, 1);
+    l->acc = dest;
+    if (dest == acc->slot) return;
+    uint32_t start = begin(c, OP_MOVE, CT_NO_SPAN);
+    add_word(c, dest);
+    add_word(c, acc->slot);
+    finish(c, start, dest, dest, acc->is_pointer, acc, 1);
+}
+
+/* ---- the instructions before and behind the body ---- */
+
+static void add_array(Compile *c, const Operand *array) {
+    add_word(c, array->slot);
+    add_word(c, array->drop_after);
+}
+
+static void add_layout(Compile *c, const LoopCode *l) {
+    const CtLayout *layout = ct_layout_array(c->m->heap, out_type(l));
+    if (layout == NULL) c->heap_full = true;
+    add_pointer(c, layout);
+}
+
+/* The operands that both instructions share, in front. */
+static void add_state(Compile *c, const LoopCode *l) {
+    switch (l->op) {
+    case ARRAY_BUILD:
+        add_word(c, l->ops[0].slot);
+        add_word(c, l->out);
+        break;
+    case ARRAY_ZIP_WITH:
+        add_array(c, &l->ops[1]);
+        add_array(c, &l->ops[2]);
+        add_word(c, l->out);
+        break;
+    case ARRAY_MAP:
+        add_array(c, &l->ops[1]);
+        add_word(c, l->out);
+        break;
+    default: add_array(c, &l->ops[2]); break;
+    }
+    add_word(c, l->counter);
+    add_word(c, l->x);
+    if (l->op == ARRAY_ZIP_WITH) add_word(c, l->y);
+    if (has_acc(l->op) && has_out(l->op)) {
+        add_word(c, l->acc);
+        add_word(c, l->out);
+    }
+}
+
+static Op loop_op(CtArrayOp op, bool next) {
+    switch (op) {
+    case ARRAY_BUILD: return next ? OP_BUILD_NEXT : OP_BUILD_BEGIN;
+    case ARRAY_MAP: return next ? OP_MAP_NEXT : OP_MAP_BEGIN;
+    case ARRAY_ZIP_WITH: return next ? OP_ZIP_NEXT : OP_ZIP_BEGIN;
+    case ARRAY_SCANL:
+    case ARRAY_SCAN: return next ? OP_SCAN_NEXT : OP_SCAN_BEGIN;
+    case ARRAY_MAP_ACCUM: return next ? OP_ACCUM_NEXT : OP_ACCUM_BEGIN;
+    default: return next ? OP_FOLD_NEXT : OP_FOLD_BEGIN;
+    }
+}
+
+static void own_elements(Compile *c, const LoopCode *l) {
+    uint32_t first = has_acc(l->op) ? 1 : 0;
+    if (ct_type_is_pointer(fun_param(l, first))) own(c, l->x);
+    if (l->op == ARRAY_ZIP_WITH && ct_type_is_pointer(fun_param(l, 1))) own(c, l->y);
+}
+
+static void loop_begin(Compile *c, LoopCode *l) {
+    l->counter = slot_new(c);
+    if (has_out(l->op)) l->out = slot_new(c);
+    l->x = slot_new(c);
+    if (l->op == ARRAY_ZIP_WITH) l->y = slot_new(c);
+    l->start = begin(c, loop_op(l->op, false), l->e->span);
+    add_state(c, l);
+    if (has_acc(l->op) && has_out(l->op)) add_word(c, l->op == ARRAY_SCANL);
+    if (has_out(l->op)) add_layout(c, l);
+    add_word(c, 0);
+    add_word(c, 1); /* the element itself is a step */
+    if (has_out(l->op)) own(c, l->out);
+    branch_begin(c, &l->branch);
+    c->cost_at = c->words.count - 1;
+    l->body = c->words.count;
+    own_elements(c, l);
+}
+
+static void loop_next(Compile *c, LoopCode *l, uint32_t result) {
+    uint32_t cost = c->words.items[l->body - 1];
+    uint32_t start = begin(c, loop_op(l->op, true), l->e->span);
+    add_state(c, l);
+    bool takes = has_out(l->op) && l->op != ARRAY_SCANL && l->op != ARRAY_SCAN;
+    if (takes) {
+        add_word(c, result);
+        if (ct_type_is_pointer(fun_result(l))) event(c, start + 1, EVENT_DISOWN, result);
+        slot_free(c, result);
+    }
+    if (has_out(l->op)) add_word(c, ct_array_rank(out_type(l)->parts[0]));
+    add_word(c, l->body - start);
+    add_word(c, cost);
+    if (l->op == ARRAY_MAP_ACCUM) {
+        slot_mark(c, l->acc);
+        if (ct_type_is_pointer(fun_param(l, 0))) own(c, l->acc);
+    }
+    patch(c, l->body - 2, l->start);
+    branch_end(c, &l->branch);
+}
+
+/* ---- the body ---- */
+
+static uint32_t loop_body(Compile *c, LoopCode *l) {
+    bool into_acc = has_acc(l->op) && l->op != ARRAY_MAP_ACCUM;
+    uint32_t want = into_acc ? l->acc : NO_SLOT;
+    uint32_t slots[2] = {l->x, l->y};
+    if (has_acc(l->op)) {
+        slots[0] = l->acc;
+        slots[1] = l->x;
+    }
+    uint32_t count = l->fun->type->count - 1, result;
+    if (l->lam != NULL) {
+        for (uint32_t i = 0; i < count; i++) bind_slot(c, l->lam->params[i], slots[i], next_entry(c));
+        result = emit_expr(c, l->lam->body, want, false);
+    } else {
+        Operand args[2], fun = l->ops[l->function];
+        for (uint32_t i = 0; i < count; i++)
+            args[i] = operand_slot(slots[i], ct_type_is_pointer(fun_param(l, i)), true);
+        CtCode *code = NULL;
+        if (is_global_function(l->fun)) {
+            code = ct_code_of_global(c->m, l->fun->as.global);
+        } else {
+            begin(c, OP_RETAIN, CT_NO_SPAN);
+            add_word(c, fun.slot);
+            own(c, fun.slot);
+            fun = (Operand){.slot = fun.slot, .is_pointer = true, .taken = true};
+        }
+        count_steps(c, 1);
+        result = emit_call(c, l->e->span, code, code == NULL ? &fun : NULL, args, count, want,
+                           ct_type_is_pointer(fun_result(l)));
+    }
+    if (into_acc) slot_mark(c, l->acc);
+    return result;
+}
+
+/* ---- the end ---- */
+
+static void drop_operand(Compile *c, LoopCode *l, uint32_t index) {
+    Operand *op = &l->ops[index];
+    if (op->drop_after) { /* a map may have made its result of its array */
+        uint32_t start = begin(c, OP_DROP_SOME, CT_NO_SPAN);
+        add_word(c, op->slot);
+        event(c, start + 1, EVENT_DISOWN, op->slot);
+        slot_free(c, op->slot);
+    } else if (op->free_slot) {
+        uint32_t free = result_slot(c, NO_SLOT, op, 1);
+        slot_free(c, free);
+    }
+}
+
+static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
+    uint32_t slot = has_out(l->op) ? l->out : l->acc;
+    bool is_pointer = ct_type_is_pointer(l->e->type);
+    if (l->op == ARRAY_MAP_ACCUM) {
+        Operand ops[2] = {operand_slot(l->acc, ct_type_is_pointer(fun_param(l, 0)), true),
+                          operand_slot(l->out, true, true)};
+        const CtLayout *layout = ct_layout_tuple(c->m->heap, l->e->type);
+        if (layout == NULL) c->heap_full = true;
+        uint32_t dest = result_slot(c, want, ops, 2);
+        uint32_t start = begin(c, OP_FIELDS2, l->e->span);
+        add_word(c, dest);
+        add_pointer(c, layout);
+        add_word(c, 0);
+        add_word(c, l->acc);
+        add_word(c, l->out);
+        return finish(c, start, dest, want, true, ops, 2);
+    }
+    if (has_out(l->op) && has_acc(l->op)) {
+        if (ct_type_is_pointer(fun_param(l, 0))) drop_slot(c, l->acc);
+        slot_free(c, l->acc);
+    }
+    if (want == NO_SLOT || want == slot) return slot;
+    Operand op = operand_slot(slot, is_pointer, true);
+    uint32_t dest = result_slot(c, want, &op, 1);
+    uint32_t start = begin(c, OP_MOVE, CT_NO_SPAN);
+    add_word(c, dest);
+    add_word(c, slot);
+    return finish(c, start, dest, want, is_pointer, &op, 1);
+}
+
+uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want) {
+    LoopCode l = {.e = e, .op = e->as.call.of.array, .count = e->as.call.count};
+    l.function = ct_array_function_index(l.op);
+    l.fun = e->as.call.args[l.function];
+    l.lam = is_inline_function(l.fun) ? l.fun->as.lam : NULL;
+    read_operands(c, &l);
+    count_steps(c, 1);
+    if (has_acc(l.op)) settle_acc(c, &l);
+    loop_begin(c, &l);
+    uint32_t result = loop_body(c, &l);
+    loop_next(c, &l, result);
+    slot_free(c, l.counter);
+    /* The elements' slots were the parameters', which ended with them. */
+    for (uint32_t i = 0; i < l.count; i++)
+        if (!(has_acc(l.op) && i == 1)) drop_operand(c, &l, i);
+    for (uint32_t i = 0; i < l.drops.count; i++) drop_local(c, l.drops.items[i]);
+    return loop_result(c, &l, want);
+}

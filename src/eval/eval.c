@@ -1,0 +1,128 @@
+/* The evaluator's door: making one, calling, limits, errors. */
+#include <stdlib.h>
+
+#include "eval/internal.h"
+
+enum { STACK_WORDS = 8192 };
+
+CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits) {
+    Machine *m = calloc(1, sizeof *m);
+    if (m == NULL) return NULL;
+    m->heap = ct_heap_new(limits.memory);
+    m->stack = malloc(STACK_WORDS * sizeof(CtWord));
+    if (m->heap == NULL || m->stack == NULL || !ct_heap_charge(m->heap, STACK_WORDS * sizeof(CtWord))) {
+        ct_heap_free(m->heap);
+        free(m->stack);
+        free(m);
+        return NULL;
+    }
+    m->program = program;
+    m->ad = ad;
+    m->limits = limits;
+    m->depth_limit = limits.depth == 0 ? UINT64_MAX : limits.depth;
+    m->stack_end = m->stack + STACK_WORDS;
+    return m;
+}
+
+void ct_eval_free(CtEval *eval) {
+    if (eval == NULL) return;
+    ct_codes_free(eval);
+    ct_heap_free(eval->heap);
+    free(eval->stack);
+    free(eval);
+}
+
+CtHeap *ct_eval_heap(CtEval *eval) { return eval->heap; }
+
+/* ---- errors ---- */
+
+/* Where the running instruction stands; for a frame that is being entered, its call. A place inside the library says
+ * nothing to a user: then the innermost call from the user's own source is meant. */
+static CtSpan failing_place(const Machine *m) {
+    const CtWord *fp = m->fp;
+    if (fp == NULL) return CT_NO_SPAN;
+    const uint32_t *at = m->pc;
+    CtSpan first = CT_NO_SPAN;
+    for (int calls = 0; calls < 1000000; calls++) {
+        if (at != NULL) {
+            CtSpan span = ct_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
+            if (first.source == 0) first = span;
+            if (span.source != 0 && !m->program->context->sources.items[span.source].is_library) return span;
+        }
+        const uint32_t *back = frame_return(fp);
+        if (back == &ct_machine_halt[2]) break;
+        at = back - 1;
+        fp -= back[-2];
+    }
+    return first;
+}
+
+static void add_help(Machine *m, CtDiag *diag) {
+    CtContext *context = m->program->context;
+    if (diag->code == CT_E0801) ct_help(context, diag, "--max-memory sets the limit");
+    if (diag->code == CT_E0802) ct_help(context, diag, "--max-steps sets the limit");
+    if (diag->code == CT_E0803) ct_help(context, diag, "--max-depth sets the limit");
+}
+
+/* Releases all that the run holds, then says what was wrong. */
+static bool failed(Machine *m) {
+    CtSpan span = m->error_span.source != 0 ? m->error_span : failing_place(m);
+    ct_unwind(m);
+    m->error_span = CT_NO_SPAN;
+    CtArena *arena = m->program->context->arena;
+    if (m->arena_failed) {
+        m->arena_failed = false;
+        jmp_buf *outer = ct_arena_on_failure(arena, NULL);
+        ct_arena_on_failure(arena, outer);
+        if (outer != NULL) longjmp(*outer, 1);
+    }
+    if (m->error != CT_E0000) add_help(m, ct_error(m->program->context, m->error, span, "%s", m->error_text));
+    m->error = CT_E0000;
+    return false;
+}
+
+/* ---- calls ---- */
+
+bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t count, CtWord *result) {
+    CtCode *code = ct_code_of_global(eval, global);
+    bool is_constant = code->lam == NULL;
+    if (is_constant || (count == 0 && code->lam->count > 0)) {
+        if (!is_constant) { /* a function as a value */
+            CtClosure *closure = ct_code_closure(eval, code);
+            eval->fp = NULL;
+            if (closure == NULL) return ct_raise_memory(eval), failed(eval);
+            result->object = ct_retain(&closure->head);
+            return true;
+        }
+        if (code->state == CONSTANT_KNOWN) {
+            ct_value_retain(global->type, code->value);
+            *result = code->value;
+            return true;
+        }
+        code->state = CONSTANT_RUNNING;
+    }
+    return ct_machine_call(eval, code, NULL, args, count, result) || failed(eval);
+}
+
+bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result) {
+    (void)type;
+    CtClosure *closure = (CtClosure *)function.object;
+    CtClosure *env = closure->head.layout->count == 0 ? NULL : closure;
+    if (env != NULL) ct_retain(&env->head);
+    return ct_machine_call(eval, closure->code, env, args, count, result) || failed(eval);
+}
+
+CtEvalStats ct_eval_stats(const CtEval *eval) {
+    return (CtEvalStats){.steps = (uint64_t)((int64_t)eval->slice_end - eval->fuel),
+                         .peak_memory = ct_heap_peak(eval->heap),
+                         .max_depth = eval->max_depth};
+}
+
+void ct_eval_reset_stats(CtEval *eval) {
+    eval->slice_end = 0;
+    eval->fuel = 0;
+    eval->max_depth = 0;
+    ct_heap_reset_peak(eval->heap);
+}
+
+void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }

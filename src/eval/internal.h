@@ -1,0 +1,187 @@
+/* Private to the evaluator.
+ *
+ * A λ becomes a CtCode on its first call: instructions of 32-bit words over the slots of a frame. The rules that
+ * everything here keeps:
+ *
+ * Slots. A frame is three words (code, environment, where to return) and its slots. Arguments come in slots 0, 1, …. A
+ * slot is not cleared: which slots own an object at an instruction is known from the code's log of events, so that an
+ * error can release exactly what is owned (unwind.c) and nothing is paid for that while all goes well.
+ *
+ * Ownership. An object in a slot is owned: somebody moves it on or drops it. The last use of a variable moves it, other
+ * uses retain. What a branch does not use is dropped when the branch starts. Captured variables are borrowed from the
+ * environment, which the frame owns; they are copied to a slot on first use.
+ *
+ * Failing. An instruction that fails has not touched its operands yet.
+ */
+#ifndef CT_EVAL_INTERNAL_H
+#define CT_EVAL_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "eval/eval.h"
+#include "value/heap.h"
+
+/* ---- instructions ---- */
+
+typedef enum Op {
+#define OP(name, operands) OP_##name,
+#include "eval/ops.def"
+#undef OP
+    OP_PRIM_FIRST
+} Op;
+
+/* Each primitive has five instructions: operands in slots, the second or first one a constant, and the two that jump where
+ * a comparison does not hold. */
+typedef enum PrimForm { PRIM_SLOTS, PRIM_SLOT_CONST, PRIM_CONST_SLOT, PRIM_JUMP_SLOTS, PRIM_JUMP_CONST } PrimForm;
+enum { PRIM_FORMS = 5, OP_COUNT = OP_PRIM_FIRST + PRIM_FORMS * CT_PRIM_COUNT };
+
+enum { FRAME_CODE = -3, FRAME_ENV = -2, FRAME_RETURN = -1, FRAME_HEADER = 3 };
+
+/* ---- code ---- */
+
+typedef enum EventKind {
+    EVENT_OWN,    /* the slot owns an object, or one reference more */
+    EVENT_DISOWN, /* one less */
+    EVENT_SAVE,   /* a branch: alternatives follow */
+    EVENT_AGAIN,  /* the next alternative starts where the branch did */
+    EVENT_JOIN,   /* the end of the branch; all alternatives end alike */
+} EventKind;
+
+/* What happens from word `at` on. An instruction takes its operands at its second word, and its result is there behind
+ * its last. */
+typedef struct Event {
+    uint32_t at;
+    uint32_t kind : 3, slot : 29;
+} Event;
+
+typedef struct Place {
+    uint32_t at;
+    CtSpan span;
+} Place;
+
+typedef enum ConstantState { CONSTANT_NEW, CONSTANT_RUNNING, CONSTANT_KNOWN } ConstantState;
+
+typedef struct CtCode CtCode;
+
+typedef struct DualMemo {
+    const CtDualPath *path;
+    CtCode *code; /* of the closed λ that makes it */
+    struct DualMemo *next;
+} DualMemo;
+
+struct CtCode {
+    const uint32_t *words; /* NULL until compiled */
+    uint32_t reserve;      /* stack words that a frame may touch; UINT32_MAX until compiled */
+    uint32_t cost;         /* steps of what every call evaluates */
+    uint32_t word_count, event_count, place_count;
+    const Event *events;
+    const Place *places;
+    CtLam *lam;       /* NULL for a constant */
+    CtGlobal *global; /* or NULL */
+    const CtLayout *layout; /* of its closures */
+    CtClosure *closure;     /* the one closure of a code that captures nothing */
+    CtObject **held;        /* constants in the instructions */
+    uint32_t held_count;
+    ConstantState state;
+    CtWord value; /* CONSTANT_KNOWN */
+    DualMemo *duals;
+    CtCode *next; /* all codes of an evaluator */
+};
+
+/* ---- the machine ---- */
+
+typedef struct CtEval Machine;
+
+struct CtEval {
+    CtProgram *program;
+    CtAd *ad;
+    CtHeap *heap;
+    CtEvalLimits limits;
+    CtWord *stack, *stack_end;
+    CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
+    CtCode *all_codes;
+    CtWord *fp; /* of the running or failing frame; registers elsewhere while running */
+    const uint32_t *pc;
+    int64_t fuel;       /* steps left of this slice */
+    uint64_t slice_end; /* steps done when fuel is 0 */
+    uint64_t depth, max_depth, depth_limit;
+    atomic_bool interrupt;
+    bool arena_failed;
+    /* the error that is being raised; E0000: it stands in the context already */
+    CtErrorCode error;
+    CtSpan error_span; /* where the failing place is not that of m->pc */
+    const char *error_text;
+    char error_buffer[400];
+};
+
+/* code.c: the code of a λ or a global, not compiled yet; NULL when memory is short. */
+CtCode *ct_code_of_lam(Machine *m, CtLam *lam);
+CtCode *ct_code_of_global(Machine *m, CtGlobal *global);
+/* The closure of a code that captures nothing (borrowed). */
+CtClosure *ct_code_closure(Machine *m, CtCode *code);
+const CtLayout *ct_code_layout(Machine *m, CtCode *code);
+/* Compiles, guarded against a full arena; false with an error raised. */
+bool ct_code_prepare(Machine *m, CtCode *code);
+/* The code that makes the dual of closures of `code`; NULL with an error raised. */
+CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
+void ct_codes_free(Machine *m);
+
+/* emit.c: compiles; memory failures jump through the arena's handler. False with an error raised. */
+bool ct_code_compile(Machine *m, CtCode *code);
+
+/* machine.c: calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand as
+ * they were, m->fp and m->pc where it failed. */
+bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result);
+
+/* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */
+bool ct_stack_reserve(Machine *m, size_t words);
+bool ct_refuel(Machine *m);
+
+static inline CtCode *frame_code(const CtWord *fp) { return (CtCode *)(uintptr_t)fp[FRAME_CODE].integer; }
+static inline const uint32_t *frame_return(const CtWord *fp) {
+    return (const uint32_t *)(uintptr_t)fp[FRAME_RETURN].integer;
+}
+/* The base frame's code: a call that returns here has ended the run. */
+extern const uint32_t ct_machine_halt[];
+
+/* unwind.c */
+CtSpan ct_code_place(const CtCode *code, uint32_t at);
+/* Releases every frame. */
+void ct_unwind(Machine *m);
+
+/* Raises an error: remembers it and returns false. */
+bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ct_raise_memory(Machine *m);
+/* FAIL with a message: text of a [Char]. */
+bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message);
+
+/* ---- array operations: borrow their arguments, return an owned result; false with an error raised ---- */
+
+typedef struct ArrayCall {
+    CtWord args[3];
+    CtWord result;
+    CtType *type;     /* of the result */
+    CtType *operand;  /* of the array argument */
+    uint64_t touched; /* elements, for the steps */
+} ArrayCall;
+
+typedef bool ArrayFunction(Machine *m, ArrayCall *call);
+/* The function of an operation that has no function argument and no instruction of its own. */
+ArrayFunction *ct_array_function(CtArrayOp op);
+ArrayFunction ct_array_shape, ct_array_sum, ct_array_product, ct_array_maximum, ct_array_minimum, ct_array_argmax,
+    ct_array_argmin, ct_array_replicate, ct_array_iota, ct_array_gather, ct_array_transpose, ct_array_reshape,
+    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat;
+
+/* Raises E0507 when two elements of an array, arrays of `rank` dimensions themselves, differ in shape. */
+bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);
+/* How many arrays deep a type is: 0 for Double, 1 for Array Double. */
+uint32_t ct_array_rank(const CtType *type);
+bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
+/* xs with element i replaced, and with one more at the end; both take xs and the element when they succeed. */
+CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
+CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
+
+/* strings.c: the primitives that make texts. */
+CtObject *ct_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);
+
+#endif

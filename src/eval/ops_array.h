@@ -1,0 +1,83 @@
+/* Instructions on arrays. Part of machine.c. */
+
+#define CHECK_INDEX(index, length)                                                                                     \
+    do {                                                                                                               \
+        if (UNLIKELY((uint64_t)(index) >= (uint64_t)(length))) {                                                       \
+            ct_array_index_fails(m, index, length);                                                                    \
+            goto fail;                                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+op_INDEX: {
+    const CtArray *array = ARRAY(2);
+    int64_t index = SLOT(3).integer;
+    CHECK_INDEX(index, array->length);
+    SLOT(1) = array->items[index];
+    NEXT(4);
+}
+op_INDEX_OBJECT: {
+    const CtArray *array = ARRAY(2);
+    int64_t index = SLOT(3).integer;
+    CHECK_INDEX(index, array->length);
+    SLOT(1).object = ct_retain(array->items[index].object);
+    NEXT(4);
+}
+op_LENGTH:
+    SLOT(1).integer = ARRAY(2)->length;
+    NEXT(3);
+op_UPDATE: {
+    CtArray *array = ARRAY(2);
+    int64_t index = SLOT(3).integer;
+    CHECK_INDEX(index, array->length);
+    if (array->head.refs == 1 && pc[5] == 0 && !array->head.layout->pointer_elements) {
+        array->items[index] = SLOT(4);
+        SLOT(1).object = &array->head;
+        NEXT(6);
+    }
+    uint64_t touched = 0;
+    array = ct_array_update(m, array, index, SLOT(4), pc[5], &touched);
+    CHECK(array != NULL);
+    fuel -= (int64_t)touched;
+    SLOT(1).object = &array->head;
+    NEXT(6);
+}
+op_SNOC: {
+    CtArray *array = ARRAY(2);
+    if (array->head.refs == 1 && pc[4] == 0 && array->length < array->capacity) {
+        array->items[array->length++] = SLOT(3);
+        SLOT(1).object = &array->head;
+        NEXT(5);
+    }
+    uint64_t touched = 0;
+    array = ct_array_snoc(m, array, SLOT(3), pc[4], &touched);
+    CHECK(array != NULL);
+    fuel -= (int64_t)touched;
+    SLOT(1).object = &array->head;
+    NEXT(5);
+}
+op_ARRAY: {
+    ArrayCall call = {.args = {SLOT(7), SLOT(8), SLOT(9)}, .type = pointer64(pc + 3), .operand = pointer64(pc + 5)};
+    SAVE();
+    CHECK(ct_array_function((CtArrayOp)pc[2])(m, &call));
+    fuel -= (int64_t)call.touched;
+    SLOT(1) = call.result;
+    NEXT(10);
+}
+op_NEW_ARRAY: {
+    CtArray *array = ct_array_new(heap, pointer64(pc + 2), 0, (int64_t)pc[4]);
+    CHECK_MEMORY(array);
+    SLOT(1).object = &array->head;
+    NEXT(5);
+}
+op_PUSH: {
+    CtArray *array = ARRAY(1);
+    if (pc[3] != 0 && array->length > 0)
+        CHECK(ct_array_regular(m, pc[3], (CtArray *)array->items[0].object, ARRAY(2), array->length));
+    array->items[array->length++] = SLOT(2);
+    NEXT(4);
+}
+op_PUSH_CONST: {
+    CtArray *array = ARRAY(1);
+    array->items[array->length++].integer = (int64_t)word64(pc + 2);
+    NEXT(4);
+}

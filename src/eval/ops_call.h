@@ -1,0 +1,219 @@
+/* Instructions that make functions, call and return. Part of machine.c.
+ *
+ * A call copies the arguments to where the callee's frame will be, which the caller's reserve has room for, then enters.
+ * A tail call gathers them first, since they come from the frame that they go to. */
+
+/* A frame for `code` above this one; at: its arguments' count, then the slots, then distance and destination. */
+#define PUSH_FRAME(code, env, at)                                                                                      \
+    do {                                                                                                               \
+        const uint32_t *args_ = (at);                                                                                  \
+        uint32_t count_ = *args_++;                                                                                    \
+        const uint32_t *end_ = args_ + count_;                                                                         \
+        CtWord *frame_ = fp + end_[0];                                                                                 \
+        for (uint32_t i = 0; i < count_; i++) frame_[i] = fp[args_[i]];                                                \
+        frame_[FRAME_CODE].integer = (int64_t)(uintptr_t)(code);                                                       \
+        frame_[FRAME_ENV].object = (env);                                                                              \
+        frame_[FRAME_RETURN].integer = (int64_t)(uintptr_t)(end_ + 2);                                                 \
+        fp = frame_;                                                                                                   \
+    } while (0)
+
+/* This frame becomes one of `code`. Its arguments are few, or go by way of the room behind the frame. */
+#define REUSE_FRAME(at)                                                                                                \
+    do {                                                                                                               \
+        const uint32_t *args_ = (at);                                                                                  \
+        uint32_t count_ = *args_++;                                                                                    \
+        if (count_ <= 4) {                                                                                             \
+            CtWord few_[4];                                                                                            \
+            for (uint32_t i = 0; i < count_; i++) few_[i] = fp[args_[i]];                                              \
+            for (uint32_t i = 0; i < count_; i++) fp[i] = few_[i];                                                     \
+        } else {                                                                                                       \
+            CtWord *room_ = fp + frame_code(fp)->reserve - count_;                                                     \
+            for (uint32_t i = 0; i < count_; i++) room_[i] = fp[args_[i]];                                             \
+            memmove(fp, room_, count_ * sizeof(CtWord));                                                               \
+        }                                                                                                              \
+    } while (0)
+
+op_CLOSURE: {
+    CtCode *code = pointer64(pc + 2);
+    CtClosure *closure = ct_heap_take(heap, CT_CLOSURE_WORDS + (size_t)pc[4]);
+    CHECK_MEMORY(closure);
+    closure->head = (CtObject){code->layout, 1, 0};
+    closure->code = code;
+    uint32_t count = pc[4];
+    for (uint32_t i = 0; i < count; i++) closure->captures[i] = SLOT(5 + i);
+    SLOT(1).object = &closure->head;
+    NEXT(5 + count);
+}
+op_CLOSURE_ENV: {
+    CtCode *code = pointer64(pc + 2);
+    CtClosure *closure = ct_closure_new(heap, code->layout, code);
+    CHECK_MEMORY(closure);
+    memcpy(closure->captures, captures_of(OBJECT(4)), code->layout->count * sizeof(CtWord));
+    retain_words(code->layout, closure->captures);
+    SLOT(1).object = &closure->head;
+    NEXT(5);
+}
+op_CLOSURE_SIBLING: {
+    CtCode *code = pointer64(pc + 2);
+    CtClosure *env = (CtClosure *)fp[FRAME_ENV].object;
+    if (env->code == code) {
+        SLOT(1).object = ct_retain(&env->head);
+        NEXT(4);
+    }
+    CtClosure *closure = ct_closure_new(heap, code->layout, code);
+    CHECK_MEMORY(closure);
+    memcpy(closure->captures, env->captures, code->layout->count * sizeof(CtWord));
+    retain_words(code->layout, closure->captures);
+    SLOT(1).object = &closure->head;
+    NEXT(4);
+}
+
+op_CALL:
+    callee = pointer64(pc + 1);
+    PUSH_FRAME(callee, NULL, pc + 3);
+    goto enter;
+op_CALL_ENV: {
+    CtObject *env = OBJECT(3);
+    callee = pointer64(pc + 1);
+    PUSH_FRAME(callee, env, pc + 4);
+    goto enter;
+}
+op_CALL_SIBLING: {
+    CtObject *env = ct_retain(fp[FRAME_ENV].object);
+    callee = pointer64(pc + 1);
+    PUSH_FRAME(callee, env, pc + 3);
+    goto enter;
+}
+op_CALL_CLOSURE: {
+    CtClosure *closure = (CtClosure *)OBJECT(1);
+    callee = closure->code;
+    if (closure->head.layout->count == 0) {
+        closure->head.refs--; /* the code holds it too */
+        closure = NULL;
+    }
+    PUSH_FRAME(callee, (CtObject *)closure, pc + 2);
+    goto enter;
+}
+
+op_TAIL: {
+    CtObject *env = fp[FRAME_ENV].object;
+    callee = pointer64(pc + 1);
+    REUSE_FRAME(pc + 3);
+    fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    fp[FRAME_ENV].object = NULL;
+    if (env != NULL) ct_release(heap, env);
+    goto tail;
+}
+op_TAIL_ENV: {
+    CtObject *env = fp[FRAME_ENV].object, *new_env = OBJECT(3);
+    callee = pointer64(pc + 1);
+    REUSE_FRAME(pc + 4);
+    fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    fp[FRAME_ENV].object = new_env;
+    if (env != NULL) ct_release(heap, env);
+    goto tail;
+}
+op_TAIL_SIBLING:
+    callee = pointer64(pc + 1);
+    REUSE_FRAME(pc + 3);
+    fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    goto tail;
+op_TAIL_CLOSURE: {
+    CtObject *env = fp[FRAME_ENV].object;
+    CtClosure *closure = (CtClosure *)OBJECT(1);
+    callee = closure->code;
+    if (closure->head.layout->count == 0) {
+        closure->head.refs--;
+        closure = NULL;
+    }
+    REUSE_FRAME(pc + 2);
+    fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    fp[FRAME_ENV].object = (CtObject *)closure;
+    if (env != NULL) ct_release(heap, env);
+    goto tail;
+}
+tail:
+    if (UNLIKELY((size_t)(m->stack_end - fp) < callee->reserve)) {
+        pc = NULL;
+        SAVE();
+        CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
+        LOAD();
+    }
+    goto enter_again;
+
+op_RETURN: {
+    CtWord result = SLOT(1);
+    pc = frame_return(fp);
+    m->depth--;
+    fp -= pc[-2];
+    fp[pc[-1]] = result;
+    NEXT(0);
+}
+op_RETURN_ENV: {
+    CtWord result = SLOT(1);
+    ct_release(heap, fp[FRAME_ENV].object);
+    pc = frame_return(fp);
+    m->depth--;
+    fp -= pc[-2];
+    fp[pc[-1]] = result;
+    NEXT(0);
+}
+op_RETURN_CONSTANT: {
+    CtWord result = SLOT(1);
+    CtCode *code = frame_code(fp);
+    code->value = result;
+    code->state = CONSTANT_KNOWN;
+    ct_value_retain(code->global->type, result);
+    pc = frame_return(fp);
+    m->depth--;
+    fp -= pc[-2];
+    fp[pc[-1]] = result;
+    NEXT(0);
+}
+op_CONSTANT: {
+    callee = pointer64(pc + 1);
+    if (callee->state == CONSTANT_KNOWN) {
+        ct_value_retain(callee->global->type, callee->value);
+        SLOT(4) = callee->value;
+        NEXT(5);
+    }
+    if (callee->state == CONSTANT_RUNNING) {
+        ct_raise(m, CT_E0509, "the value of %s depends on itself", callee->global->name->text);
+        goto fail;
+    }
+    callee->state = CONSTANT_RUNNING;
+    CtWord *frame = fp + pc[3];
+    frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    frame[FRAME_ENV].object = NULL;
+    frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(pc + 5);
+    fp = frame;
+    goto enter;
+}
+op_DUAL: { /* the closed λ that makes the dual gets what the closure captured, then the states */
+    CtClosure *closure = (CtClosure *)OBJECT(3);
+    const CtLayout *layout = closure->head.layout;
+    uint32_t states = pc[4];
+    SAVE();
+    callee = ct_code_dual(m, closure->code, pointer64(pc + 1));
+    CHECK(callee != NULL);
+    const uint32_t *end = pc + 5 + states;
+    CHECK(ct_stack_reserve(m, (size_t)end[0] + FRAME_HEADER + layout->count + states));
+    LOAD();
+    CtWord *frame = fp + end[0];
+    for (uint32_t i = 0; i < states; i++) frame[layout->count + i] = SLOT(5 + i);
+    memcpy(frame, closure->captures, layout->count * sizeof(CtWord));
+    retain_words(layout, frame);
+    fuel -= layout->count;
+    frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
+    frame[FRAME_ENV].object = NULL;
+    frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(end + 2);
+    ct_release(heap, &closure->head);
+    fp = frame;
+    goto enter;
+}
+op_STRING_PRIM: {
+    CtObject *text = ct_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
+    CHECK_MEMORY(text);
+    SLOT(1).object = text;
+    NEXT(5);
+}

@@ -1,0 +1,145 @@
+/* Instructions that move, make and open values, and branch. Part of machine.c. */
+
+op_MOVE:
+    SLOT(1) = SLOT(2);
+    NEXT(3);
+op_LIT:
+    SLOT(1).integer = (int64_t)word64(pc + 2);
+    NEXT(4);
+op_CONST: {
+    CtObject *object = pointer64(pc + 2);
+    SLOT(1).object = ct_retain(object);
+    NEXT(4);
+}
+op_RETAIN:
+    OBJECT(1)->refs++;
+    NEXT(2);
+op_DROP:
+    ct_release(heap, OBJECT(1));
+    NEXT(2);
+op_DROP_SOME:
+    if (OBJECT(1) != NULL) ct_release(heap, OBJECT(1));
+    NEXT(2);
+op_CAPTURE:
+    SLOT(1) = captures_of(fp[FRAME_ENV].object)[pc[2]];
+    NEXT(3);
+op_ROUND:
+    SLOT(1).real = (double)(float)SLOT(1).real;
+    NEXT(2);
+
+op_FIELDS: {
+    CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
+    CHECK_MEMORY(fields);
+    uint32_t count = pc[5];
+    for (uint32_t i = 0; i < count; i++) fields->words[i] = SLOT(6 + i);
+    SLOT(1).object = &fields->head;
+    NEXT(6 + count);
+}
+op_FIELDS2: {
+    CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
+    CHECK_MEMORY(fields);
+    fields->words[0] = SLOT(5);
+    fields->words[1] = SLOT(6);
+    SLOT(1).object = &fields->head;
+    NEXT(7);
+}
+op_PROJ:
+    SLOT(1) = ((CtFields *)OBJECT(2))->words[pc[3]];
+    NEXT(4);
+op_PROJ_OBJECT:
+    SLOT(1).object = ct_retain(((CtFields *)OBJECT(2))->words[pc[3]].object);
+    NEXT(4);
+
+op_OPEN_MOVE: {
+    CtFields *fields = (CtFields *)OBJECT(1);
+    const uint32_t *at = pc + 2;
+    for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
+    if (fields->head.refs == 1) {
+        for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
+        for (uint32_t n = *at++; n > 0; n--, at++) ct_release(heap, fields->words[*at].object);
+        ct_fields_give(heap, fields);
+    } else {
+        for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]].object = ct_retain(fields->words[at[0]].object);
+        uint32_t unwanted = *at++;
+        at += unwanted;
+        fields->head.refs--;
+    }
+    pc = at;
+    NEXT(0);
+}
+op_OPEN_COPY: {
+    CtFields *fields = (CtFields *)OBJECT(1);
+    const uint32_t *at = pc + 2;
+    for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
+    for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]].object = ct_retain(fields->words[at[0]].object);
+    pc = at;
+    NEXT(0);
+}
+op_SPINE: { /* all cells or none, so that failing leaves the operands alone */
+    CtArray *heads = ARRAY(5);
+    const CtLayout *layout = pointer64(pc + 2);
+    CtFields *first = NULL;
+    for (int64_t i = 0; i < heads->length; i++) {
+        CtFields *cell = ct_fields_take(heap, layout, pc[4]);
+        if (UNLIKELY(cell == NULL)) {
+            while (first != NULL) {
+                CtFields *next = (CtFields *)first->words[1].object;
+                ct_fields_give(heap, first);
+                first = next;
+            }
+            goto out_of_memory;
+        }
+        cell->words[1].object = (CtObject *)first;
+        first = cell;
+    }
+    CtFields *cell = first;
+    for (int64_t i = 0; i < heads->length; i++) {
+        cell->words[0] = heads->items[i];
+        if (i + 1 == heads->length) {
+            cell->words[1] = SLOT(6);
+        } else {
+            cell = (CtFields *)cell->words[1].object;
+        }
+    }
+    heads->length = 0; /* its items have moved */
+    ct_release(heap, &heads->head);
+    SLOT(1).object = &first->head;
+    NEXT(7);
+}
+
+op_JUMP:
+    NEXT((int32_t)pc[1]);
+op_JUMP_TAG:
+    if (OBJECT(1)->tag == pc[2]) {
+        fuel -= pc[4];
+        NEXT(6);
+    }
+    fuel -= pc[5];
+    NEXT((int32_t)pc[3]);
+op_JUMP_INT:
+    if (SLOT(1).integer == (int64_t)pc[2]) {
+        fuel -= pc[4];
+        NEXT(6);
+    }
+    fuel -= pc[5];
+    NEXT((int32_t)pc[3]);
+op_SWITCH_TAG: {
+    const uint32_t *entry = pc + 3 + 2 * OBJECT(1)->tag;
+    fuel -= entry[1];
+    NEXT((int32_t)entry[0]);
+}
+op_SWITCH_INT: {
+    const uint32_t *entry = pc + 3 + 2 * SLOT(1).integer;
+    fuel -= entry[1];
+    NEXT((int32_t)entry[0]);
+}
+
+op_FAIL_TEXT:
+    ct_raise(m, (CtErrorCode)pc[1], "%s", (const char *)pointer64(pc + 2));
+    goto fail;
+op_FAIL_MESSAGE:
+    ct_raise_string(m, (CtErrorCode)pc[1], SLOT(2));
+    goto fail;
+op_HALT:
+    SAVE();
+    return true;

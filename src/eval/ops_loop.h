@@ -1,0 +1,203 @@
+/* Instructions of loops over arrays: before the first element and behind each. Part of machine.c.
+ *
+ * Behind an element, steps are checked before anything is done, so that a run that stops there stops with its operands
+ * whole. What the body made is read before the next element is written: they may share a slot. */
+
+#define REFUEL(cost)                                                                                                   \
+    do {                                                                                                               \
+        fuel -= (cost);                                                                                                \
+        if (UNLIKELY(fuel < 0)) {                                                                                      \
+            SAVE();                                                                                                    \
+            CHECK(ct_refuel(m));                                                                                       \
+            LOAD();                                                                                                    \
+        }                                                                                                              \
+    } while (0)
+#define CHECK_SHAPE(rank, out, item, index)                                                                            \
+    do {                                                                                                               \
+        if ((rank) != 0 && (index) > 0)                                                                                \
+            CHECK(ct_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index));      \
+    } while (0)
+
+op_BUILD_BEGIN: { /* n out i x layout64 off c */
+    int64_t count = SLOT(1).integer;
+    if (UNLIKELY(count < 0)) {
+        ct_raise(m, CT_E0508, "build was asked for %lld elements", (long long)count);
+        goto fail;
+    }
+    CtArray *out = ct_array_new(heap, pointer64(pc + 5), 0, count);
+    CHECK_MEMORY(out);
+    SLOT(2).object = &out->head;
+    SLOT(3).integer = 0;
+    if (count == 0) NEXT((int32_t)pc[7]);
+    fuel -= pc[8];
+    SLOT(4).integer = 0;
+    NEXT(9);
+}
+op_BUILD_NEXT: { /* n out i x s rank off c */
+    CtArray *out = ARRAY(2);
+    CtWord item = SLOT(5);
+    int64_t i = SLOT(3).integer;
+    CHECK_SHAPE(pc[6], out, item, i);
+    if (i + 1 < SLOT(1).integer) {
+        REFUEL(pc[8]);
+        out->items[i++] = item;
+        out->length = i;
+        SLOT(3).integer = i;
+        SLOT(4).integer = i;
+        NEXT((int32_t)pc[7]);
+    }
+    out->items[i++] = item;
+    out->length = i;
+    NEXT(9);
+}
+
+op_MAP_BEGIN: { /* a own out i x layout64 off c */
+    CtArray *array = ARRAY(1), *out = array;
+    const CtLayout *layout = pointer64(pc + 6);
+    int64_t count = array->length;
+    if (pc[2] && array->head.refs == 1 && array->head.layout == layout) {
+        SLOT(1).object = NULL; /* the result is made of it, element by element */
+    } else {
+        out = ct_array_new(heap, layout, 0, count);
+        CHECK_MEMORY(out);
+    }
+    SLOT(3).object = &out->head;
+    SLOT(4).integer = 0;
+    if (count == 0) NEXT((int32_t)pc[8]);
+    fuel -= pc[9];
+    SLOT(5) = loop_element(array, 0, pc[2]);
+    NEXT(10);
+}
+op_MAP_NEXT: { /* a own out i x s rank off c */
+    CtArray *array = ARRAY(1), *out = ARRAY(3);
+    CtWord item = SLOT(6);
+    int64_t i = SLOT(4).integer;
+    CHECK_SHAPE(pc[7], out, item, i);
+    bool more = i + 1 < (array != NULL ? array : out)->length;
+    if (more) REFUEL(pc[9]);
+    out->items[i++] = item;
+    if (array != NULL) {
+        out->length = i;
+    } else {
+        array = out;
+    }
+    if (!more) NEXT(10);
+    SLOT(4).integer = i;
+    SLOT(5) = loop_element(array, i, pc[2]);
+    NEXT((int32_t)pc[8]);
+}
+
+op_ZIP_BEGIN: { /* a own b own out i x y layout64 off c */
+    CtArray *a = ARRAY(1), *b = ARRAY(3);
+    if (UNLIKELY(a->length != b->length)) {
+        ct_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements",
+                 (long long)a->length, (long long)b->length);
+        goto fail;
+    }
+    CtArray *out = ct_array_new(heap, pointer64(pc + 9), 0, a->length);
+    CHECK_MEMORY(out);
+    SLOT(5).object = &out->head;
+    SLOT(6).integer = 0;
+    if (a->length == 0) NEXT((int32_t)pc[11]);
+    fuel -= pc[12];
+    SLOT(7) = loop_element(a, 0, pc[2]);
+    SLOT(8) = loop_element(b, 0, pc[4]);
+    NEXT(13);
+}
+op_ZIP_NEXT: { /* a own b own out i x y s rank off c */
+    CtArray *a = ARRAY(1), *b = ARRAY(3), *out = ARRAY(5);
+    CtWord item = SLOT(9);
+    int64_t i = SLOT(6).integer;
+    CHECK_SHAPE(pc[10], out, item, i);
+    bool more = i + 1 < a->length;
+    if (more) REFUEL(pc[12]);
+    out->items[i++] = item;
+    out->length = i;
+    if (!more) NEXT(13);
+    SLOT(6).integer = i;
+    SLOT(7) = loop_element(a, i, pc[2]);
+    SLOT(8) = loop_element(b, i, pc[4]);
+    NEXT((int32_t)pc[11]);
+}
+
+op_FOLD_BEGIN: { /* a own i x off c */
+    CtArray *array = ARRAY(1);
+    SLOT(3).integer = 0;
+    if (array->length == 0) NEXT((int32_t)pc[5]);
+    fuel -= pc[6];
+    SLOT(4) = loop_element(array, 0, pc[2]);
+    NEXT(7);
+}
+op_FOLD_NEXT: { /* a own i x off c */
+    CtArray *array = ARRAY(1);
+    int64_t i = SLOT(3).integer + 1;
+    if (i == array->length) NEXT(7);
+    REFUEL(pc[6]);
+    SLOT(3).integer = i;
+    SLOT(4) = loop_element(array, i, pc[2]);
+    NEXT((int32_t)pc[5]);
+}
+
+op_SCAN_BEGIN: { /* a own i x acc out start layout64 off c */
+    CtArray *array = ARRAY(1);
+    int64_t count = array->length, start = pc[7];
+    CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, count + start);
+    CHECK_MEMORY(out);
+    if (start) {
+        if (out->head.layout->pointer_elements) ct_retain(OBJECT(5));
+        out->items[0] = SLOT(5);
+        out->length = 1;
+    }
+    SLOT(6).object = &out->head;
+    SLOT(3).integer = 0;
+    if (count == 0) NEXT((int32_t)pc[10]);
+    fuel -= pc[11];
+    SLOT(4) = loop_element(array, 0, pc[2]);
+    NEXT(12);
+}
+op_SCAN_NEXT: { /* a own i x acc out rank off c */
+    CtArray *array = ARRAY(1), *out = ARRAY(6);
+    int64_t i = SLOT(3).integer + 1;
+    CHECK_SHAPE(pc[7], out, SLOT(5), out->length);
+    bool more = i < array->length;
+    if (more) REFUEL(pc[9]);
+    if (out->head.layout->pointer_elements) ct_retain(OBJECT(5));
+    out->items[out->length++] = SLOT(5);
+    if (!more) NEXT(10);
+    SLOT(3).integer = i;
+    SLOT(4) = loop_element(array, i, pc[2]);
+    NEXT((int32_t)pc[8]);
+}
+
+op_ACCUM_BEGIN: { /* a own i x acc out start layout64 off c */
+    CtArray *array = ARRAY(1);
+    CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, array->length);
+    CHECK_MEMORY(out);
+    SLOT(6).object = &out->head;
+    SLOT(3).integer = 0;
+    if (array->length == 0) NEXT((int32_t)pc[10]);
+    fuel -= pc[11];
+    SLOT(4) = loop_element(array, 0, pc[2]);
+    NEXT(12);
+}
+op_ACCUM_NEXT: { /* a own i x acc out s rank off c */
+    CtArray *array = ARRAY(1), *out = ARRAY(6);
+    CtFields *pair = (CtFields *)OBJECT(7);
+    int64_t i = SLOT(3).integer + 1;
+    CHECK_SHAPE(pc[8], out, pair->words[1], out->length);
+    bool more = i < array->length;
+    if (more) REFUEL(pc[10]);
+    CtWord state = pair->words[0];
+    out->items[out->length++] = pair->words[1];
+    if (pair->head.refs == 1) {
+        ct_fields_give(heap, pair);
+    } else {
+        retain_words(pair->head.layout, pair->words);
+        pair->head.refs--;
+    }
+    SLOT(5) = state;
+    if (!more) NEXT(11);
+    SLOT(3).integer = i;
+    SLOT(4) = loop_element(array, i, pc[2]);
+    NEXT((int32_t)pc[9]);
+}

@@ -1,0 +1,163 @@
+/* The first pass of the compiler: a Local for every variable that the λ's own code binds or captures. */
+#include "eval/compile.h"
+
+typedef struct Visit {
+    const CtCore *core;
+    uint32_t level;
+} Visit;
+
+typedef CT_VEC(Visit) Visits;
+
+int ct_array_function_index(CtArrayOp op) {
+    static const int indices[] = {
+#define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc) function,
+#include "core/core.def"
+#undef CT_ARRAY_OP
+    };
+    return indices[op];
+}
+
+Local *ct_compile_local(Compile *c, const CtVar *var) {
+    Local *local = ct_map_get(&c->by_var, var->id);
+    return local;
+}
+
+static Local *add_local(Compile *c, LocalKind kind, CtVar *var, uint32_t level) {
+    Local *local = CT_NEW(c->arena, Local);
+    *local = (Local){.kind = kind, .index = c->locals.count, .var = var, .level = level, .slot = NO_SLOT};
+    local->is_pointer = var == NULL || ct_type_is_pointer(var->type);
+    ct_push(c->arena, &c->locals, local);
+    if (var != NULL) ct_map_set(c->arena, &c->by_var, var->id, local);
+    return local;
+}
+
+static void add_vars(Compile *c, CtVar *const *vars, uint32_t count, uint32_t level) {
+    for (uint32_t i = 0; i < count; i++)
+        if (vars[i] != NULL) add_local(c, LOCAL_SLOT, vars[i], level);
+}
+
+/* The group's environment, if it captures anything, is a closure of its first function. */
+static void add_group(Compile *c, const CtCore *letrec, uint32_t level) {
+    CtLam *first = letrec->as.letrec.binds[0].lam->as.lam;
+    CtCode *code = ct_code_of_lam(c->m, first);
+    Local *env = NULL;
+    if (first->capture_count > 0) {
+        env = add_local(c, LOCAL_ENV, NULL, level);
+        env->code = code;
+    }
+    for (uint32_t i = 0; i < letrec->as.letrec.count; i++) {
+        Local *local = add_local(c, LOCAL_GROUP, letrec->as.letrec.binds[i].var, level);
+        local->env = env;
+        local->code = ct_code_of_lam(c->m, letrec->as.letrec.binds[i].lam->as.lam);
+    }
+}
+
+static void visit_args(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
+    int function = e->kind == CORE_ARRAY ? ct_array_function_index(e->as.call.of.array) : -1;
+    for (uint32_t i = 0; i < e->as.call.count; i++) {
+        const CtCore *arg = e->as.call.args[i];
+        if ((int)i == function && is_inline_function(arg)) {
+            add_vars(c, arg->as.lam->params, arg->as.lam->count, level + 1);
+            ct_push(c->arena, todo, (Visit){arg->as.lam->body, level + 1});
+        } else {
+            ct_push(c->arena, todo, (Visit){arg, level});
+        }
+    }
+    if (e->kind == CORE_APP) ct_push(c->arena, todo, (Visit){e->as.call.of.fun, level});
+}
+
+static void visit_case(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
+    ct_push(c->arena, todo, (Visit){e->as.cases.scrutinee, level});
+    for (uint32_t i = 0; i < e->as.cases.count; i++) {
+        const CtCase *branch = &e->as.cases.cases[i];
+        add_vars(c, branch->vars, branch->con->count, level);
+        ct_push(c->arena, todo, (Visit){branch->body, level});
+    }
+    if (e->as.cases.otherwise != NULL) ct_push(c->arena, todo, (Visit){e->as.cases.otherwise, level});
+}
+
+static void visit(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
+    switch (e->kind) {
+    case CORE_VAR:
+    case CORE_GLOBAL:
+    case CORE_LIT:
+    case CORE_STRING:
+    case CORE_LAM: return; /* a λ has its own code */
+    case CORE_APP:
+    case CORE_TUPLE:
+    case CORE_CON:
+    case CORE_PRIM:
+    case CORE_ARRAY:
+    case CORE_ARRAY_LIT:
+    case CORE_DERIV:
+    case CORE_DUAL: visit_args(c, todo, e, level); return;
+    case CORE_LET:
+    case CORE_UNPACK:
+        add_vars(c, e->as.let.vars, e->as.let.count, level);
+        ct_push(c->arena, todo, (Visit){e->as.let.rhs, level});
+        ct_push(c->arena, todo, (Visit){e->as.let.body, level});
+        return;
+    case CORE_LETREC:
+        add_group(c, e, level);
+        ct_push(c->arena, todo, (Visit){e->as.letrec.body, level});
+        return;
+    case CORE_PROJ: ct_push(c->arena, todo, (Visit){e->as.proj.tuple, level}); return;
+    case CORE_CASE: visit_case(c, todo, e, level); return;
+    case CORE_FAIL:
+        if (e->as.fail.text == NULL) ct_push(c->arena, todo, (Visit){e->as.fail.message, level});
+        return;
+    }
+}
+
+bool ct_compile_scope(Compile *c) {
+    CtLam *lam = c->code->lam;
+    const CtCore *body = lam == NULL ? c->code->global->body : lam->body;
+    if (lam != NULL) {
+        for (uint32_t i = 0; i < lam->count; i++) add_local(c, LOCAL_SLOT, lam->params[i], 0)->slot = i;
+        for (uint32_t i = 0; i < lam->capture_count; i++) {
+            Local *local = add_local(c, LOCAL_CAPTURE, lam->captures[i], 0);
+            local->capture = i;
+        }
+        for (uint32_t i = 0; i < lam->group_count; i++) {
+            Local *local = add_local(c, LOCAL_SIBLING, lam->group_vars[i], 0);
+            local->code = ct_code_of_lam(c->m, lam->group[i]);
+        }
+    }
+    Visits todo = {0};
+    ct_push(c->arena, &todo, (Visit){body, 0});
+    while (todo.count > 0) {
+        Visit next = todo.items[--todo.count];
+        visit(c, &todo, next.core, next.level);
+    }
+    return true;
+}
+
+uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail) {
+    uint32_t count = 0;
+    const CtCon *con = e->kind == CORE_CON ? e->as.call.of.con : NULL;
+    while (e->kind == CORE_CON && e->as.call.of.con == con && con->count == 2 && con->fields[1] == con->data->type) {
+        e = e->as.call.args[1];
+        count++;
+    }
+    *tail = e;
+    return count;
+}
+
+Alternative *ct_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count) {
+    uint32_t n = e->as.cases.count + (e->as.cases.otherwise != NULL);
+    Alternative *all = CT_NEW_ARRAY(c->arena, Alternative, n);
+    for (uint32_t i = 0; i < e->as.cases.count; i++) {
+        const CtCase *branch = &e->as.cases.cases[i];
+        all[i] =
+            (Alternative){.body = branch->body, .con = branch->con, .vars = branch->vars, .count = branch->con->count};
+    }
+    if (e->as.cases.otherwise != NULL) all[n - 1] = (Alternative){.body = e->as.cases.otherwise};
+    const CtData *data = e->as.cases.scrutinee->type->data;
+    if (n == 2 && data->is_enum && data->con_count == 2 && all[0].con->tag == 0) {
+        Alternative first = all[0];
+        all[0] = all[1];
+        all[1] = first;
+    }
+    *count = n;
+    return all;
+}

@@ -1,0 +1,81 @@
+/* The machine's stack and its store of steps; errors on their way. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "eval/internal.h"
+
+enum { SLICE = 1 << 20 };
+
+bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(m->error_buffer, sizeof m->error_buffer, format, list);
+    va_end(list);
+    m->error = code;
+    m->error_text = m->error_buffer;
+    return false;
+}
+
+bool ct_raise_memory(Machine *m) {
+    return ct_raise(m, CT_E0801, "the run needs more memory than it may use");
+}
+
+enum { MESSAGE_MAX = 4000 };
+
+bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message) {
+    jmp_buf here;
+    CtArena *arena = m->program->context->arena;
+    jmp_buf *before = ct_arena_on_failure(arena, &here);
+    if (setjmp(here) == 0) {
+        CtText text = ct_text(arena);
+        ct_text_puts(&text, "");
+        ct_string_text(&text, message, MESSAGE_MAX);
+        m->error = code;
+        m->error_text = text.data;
+    } else {
+        m->arena_failed = true;
+        ct_raise_memory(m);
+    }
+    ct_arena_on_failure(arena, before);
+    return false;
+}
+
+/* Grows by half, or by what is needed; the stack counts as memory like the heap. */
+bool ct_stack_reserve(Machine *m, size_t words) {
+    size_t used = (size_t)(m->fp - m->stack), size = (size_t)(m->stack_end - m->stack);
+    if (size - used >= words) return true;
+    size_t wanted = size + size / 2;
+    if (wanted - used < words) wanted = used + words;
+    size_t more = (wanted - size) * sizeof(CtWord);
+    if (!ct_heap_charge(m->heap, more)) {
+        wanted = used + words;
+        more = (wanted - size) * sizeof(CtWord);
+        if (!ct_heap_charge(m->heap, more)) return ct_raise_memory(m);
+    }
+    CtWord *stack = realloc(m->stack, wanted * sizeof(CtWord));
+    if (stack == NULL) {
+        ct_heap_refund(m->heap, more);
+        return ct_raise_memory(m);
+    }
+    m->stack = stack;
+    m->fp = stack + used;
+    m->stack_end = stack + wanted;
+    return true;
+}
+
+bool ct_refuel(Machine *m) {
+    uint64_t done = m->slice_end - (uint64_t)m->fuel; /* fuel is negative */
+    uint64_t slice = SLICE;
+    if (m->limits.steps != 0) {
+        if (done > m->limits.steps)
+            return ct_raise(m, CT_E0802, "the run took more than %llu steps", (unsigned long long)m->limits.steps);
+        if (slice > m->limits.steps - done) slice = m->limits.steps - done;
+    }
+    if (atomic_load_explicit(&m->interrupt, memory_order_relaxed)) {
+        atomic_store_explicit(&m->interrupt, false, memory_order_relaxed);
+        return ct_raise(m, CT_E0804, "interrupted");
+    }
+    m->slice_end = done + slice;
+    m->fuel = (int64_t)slice;
+    return true;
+}

@@ -1,0 +1,145 @@
+/* After an error: every frame releases what it owns. Which slots those are at an instruction follows from the code's
+ * events; the answers for the places where frames wait are kept, since a deep recursion waits at few of them. */
+#include <stdlib.h>
+
+#include "eval/internal.h"
+
+CtSpan ct_code_place(const CtCode *code, uint32_t at) {
+    CtSpan span = CT_NO_SPAN;
+    uint32_t low = 0, high = code->place_count;
+    while (low < high) { /* the last place at or before `at` */
+        uint32_t middle = low + (high - low) / 2;
+        if (code->places[middle].at <= at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    if (low > 0) span = code->places[low - 1].span;
+    return span;
+}
+
+/* The slots that own something, each as often as it does. Plain memory: an error may be that the arena is full. */
+typedef struct Owned {
+    uint32_t *slots;
+    uint32_t count, capacity;
+    uint32_t *saved; /* for each open branch: count, then slots, then count again (to find it from behind) */
+    uint32_t saved_count, saved_capacity;
+    bool failed;
+} Owned;
+
+static bool room(uint32_t **items, uint32_t *capacity, uint32_t count) {
+    if (count <= *capacity) return true;
+    uint32_t more = *capacity * 2 > count ? *capacity * 2 : count + 16;
+    uint32_t *grown = realloc(*items, more * sizeof(uint32_t));
+    if (grown == NULL) return false;
+    *items = grown;
+    *capacity = more;
+    return true;
+}
+
+static void save(Owned *o) {
+    if (!room(&o->saved, &o->saved_capacity, o->saved_count + o->count + 1)) {
+        o->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < o->count; i++) o->saved[o->saved_count++] = o->slots[i];
+    o->saved[o->saved_count++] = o->count;
+}
+
+static void again(Owned *o) {
+    uint32_t count = o->saved[o->saved_count - 1];
+    if (!room(&o->slots, &o->capacity, count)) {
+        o->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) o->slots[i] = o->saved[o->saved_count - 1 - count + i];
+    o->count = count;
+}
+
+static void apply(Owned *o, Event event) {
+    switch ((EventKind)event.kind) {
+    case EVENT_OWN:
+        if (room(&o->slots, &o->capacity, o->count + 1)) {
+            o->slots[o->count++] = event.slot;
+        } else {
+            o->failed = true;
+        }
+        return;
+    case EVENT_DISOWN:
+        for (uint32_t i = o->count; i-- > 0;) {
+            if (o->slots[i] != event.slot) continue;
+            o->slots[i] = o->slots[--o->count];
+            return;
+        }
+        return;
+    case EVENT_SAVE: save(o); return;
+    case EVENT_AGAIN: again(o); return;
+    case EVENT_JOIN: o->saved_count -= o->saved[o->saved_count - 1] + 1; return;
+    }
+}
+
+/* What is owned once all events up to word `at` have happened. */
+static void owned_at(const CtCode *code, uint32_t at, Owned *o) {
+    o->count = o->saved_count = 0;
+    for (uint32_t i = 0; i < code->event_count && code->events[i].at <= at && !o->failed; i++)
+        apply(o, code->events[i]);
+}
+
+enum { KEPT = 16 };
+
+typedef struct Kept {
+    const CtCode *code;
+    uint32_t at;
+    Owned owned;
+} Kept;
+
+static void release_frame(Machine *m, CtWord *fp, Kept *kept, uint32_t at) {
+    CtCode *code = frame_code(fp);
+    Kept *entry = &kept[((uint64_t)(uintptr_t)code / 16 + at) % KEPT];
+    if (entry->code != code || entry->at != at) {
+        entry->code = code;
+        entry->at = at;
+        owned_at(code, at, &entry->owned);
+    }
+    for (uint32_t i = 0; i < entry->owned.count; i++) {
+        CtObject *object = fp[entry->owned.slots[i]].object;
+        if (object != NULL) ct_release(m->heap, object);
+    }
+}
+
+/* A frame that was just being entered holds its arguments. */
+static void release_arguments(Machine *m, CtWord *fp) {
+    const CtLam *lam = frame_code(fp)->lam;
+    if (lam == NULL) return;
+    for (uint32_t i = 0; i < lam->count; i++) ct_value_release(m->heap, lam->params[i]->type, fp[i]);
+}
+
+static void leave_frame(Machine *m, CtWord *fp) {
+    CtCode *code = frame_code(fp);
+    if (fp[FRAME_ENV].object != NULL) ct_release(m->heap, fp[FRAME_ENV].object);
+    if (code->lam == NULL) code->state = CONSTANT_NEW;
+}
+
+void ct_unwind(Machine *m) {
+    Kept kept[KEPT] = {0};
+    CtWord *fp = m->fp;
+    if (fp == NULL) return; /* nothing had begun */
+    if (m->pc == NULL) {
+        release_arguments(m, fp);
+    } else {
+        release_frame(m, fp, kept, (uint32_t)(m->pc - frame_code(fp)->words));
+    }
+    for (;;) {
+        const uint32_t *back = frame_return(fp);
+        leave_frame(m, fp);
+        if (back == &ct_machine_halt[2]) break;
+        fp -= back[-2];
+        /* The calling instruction has taken its operands and has no result yet. */
+        release_frame(m, fp, kept, (uint32_t)(back - frame_code(fp)->words) - 1);
+    }
+    for (int i = 0; i < KEPT; i++) {
+        free(kept[i].owned.slots);
+        free(kept[i].owned.saved);
+    }
+}
