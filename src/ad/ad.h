@@ -18,8 +18,8 @@ typedef struct CtAd CtAd;
 /* One a program. The method for reverse derivatives (vjp, grad) is fixed by `reverse`. */
 CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 
-/* The jvp's that are written in this source (a library module with the entry points of the command) go by `method`, where
- * others go forward. */
+/* The jvp's that are written in this source (a library module with the entry points of the command) go by `method`,
+ * where others go forward. */
 void ct_ad_jvp_in(CtAd *ad, uint32_t source, CtMethod method);
 
 /* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and

@@ -12,6 +12,7 @@ typedef struct Walk {
     CtMethod method;
     CtSpan span;
     CtType *env, *state;
+    CtCore *done; /* in the loop over a spine: what is made so far, reversed */
 } Walk;
 
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env);
@@ -129,6 +130,74 @@ static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins,
     return ct_core_if(w->p, w->span, same, yes, mismatch(w, yes->type));
 }
 
+/* ---- spines: lists and what is shaped like them ---- */
+
+/* At most the last field of each constructor is of the type again, and a constructor without fields can end it. Such
+ * structures can be very long, so they are walked in a loop: what is made is collected in reverse, then turned. */
+static const CtCon *spine_end(const CtType *type) {
+    const CtCon *end = NULL;
+    bool recursive = false;
+    for (uint32_t c = 0; c < type->data->con_count; c++) {
+        const CtCon *con = &type->data->cons[c];
+        if (con->count == 0 && !end) end = con;
+        for (uint32_t i = 0; i < con->count; i++) {
+            if (con->fields[i] != type) continue;
+            if (i + 1 < con->count) return NULL;
+            recursive = true;
+        }
+    }
+    return recursive ? end : NULL;
+}
+
+static CtGlobal *turn_at(Walk *w, CtType *made);
+
+static CtCore *turned(Walk *w, CtType *type, CtCore *last) {
+    CtCore *args[2] = {w->done, last};
+    return ct_ad_call(w->ad, w->span, turn_at(w, made_type(w, type)), args, 2);
+}
+
+/* turn done out = case done of C ⟨x⟩ rest → turn rest (C ⟨x⟩ out); _ → out */
+static CtGlobal *turn_at(Walk *w, CtType *made) {
+    CtAd *ad = w->ad;
+    CtSym key = ct_intern_text(&ad->p->context->symbols, ct_format(ad->arena, "turn %u", made->id));
+    CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
+    if (global) return global;
+    CtVar *params[2];
+    params[0] = ct_var_new(w->p, "done", made);
+    params[1] = ct_var_new(w->p, "out", made);
+    CtText name = ct_text(ad->arena);
+    ct_text_puts(&name, "turn@");
+    ct_type_print(&name, made);
+    CtType *types[2] = {made, made};
+    global = ct_ad_new_global(ad, name.data, ct_type_fun(w->p, types, 2, made), CT_NO_SPAN);
+    ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
+    CtCase *cases = CT_NEW_ARRAY(ad->arena, CtCase, made->data->con_count);
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < made->data->con_count; c++) {
+        CtCon *con = &made->data->cons[c];
+        if (con->count == 0 || con->fields[con->count - 1] != made) continue;
+        CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, con->count);
+        CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, con->count);
+        for (uint32_t i = 0; i < con->count; i++) {
+            vars[i] = ct_var_new(w->p, "a", con->fields[i]);
+            uses[i] = ct_core_var(w->p, CT_NO_SPAN, vars[i]);
+        }
+        CtCore *args[2] = {uses[con->count - 1], NULL};
+        uses[con->count - 1] = ct_core_var(w->p, CT_NO_SPAN, params[1]);
+        args[1] = ct_core_con(w->p, CT_NO_SPAN, con, uses, con->count);
+        cases[count++] = (CtCase){con, vars, ct_ad_call(ad, CT_NO_SPAN, global, args, 2)};
+    }
+    CtCore *done = ct_core_var(w->p, CT_NO_SPAN, params[0]);
+    CtCore *out = ct_core_var(w->p, CT_NO_SPAN, params[1]);
+    CtCore *body = ct_core_case(w->p, CT_NO_SPAN, made, done, cases, count, out);
+    global->body = ct_core_lam(w->p, CT_NO_SPAN, "turn", params, 2, body);
+    return global;
+}
+
+/* ---- data ---- */
+
+static CtCore *loop_call(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state, CtCore *done);
+
 static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore **uses) {
     CtVar **vars = CT_NEW_ARRAY(w->ad->arena, CtVar *, con->count);
     for (uint32_t i = 0; i < con->count; i++) {
@@ -149,15 +218,23 @@ static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore
         uses[k] = CT_NEW_ARRAY(w->ad->arena, CtCore *, con->count);
         vars[k] = field_vars(w, con, datas[k], k, uses[k]);
     }
+    bool goes_on = w->done && con->count > 0 && con->fields[con->count - 1] == type;
     CtCore **made = CT_NEW_ARRAY(w->ad->arena, CtCore *, con->count);
-    for (uint32_t i = 0; i < con->count; i++) {
+    for (uint32_t i = 0; i + goes_on < con->count; i++) {
         CtCore *parts[2] = {uses[0][i], w->generic->inputs == 2 ? uses[1][i] : NULL};
         made[i] = call_at(w, seq, con->fields[i], parts, env);
     }
+    if (goes_on) made[con->count - 1] = w->done;
     CtCore *result = NULL;
     if (w->generic->makes)
         result = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[con->tag], made, con->count);
-    CtCore *body = give(w, seq, result);
+    CtCore *body;
+    if (goes_on) {
+        CtCore *rest[2] = {uses[0][con->count - 1], w->generic->inputs == 2 ? uses[1][con->count - 1] : NULL};
+        CtCore *done = ct_seq_name(seq, "done", result);
+        body = ct_seq_close(seq, loop_call(w, type, rest, env, w->state ? ct_seq_state(seq, w->span) : NULL, done));
+    } else
+        body = give(w, seq, w->done ? turned(w, type, result) : result);
     *first = vars[0];
     if (w->generic->inputs == 1) return body;
     CtCase same = {&datas[1]->cons[con->tag], vars[1], body};
@@ -179,17 +256,21 @@ static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, 
 
 /* ---- the global of one function at one compound type ---- */
 
-static CtGlobal *global_at(Walk *w, CtType *type) {
+/* Of a spine there are two: the function, and the loop that does its work (`loop`), with what is done as the last
+ * parameter. */
+static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     CtAd *ad = w->ad;
     /* Functions that can fail do so where they were called from: one for each place. */
     uint32_t source = w->generic->mismatch ? w->span.source : 0, start = w->generic->mismatch ? w->span.start : 0;
-    const char *key_text =
-        ct_format(ad->arena, "%s %u %u %u %u", w->generic->name, (unsigned)w->method, type->id, source, start);
-    CtSym key = ct_intern_text(&ad->p->context->symbols, key_text);
+    CtText text = ct_text(ad->arena);
+    ct_text_printf(&text, "%s%s %u ", w->generic->name, loop ? " loop" : "", (unsigned)w->method);
+    ct_text_printf(&text, "%u %u %u", type->id, source, start);
+    CtSym key = ct_intern_text(&ad->p->context->symbols, text.data);
     CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
     if (global) return global;
 
-    CtVar *params[4];
+    Walk inside = *w;
+    CtVar *params[5];
     CtCore *ins[2] = {NULL, NULL}, *env = NULL;
     uint32_t count = 0;
     for (uint32_t k = 0; k < w->generic->inputs; k++) {
@@ -202,35 +283,53 @@ static CtGlobal *global_at(Walk *w, CtType *type) {
         env = ct_core_var(w->p, w->span, params[count++]);
     }
     if (w->state) params[count++] = seq.state = ct_var_new(w->p, "s", w->state);
+    inside.done = NULL;
+    if (loop) {
+        params[count] = ct_var_new(w->p, "done", made_type(w, type));
+        inside.done = ct_core_var(w->p, w->span, params[count++]);
+    }
 
     CtText name = ct_text(ad->arena);
-    ct_text_printf(&name, "%s@", w->generic->name);
+    ct_text_printf(&name, "%s%s@", w->generic->name, loop ? "'" : "");
     ct_type_print(&name, type);
-    CtType *types[4];
+    CtType *types[5];
     for (uint32_t i = 0; i < count; i++) types[i] = params[i]->type;
     CtType *fun = ct_type_fun(w->p, types, count, result_type(w, type));
     global = ct_ad_new_global(ad, name.data, fun, w->span);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
 
     CtCore *body = NULL;
-    if (type->kind == TYPE_TUPLE)
-        body = tuple_body(w, &seq, type, ins, env);
+    const CtCon *end = type->kind == TYPE_DATA && w->generic->makes && !loop ? spine_end(type) : NULL;
+    if (end) {
+        CtCore *none = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[end->tag], NULL, 0);
+        body = loop_call(w, type, ins, env, w->state ? ct_seq_state(&seq, w->span) : NULL, none);
+    } else if (type->kind == TYPE_TUPLE)
+        body = tuple_body(&inside, &seq, type, ins, env);
     else if (type->kind == TYPE_ARRAY)
-        body = array_body(w, &seq, type, ins, env);
+        body = array_body(&inside, &seq, type, ins, env);
     else
-        body = data_body(w, &seq, type, ins, env);
+        body = data_body(&inside, &seq, type, ins, env);
     global->body = ct_core_lam(w->p, w->span, w->generic->name, params, count, body);
     return global;
 }
 
-/* The call of the function at a compound type, as a term. */
-static CtCore *call_term(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state) {
-    CtCore *args[4];
+static CtCore *call_global(Walk *w, CtGlobal *global, CtCore *const *ins, CtCore *env, CtCore *state, CtCore *done) {
+    CtCore *args[5];
     uint32_t count = 0;
     for (uint32_t k = 0; k < w->generic->inputs; k++) args[count++] = ins[k];
     if (w->env) args[count++] = env;
     if (w->state) args[count++] = state;
-    return ct_ad_call(w->ad, w->span, global_at(w, type), args, count);
+    if (done) args[count++] = done;
+    return ct_ad_call(w->ad, w->span, global, args, count);
+}
+
+static CtCore *loop_call(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state, CtCore *done) {
+    return call_global(w, global_at(w, type, true), ins, env, state, done);
+}
+
+/* The call of the function at a compound type, as a term. */
+static CtCore *call_term(Walk *w, CtType *type, CtCore *const *ins, CtCore *env, CtCore *state) {
+    return call_global(w, global_at(w, type, false), ins, env, state, NULL);
 }
 
 /* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
@@ -249,7 +348,7 @@ static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, Ct
 }
 
 CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
-    Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL};
+    Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL, NULL};
     if (generic->env) w.env = generic->env(ad);
     if (generic->state) w.state = generic->state(ad);
     bool compound = !ct_is_discrete(call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
