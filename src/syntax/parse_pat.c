@@ -165,11 +165,10 @@ static bool constructor_in_parens(CtParser *p, CtName *name) {
 
 /* var | var @ apat */
 static CtPat *variable(CtParser *p) {
-    CtName name = ct_token_name(p, ct_token(p));
-    if (name.module != NULL) ct_fail_help(p, "a pattern", "a name that a pattern binds is not qualified");
-    CtPat *pat = ct_pat_new(p, PAT_VAR, name.span);
+    uint32_t start = ct_token(p)->start;
+    CtName name = ct_parse_variable(p);
+    CtPat *pat = ct_pat_new(p, PAT_VAR, ct_span_from(p, start));
     pat->name = name;
-    ct_advance(p);
     if (!ct_accept(p, TOKEN_AT)) return pat;
     ct_enter(p);
     CtPat *part = ct_parse_apat(p);
@@ -210,6 +209,7 @@ CtPat *ct_parse_apat(CtParser *p) {
         return pat;
     case TOKEN_LPAREN:
         if (constructor_in_parens(p, &name)) return constructor(p, name);
+        if (ct_at_variable(p)) return variable(p);
         return sequence(p, PAT_TUPLE, TOKEN_RPAREN);
     case TOKEN_LBRACKET: return sequence(p, PAT_LIST, TOKEN_RBRACKET);
     case TOKEN_LARRAY: ct_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
