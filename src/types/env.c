@@ -103,6 +103,14 @@ uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***
         } else if (decl->kind == DECL_CLASS && decl->instance) {
             CtClass *class_ = decl->instance;
             for (uint32_t j = 0; j < class_->method_count; j++) ct_push(types->arena, &list, class_->methods[j]);
+        } else if (decl->kind == DECL_DATA && decl->tycon) {
+            for (uint32_t j = 0; j < decl->con_count; j++)
+                for (uint32_t k = 0; decl->cons[j].field_names && k < decl->cons[j].field_count; k++) {
+                    CtEntity *entity = ct_lookup(types, decl->cons[j].field_names[k].text);
+                    bool earlier = false;
+                    for (uint32_t l = list.count; l > 0 && !earlier; l--) earlier = list.items[l - 1] == entity;
+                    if (entity && !earlier) ct_push(types->arena, &list, entity);
+                }
         } else if (decl->kind == DECL_BINDING && decl->binding->entity) {
             ct_push(types->arena, &list, decl->binding->entity);
         } else if (decl->kind == DECL_BINDING && decl->binding->pat) {

@@ -1,5 +1,5 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
- * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, bind.c, generalise.c
+ * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c, generalise.c
  * (inference proper); report.c, print.c (words); env.c, module.c (the doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
@@ -67,6 +67,7 @@ struct CtTypes {
     CtMap values, tycons, classes, cons;
     /* what libraries defined, the first definition kept: for hidden names and deriving */
     CtMap library_values, library_tycons, library_classes, library_cons;
+    CtMap fields; /* CtSym of a field -> CtTyCon * of the type that has it */
     CtSym hidden[8];
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
@@ -80,6 +81,7 @@ struct CtTypes {
     CT_VEC(CtInstance *) new_instances;
     CT_VEC(CtClass *) new_classes;
     CT_VEC(CtTyCon *) new_tycons;
+    CT_VEC(CtBinding *) selectors;
 
     /* names */
     CtMap locals;
@@ -183,6 +185,8 @@ typedef enum CtWhyKind {
     WHY_SCRUTINEE, /* what a pattern is matched against */
     WHY_PATTERN,   /* the pattern that a value is bound to */
     WHY_GENERATOR,
+    WHY_FIELD,     /* a value for the field name */
+    WHY_UPDATED,   /* what fields are updated in */
 } CtWhyKind;
 typedef struct CtWhy {
     CtWhyKind kind;
@@ -201,6 +205,12 @@ void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
 void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_ty_text(CtTypes *types, CtTy *type);
+
+/* ---- records.c ---- */
+void ct_declare_selectors(CtTypes *types);
+void ct_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 
 /* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
 void ct_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);

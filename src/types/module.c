@@ -30,6 +30,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module) {
     CtMarks marks = ct_marks(types);
     check_imports(types, decls);
     ct_declare_types(types, decls);
+    ct_declare_selectors(types);
     ct_declare_classes(types, decls);
     ct_declare_instances(types, decls);
     ct_declare_derived(types, decls);

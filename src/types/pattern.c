@@ -91,8 +91,7 @@ void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) 
         return;
     }
     case PAT_RECORD:
-        ct_report_unsupported(types, pat->span, "a pattern with field names");
-        fail_parts(types, pat);
+        ct_check_record_pat(types, pat, expected, why);
         return;
     case PAT_CHAIN: return; /* gone since fixity resolution */
     }

@@ -37,6 +37,8 @@ static const char *place(CtTypes *types, const CtWhy *why) {
     case WHY_SCRUTINEE: return ", the type of what is matched";
     case WHY_PATTERN: return ", as the pattern says";
     case WHY_GENERATOR: return " to draw elements from";
+    case WHY_FIELD: return ct_format(arena, " as the field `%s`", why->name->text);
+    case WHY_UPDATED: return ", which has the fields that are updated";
     }
     return "";
 }

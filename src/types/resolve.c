@@ -204,6 +204,8 @@ static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
     group->mark = types->shadows.count;
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_BINDING) declare_binding(types, group, decls->items[i].binding);
+    for (uint32_t i = 0; top && i < types->selectors.count; i++)
+        declare_binding(types, group, types->selectors.items[i]);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, &decls->items[i]);
     for (uint32_t i = 0; i < group->infos.count; i++) {

@@ -264,6 +264,36 @@ static void every_form_of_expression_has_its_type(void **state) {
              "cases :: Num a => (a, Char, String) -> String\n");
 }
 
+static void fields_have_names(void **state) {
+    types_of(state,
+             "data P a = P { px :: a, py :: Int } | Q { px :: a } deriving (Eq, Show)\n"
+             "shift p = p { py = py p + 1 }\n"
+             "retype p = p { px = 'c' }\n"
+             "make x = P { py = 2, px = x }\n"
+             "isQ Q {} = True\n"
+             "isQ P { px = x, py = 3 } = x\n"
+             "isQ _ = False\n",
+             "px :: P a -> a\n"
+             "py :: P a -> Int\n"
+             "shift :: P a -> P a\n"
+             "retype :: P a -> P Char\n"
+             "make :: a -> P a\n"
+             "isQ :: P Bool -> Bool\n");
+}
+
+static void fields_are_those_of_the_constructor(void **state) {
+    refused(state,
+            "data V = V { vx, vy :: Double }\n"
+            "a = V { vx = 1 }\n"
+            "b = V { vx = 1, vy = 2, vz = 3 }\n"
+            "c v = v { vx = 'c' }\n"
+            "d v = v { wx = 1 }\n",
+            "E0304: `V` is made without its field `vy`\n"
+            "E0302: `V` has no field `vz` | perhaps `vx` is meant\n"
+            "E0301: expected `Double` as the field `vx`, found `Char`\n"
+            "E0302: the field `wx` is not defined\n");
+}
+
 static void uses_of_hidden_names_find_the_library(void **state) {
     types_of(state,
              "negate x = 'n'\n"
@@ -509,6 +539,8 @@ int main(void) {
         TEST(classes_of_types_and_of_constructors_can_be_declared),
         TEST(signatures_may_be_narrower_and_annotations_are_checked),
         TEST(every_form_of_expression_has_its_type),
+        TEST(fields_have_names),
+        TEST(fields_are_those_of_the_constructor),
         TEST(uses_of_hidden_names_find_the_library),
         TEST(a_signature_allows_other_types_inside_the_recursion),
         TEST(no_type_variable_is_left_open),

@@ -1,0 +1,202 @@
+/* Fields with names: selectors as functions, construction, update and patterns. */
+#include "types/internal.h"
+
+/* ---- selectors: `x (Con _ a _) = a`, one clause for each constructor that has the field ---- */
+
+static bool has_field(const CtDataCon *con, CtSym name, uint32_t *index) {
+    for (uint32_t i = 0; con->field_names && i < con->arity; i++) {
+        if (con->field_names[i] != name) continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, CtName name) {
+    CtArena *arena = types->arena;
+    CtName variable = {NULL, ct_intern_text(&types->context->symbols, "field"), name.span};
+    CtPat *pat = CT_NEW(arena, CtPat);
+    *pat = (CtPat){.kind = PAT_CON, .span = name.span, .name = {NULL, con->name, name.span}, .con = con};
+    pat->part_count = con->arity;
+    pat->parts = CT_NEW_ARRAY(arena, CtPat *, con->arity);
+    for (uint32_t i = 0; i < con->arity; i++) {
+        pat->parts[i] = CT_NEW(arena, CtPat);
+        *pat->parts[i] = (CtPat){.kind = i == index ? PAT_VAR : PAT_WILD, .span = name.span, .name = variable};
+    }
+    CtExpr *body = CT_NEW(arena, CtExpr);
+    *body = (CtExpr){.kind = EXPR_VAR, .span = name.span, .name = variable};
+    CtClause clause = {.pat_count = 1, .span = name.span};
+    clause.pats = CT_NEW(arena, CtPat *);
+    clause.pats[0] = pat;
+    clause.rhs.guarded = CT_NEW(arena, CtGuarded);
+    *clause.rhs.guarded = (CtGuarded){.body = body, .span = name.span};
+    clause.rhs.guarded_count = 1;
+    return clause;
+}
+
+static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
+    if (ct_map_get(&types->fields, ct_key(name.text)) == con) return; /* of an earlier constructor too */
+    ct_map_set(types->arena, &types->fields, ct_key(name.text), con);
+    CtBinding *binding = CT_NEW(types->arena, CtBinding);
+    binding->name = name;
+    binding->span = name.span;
+    binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, con->con_count);
+    for (uint32_t i = 0; i < con->con_count; i++) {
+        uint32_t index;
+        if (!has_field(con->cons[i], name.text, &index)) continue;
+        binding->clauses[binding->clause_count++] = selector_clause(types, con->cons[i], index, name);
+    }
+    ct_push(types->arena, &types->selectors, binding);
+}
+
+void ct_declare_selectors(CtTypes *types) {
+    types->selectors.count = 0;
+    for (uint32_t i = 0; i < types->new_tycons.count; i++) {
+        CtTyCon *con = types->new_tycons.items[i];
+        for (uint32_t j = 0; j < con->con_count; j++)
+            for (uint32_t k = 0; con->cons[j]->field_names && k < con->cons[j]->arity; k++)
+                declare_selector(types, con, con->decl->cons[j].field_names[k]);
+    }
+}
+
+/* ---- uses ---- */
+
+static bool find_field(CtTypes *types, const CtDataCon *con, const CtName *fields, uint32_t i, uint32_t *index) {
+    for (uint32_t j = 0; j < i; j++)
+        if (fields[j].text == fields[i].text)
+            ct_error(types->context, CT_E0309, fields[i].span, "the field `%s` is given twice", fields[i].text->text);
+    if (has_field(con, fields[i].text, index)) return true;
+    CtDiag *diag = ct_error(types->context, CT_E0302, fields[i].span, "`%s` has no field `%s`", con->name->text,
+                            fields[i].text->text);
+    CtSym near = con->field_names ? ct_nearest(fields[i].text, con->field_names, con->arity) : NULL;
+    if (near) ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
+    return false;
+}
+
+static void check_missing(CtTypes *types, const CtExpr *expr, const CtDataCon *con) {
+    for (uint32_t i = 0; i < con->arity; i++) {
+        bool given = false;
+        for (uint32_t j = 0; con->field_names && j + 1 < expr->part_count; j++)
+            given |= expr->fields[j].text == con->field_names[i];
+        if (given) continue;
+        ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`", con->name->text,
+                 con->field_names ? con->field_names[i]->text : "?");
+        return;
+    }
+}
+
+static CtTy **fresh_args(CtTypes *types, const CtTyCon *con) {
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
+    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_ty_meta(types, con->params[i]->arity);
+    return args;
+}
+
+static void check_value(CtTypes *types, CtExpr *value, CtName field, CtTy *type) {
+    CtWhy why = {.kind = WHY_FIELD, .name = field.text};
+    ct_check_expr(types, value, type, &why);
+}
+
+void ct_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtDataCon *con = expr->con = expr->parts[0]->con;
+    expr->parts[0]->type = types->error;
+    if (con) {
+        CtTyCon *tycon = con->tycon;
+        expr->inst = fresh_args(types, tycon);
+        expr->inst_count = tycon->arity;
+        ct_ty_expect(types, expr->span, expected, ct_ty_con(types, tycon, expr->inst, tycon->arity), why);
+        check_missing(types, expr, con);
+    }
+    for (uint32_t i = 1; i < expr->part_count; i++) {
+        uint32_t index;
+        CtTy *type = types->error;
+        if (con && find_field(types, con, expr->fields, i - 1, &index))
+            type = ct_ty_replace(types, con->fields[index], con->tycon->params, expr->inst, con->tycon->arity);
+        check_value(types, expr->parts[i], expr->fields[i - 1], type);
+    }
+}
+
+/* ---- update ---- */
+
+static bool given_in(const CtExpr *expr, CtSym name) {
+    for (uint32_t i = 0; i + 1 < expr->part_count; i++)
+        if (expr->fields[i].text == name) return true;
+    return false;
+}
+
+static bool has_all(const CtExpr *expr, const CtDataCon *con) {
+    uint32_t index;
+    for (uint32_t i = 0; i + 1 < expr->part_count; i++)
+        if (!has_field(con, expr->fields[i].text, &index)) return false;
+    return true;
+}
+
+static bool occurs(const CtTy *param, CtTy *type) {
+    for (; type->kind == TY_APP; type = type->arg)
+        if (occurs(param, type->fun)) return true;
+    return type == param;
+}
+
+/* A parameter may change when it occurs in updated fields only. */
+static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
+    for (uint32_t i = 0; i < con->con_count; i++)
+        for (uint32_t j = 0; has_all(expr, con->cons[i]) && j < con->cons[i]->arity; j++)
+            if (!given_in(expr, con->cons[i]->field_names[j]) && occurs(param, con->cons[i]->fields[j])) return true;
+    return false;
+}
+
+static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
+    CtTyCon *con = ct_map_get(&types->fields, ct_key(expr->fields[0].text));
+    if (!con) {
+        ct_report_unknown(types, CT_E0302, "field", expr->fields[0], &types->fields, NULL);
+        return NULL;
+    }
+    CtDataCon *first = NULL;
+    uint32_t index;
+    for (uint32_t i = con->con_count; i > 0; i--) {
+        if (has_all(expr, con->cons[i - 1])) return con->cons[i - 1];
+        if (has_field(con->cons[i - 1], expr->fields[0].text, &index)) first = con->cons[i - 1];
+    }
+    for (uint32_t i = 1; first && i + 1 < expr->part_count; i++)
+        if (!find_field(types, first, expr->fields, i, &index)) return NULL;
+    return NULL;
+}
+
+void ct_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    CtDataCon *con = updated_con(types, expr);
+    CtTyCon *tycon = con ? con->tycon : NULL;
+    CtTy *before = types->error, **args = NULL;
+    if (con) {
+        CtTy **old = fresh_args(types, tycon);
+        args = fresh_args(types, tycon);
+        for (uint32_t i = 0; i < tycon->arity; i++)
+            if (stays(expr, tycon, tycon->params[i])) args[i] = old[i];
+        before = ct_ty_con(types, tycon, old, tycon->arity);
+        ct_ty_expect(types, expr->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
+    }
+    CtWhy updated = {.kind = WHY_UPDATED};
+    ct_check_expr(types, expr->parts[0], before, &updated);
+    for (uint32_t i = 1; i < expr->part_count; i++) {
+        uint32_t index;
+        CtTy *type = types->error;
+        if (con && find_field(types, con, expr->fields, i - 1, &index))
+            type = ct_ty_replace(types, con->fields[index], tycon->params, args, tycon->arity);
+        check_value(types, expr->parts[i], expr->fields[i - 1], type);
+    }
+}
+
+void ct_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+    CtDataCon *con = pat->con;
+    CtTy **args = NULL;
+    if (con) {
+        args = fresh_args(types, con->tycon);
+        ct_ty_expect(types, pat->span, expected, ct_ty_con(types, con->tycon, args, con->tycon->arity), why);
+    }
+    for (uint32_t i = 0; i < pat->part_count; i++) {
+        uint32_t index;
+        CtTy *type = types->error;
+        if (con && find_field(types, con, pat->fields, i, &index))
+            type = ct_ty_replace(types, con->fields[index], con->tycon->params, args, con->tycon->arity);
+        CtWhy inside = {.kind = WHY_FIELD, .name = pat->fields[i].text};
+        ct_check_pat(types, pat->parts[i], type, &inside);
+    }
+}
