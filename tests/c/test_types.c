@@ -291,7 +291,7 @@ static void fields_are_those_of_the_constructor(void **state) {
             "E0304: `V` is made without its field `vy`\n"
             "E0302: `V` has no field `vz` | perhaps `vx` is meant\n"
             "E0301: expected `Double` as the field `vx`, found `Char`\n"
-            "E0302: the field `wx` is not defined\n");
+            "E0302: the field `wx` is not defined | perhaps `vx` is meant\n");
 }
 
 static void uses_of_hidden_names_find_the_library(void **state) {
