@@ -172,10 +172,10 @@ static CtCore *copy_var(Copier *c, CtCore *core) {
     return term != NULL ? term : core;
 }
 
-/* All but the body, which the caller copies next. */
+/* All but the body, which is still the old one; the caller copies it next. */
 static CtLam *copy_lam_head(Copier *c, CtCore *copy) {
     CtLam *old = copy->as.lam;
-    CtCore *node = ct_core_relam(c->p, copy, NULL);
+    CtCore *node = ct_core_relam(c->p, copy, old->body);
     CtLam *lam = node->as.lam;
     lam->params = fresh_all(c, old->params, old->count);
     *copy = *node;
