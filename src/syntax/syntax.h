@@ -118,7 +118,7 @@ typedef enum CtExprKind {
     EXPR_CASE,     /* case parts[0] of alts */
     EXPR_TUPLE,    /* (a, b); () has no parts */
     EXPR_TUPLE_CON,/* (,) (,,): tuple_size */
-    EXPR_LIST,     /* [a, b] */
+    EXPR_LIST,     /* [a, b]; [] has no parts */
     EXPR_ARRAY,    /* [|a, b|] */
     EXPR_RANGE,    /* [a ..], [a, b ..], [a .. c], [a, b .. c]: parts[0] from, [1] then, [2] to; NULL where absent */
     EXPR_LEFT_SECTION,  /* (a +): parts[0] = a, parts[1] = operator (VAR or CON) */
@@ -267,7 +267,9 @@ struct CtDecl {
     CtDeclKind kind;
     CtSpan span;
     CtBinding *binding;
-    CtName *names; /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name; IMPORT: the list */
+    /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name; IMPORT: the list, flat: T(A, B) is T, A, B, and
+     * T(..) is T alone, which stands for its parts */
+    CtName *names;
     uint32_t name_count;
     CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
     CtFixityKind fixity;
@@ -292,7 +294,7 @@ struct CtDecl {
 
 typedef struct CtModule {
     CtName name; /* Main when not given */
-    CtName *exports;
+    CtName *exports; /* flat, as the list of an import; `module M` is the name M */
     uint32_t export_count;
     bool has_exports;
     CtDecls decls; /* imports come first */
