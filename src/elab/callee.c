@@ -78,7 +78,7 @@ static TyEnv *frame(CtElab *el, CtTy *const *generics, Ground **types, uint32_t 
 static void no_instance(CtElab *el, CtSpan span, const CtClass *class_, Ground *type, const CtEntity *method) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
-    ct_error(el->context, CT_E0402, ct_elab_blame(el, span), "%s has no %s here: %s is not of class %s", text.data,
+    ct_error(el->context, CT_E0901, ct_elab_blame(el, span), "%s has no %s here: %s is not of class %s", text.data,
              method->name->text, text.data, class_->name->text);
 }
 
@@ -108,7 +108,7 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
     if (binding == NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, types[0]);
-        ct_error(el->context, CT_E0402, ct_elab_blame(el, span), "the instance %s %s does not define %s, which is used here",
+        ct_error(el->context, CT_E0406, ct_elab_blame(el, span), "the instance %s %s does not define %s, which is used here",
                  class_->name->text, text.data, method->name->text);
         return error_callee(el, span, type);
     }

@@ -80,7 +80,7 @@ bool ct_elab_ground_fun(CtElab *el, Ground *type, Ground **arg, Ground **result)
 
 /* ---- printing ---- */
 
-enum { PRINT_LIMIT = 120 };
+enum { PRINT_LIMIT = 60 };
 
 static void print_at(CtText *out, Ground *type, int level, size_t limit);
 
@@ -141,6 +141,8 @@ Ground *ct_elab_field(CtElab *el, Ground *type, const CtDataCon *con, uint32_t i
 }
 
 static void too_many_instances(CtElab *el, Ground *type) {
+    if (el->gave_up) return;
+    el->gave_up = true;
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtTyCon *head = ct_elab_ground_head(type, NULL);

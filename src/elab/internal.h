@@ -125,10 +125,10 @@ struct CtElab {
     Spec *spec;
     const char *name; /* of the function, for messages and λs */
     uint32_t depth;
-    bool gave_up; /* nested too deeply, and said so */
+    bool gave_up; /* there is no going on, and that was said */
 };
 
-enum { ELAB_MAX_DEPTH = 5000, ELAB_MAX_TYPE_DEPTH = 120, ELAB_MAX_COPIES = 10000 };
+enum { ELAB_MAX_DEPTH = 5000, ELAB_MAX_TYPE_DEPTH = 500, ELAB_MAX_COPIES = 10000 };
 
 /* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when it is done. */
 bool ct_elab_too_deep(CtElab *el, CtSpan span);

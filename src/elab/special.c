@@ -30,10 +30,10 @@ uint32_t ct_elab_binding_arity(const CtBinding *binding) {
 
 /* A recursive binding that is not written as a function becomes one when its type is a function's: f = g . f'. */
 static void spec_arity(CtElab *el, Spec *spec) {
-    spec->arity = ct_elab_binding_arity(spec->binding);
+    spec->arity = spec->kind == SPEC_BINDING ? ct_elab_binding_arity(spec->binding) : 0;
     const CtBindingGroup *group = spec->entity == NULL ? NULL : spec->entity->group;
     if (spec->arity > 0 || group == NULL || !group->recursive) return;
-    if (ct_elab_ground_fun(el, spec->type, NULL, NULL)) {
+    if (spec->kind == SPEC_BINDING && ct_elab_ground_fun(el, spec->type, NULL, NULL)) {
         spec->arity = 1;
         spec->eta = true;
         return;
@@ -100,7 +100,8 @@ static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
         if (spec->types[i]->depth > ELAB_MAX_TYPE_DEPTH) deep = spec->types[i];
     if (deep != NULL && made < ELAB_MAX_COPIES) made = ELAB_MAX_COPIES;
     ct_map_set(el->arena, &el->spec_counts, ct_key(spec->binding), (void *)made);
-    if (made != ELAB_MAX_COPIES) return made < ELAB_MAX_COPIES;
+    if (made != ELAB_MAX_COPIES || el->gave_up) return made < ELAB_MAX_COPIES;
+    el->gave_up = true;
     CtDiag *diag = ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
                             "%s uses itself at ever larger types: there would be no end of copies",
                             spec->entity->name->text);
@@ -133,7 +134,7 @@ Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv
     spec->next = ct_map_get(&el->specs, hash);
     ct_map_set(el->arena, &el->specs, hash, spec);
     bool sound = may_specialise(el, spec, span);
-    if (kind == SPEC_BINDING) spec_arity(el, spec);
+    if (kind == SPEC_BINDING || kind == SPEC_PATTERN) spec_arity(el, spec);
     char *name = spec_name(el, entity, types, count);
     if (kind == SPEC_PATTERN) name = pattern_name(el, binding->pat);
     enqueue(el, spec, name, binding->span);

@@ -321,6 +321,21 @@ static void derivatives_that_give_functions_are_refused(void **state) {
     refused(*state, "bad = vjp (\\x -> (\\y -> x + y :: Double)) 1.0\n", CT_E0401, 1);
 }
 
+static void recursive_patterns_are_refused(void **state) { refused(*state, "(a, b) = (1, a + 1)\n", CT_E0403, 1); }
+
+static void instances_at_ever_larger_types_are_refused(void **state) {
+    Fixture *f = *state;
+    refused(f, "class C a where\n  f :: Int -> a -> Int\ninstance C Int where\n  f _ x = x\n"
+               "instance (C a, C b) => C (a, b) where\n  f 0 _ = 0\n  f n x = f (n - 1) (x, x)\n"
+               "main = f 3 (1 :: Int, 2 :: Int)\n", CT_E0402, 7);
+    assert_int_equal(f->context.error_count, 1);
+}
+
+static void methods_that_are_left_out_are_named_where_they_are_used(void **state) {
+    refused(*state, "class C a where { f :: a -> a; g :: a -> a }\ninstance C Int where { f x = x }\n"
+                    "main = g (f (3 :: Int))\n", CT_E0406, 3);
+}
+
 static void too_deep_expressions_are_refused_once(void **state) {
     Fixture *f = *state;
     CtText text = ct_text(f->arena);
@@ -363,6 +378,9 @@ int main(void) {
         TEST(local_recursive_values_are_refused),
         TEST(derivatives_of_functions_of_functions_are_refused_where_the_user_asks),
         TEST(derivatives_that_give_functions_are_refused),
+        TEST(recursive_patterns_are_refused),
+        TEST(instances_at_ever_larger_types_are_refused),
+        TEST(methods_that_are_left_out_are_named_where_they_are_used),
         TEST(too_deep_expressions_are_refused_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
