@@ -16,12 +16,18 @@ enum { WIDTH = 100, MAX_DEPTH = 4000 };
 /* How tightly an operand must bind. */
 enum { LOOSE = 0, COMPARE = 4, CONS = 5, PLUS = 6, TIMES = 7, INDEX = 9, APPLY = 10, ATOM = 11 };
 
+typedef struct Bound {
+    CtVar *var;
+    void *number; /* of its name's, before */
+} Bound;
+
 typedef struct Printer {
     CtProgram *p;
     CtText *out, scratch;
     CtMap names; /* CtVar * -> CtSym */
     CtMap taken; /* CtSym -> non-NULL while in use */
-    CT_VEC(CtVar *) scope;
+    CtMap numbers; /* CtSym -> where to look for a free number */
+    CT_VEC(Bound) scope;
     uint32_t indent, column, depth;
     bool flat;
     uint32_t room; /* flat: columns left */
@@ -88,27 +94,34 @@ static void put_real(Printer *pr, double value, bool is_float) {
 
 /* ---- names ---- */
 
+/* The name itself, or with the least number that is free from `numbers` on: names are given and returned like a stack. */
 static CtSym free_name(Printer *pr, CtSym name) {
     CtContext *context = pr->p->context;
     CtSym candidate = name;
-    for (uint32_t i = 1; ct_map_get(&pr->taken, ct_key(candidate)) != NULL; i++)
-        candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, i));
+    uint64_t i = (uintptr_t)ct_map_get(&pr->numbers, ct_key(name));
+    if (i > 0) candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, (uint32_t)i));
+    while (ct_map_get(&pr->taken, ct_key(candidate)) != NULL)
+        candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, (uint32_t)++i));
+    ct_map_set(context->arena, &pr->numbers, ct_key(name), (void *)(uintptr_t)(i + 1));
     return candidate;
 }
 
 static void bind(Printer *pr, CtVar *var) {
     CtArena *arena = pr->p->context->arena;
     if (var == NULL) return;
+    void *number = ct_map_get(&pr->numbers, ct_key(var->name));
     CtSym name = free_name(pr, var->name);
     ct_map_set(arena, &pr->names, ct_key(var), (void *)name);
     ct_map_set(arena, &pr->taken, ct_key(name), var);
-    ct_push(arena, &pr->scope, var);
+    ct_push(arena, &pr->scope, (Bound){var, number});
 }
 
 static void leave_scope(Printer *pr, uint32_t to) {
     while (pr->scope.count > to) {
-        CtVar *var = pr->scope.items[--pr->scope.count];
-        ct_map_set(pr->p->context->arena, &pr->taken, ct_key(ct_map_get(&pr->names, ct_key(var))), NULL);
+        Bound bound = pr->scope.items[--pr->scope.count];
+        CtArena *arena = pr->p->context->arena;
+        ct_map_set(arena, &pr->taken, ct_key(ct_map_get(&pr->names, ct_key(bound.var))), NULL);
+        ct_map_set(arena, &pr->numbers, ct_key(bound.var->name), bound.number);
     }
 }
 
@@ -490,7 +503,9 @@ static void put_letrec_binds(Printer *pr, CtCore *core) {
 
 /* let x = … in, and the lines below it, as long as bindings follow. Scopes end with the whole. */
 static CtCore *put_bindings(Printer *pr, CtCore *core) {
+    uint32_t count = 0;
     while (core->kind == CORE_LET || core->kind == CORE_UNPACK || core->kind == CORE_LETREC) {
+        if (pr->flat && count++ > 0) pr->full = true; /* two on a line do not read well */
         uint32_t indent = pr->indent;
         if (core->kind == CORE_LETREC) {
             put_letrec_binds(pr, core);
