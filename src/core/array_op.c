@@ -1,7 +1,7 @@
 /* Array operations: what core.def says of each, and the types that it writes there, held against the arguments.
  *
- * The types of the table are read as they stand: one-letter variables, `Int`, `Array t`, pairs, functions. A variable is
- * fixed where it is met first; `r` is Double, Float or Int. A function in parentheses is one of n parameters.
+ * The types of the table are read as they stand: one-letter variables, `Int`, `Array t`, pairs, functions. A variable
+ * is fixed where it is met first; `r` is Double, Float or Int. A function in parentheses is one of n parameters.
  */
 #include "core/internal.h"
 
@@ -95,7 +95,8 @@ static bool match(Vars vars, const Pattern *pattern, CtType *type) {
     if (pattern->kind == TYPE_DATA) {
         CtType **var = &vars[pattern->letter & 127];
         if (*var == NULL) *var = type;
-        bool fits = pattern->letter != 'r' || type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT;
+        bool fits =
+            pattern->letter != 'r' || type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT || type->kind == TYPE_INT;
         return *var == type && fits;
     }
     if (pattern->kind != type->kind || pattern->count != type->count) return false;

@@ -1,8 +1,8 @@
 /* Core: what a program means. Small, typed, monomorphic, higher-order, strict, evaluated left to right.
  *
  * Functions take all their arguments at once: (σ1, …, σn) → τ. Elaboration gives a named function as many parameters as
- * its clauses have, and uses curried one-parameter functions wherever a function is passed as a value; so an application
- * always has exactly the arguments that its function takes, and no engine needs partial application.
+ * its clauses have, and uses curried one-parameter functions wherever a function is passed as a value; so an
+ * application always has exactly the arguments that its function takes, and no engine needs partial application.
  *
  * Types are hash-consed: equal types are the same pointer. Every variable is bound once in a program. Every node knows
  * its type and where it came from. Constructors are in core/build.h; the forms, with their typing rules, in core.def.
@@ -15,15 +15,25 @@
 
 /* ---- types ---- */
 
-typedef enum CtTypeKind { TYPE_DOUBLE, TYPE_FLOAT, TYPE_INT, TYPE_CHAR, TYPE_TUPLE, TYPE_ARRAY, TYPE_FUN, TYPE_DATA } CtTypeKind;
+typedef enum CtTypeKind {
+    TYPE_DOUBLE,
+    TYPE_FLOAT,
+    TYPE_INT,
+    TYPE_CHAR,
+    TYPE_TUPLE,
+    TYPE_ARRAY,
+    TYPE_FUN,
+    TYPE_DATA
+} CtTypeKind;
 
 typedef struct CtType {
     CtTypeKind kind;
     uint32_t id; /* in order of making */
     uint32_t count;
-    struct CtType **parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
-    struct CtData *data;   /* DATA */
-    struct CtType *seen;   /* this room's, while it walks over types; NULL otherwise */
+    struct CtType *
+        *parts; /* TUPLE: components; ARRAY: the element; FUN: parameters, then the result (count = params + 1) */
+    struct CtData *data; /* DATA */
+    struct CtType *seen; /* this room's, while it walks over types; NULL otherwise */
 } CtType;
 
 typedef struct CtCon {
@@ -34,7 +44,8 @@ typedef struct CtCon {
     struct CtData *data;
 } CtCon;
 
-/* A data type at its type arguments: `Tree Double` is one, `Tree Int` another. Bool, lists and Ordering are data too. */
+/* A data type at its type arguments: `Tree Double` is one, `Tree Int` another. Bool, lists and Ordering are data too.
+ */
 typedef struct CtData {
     CtSym name;    /* "Tree", "[]", "Bool" */
     CtType **args; /* what it is applied to, for printing and for values' JSON */
@@ -97,11 +108,7 @@ typedef enum CtDerivOp {
     DERIV_STOP,  /* args x : S; x, as a constant to every derivative. The one that stays until the end */
 } CtDerivOp;
 
-typedef enum CtMethod {
-    METHOD_FORWARD,
-    METHOD_TAPE,
-    CT_METHOD_COUNT
-} CtMethod;
+typedef enum CtMethod { METHOD_FORWARD, METHOD_TAPE, CT_METHOD_COUNT } CtMethod;
 
 typedef struct CtCase {
     CtCon *con;
@@ -121,7 +128,7 @@ typedef struct CtCore {
     union {
         CtVar *var;              /* VAR */
         struct CtGlobal *global; /* GLOBAL */
-        union {                  /* LIT, by type: DOUBLE and FLOAT in real (a Float already rounded), INT and CHAR in integer */
+        union { /* LIT, by type: DOUBLE and FLOAT in real (a Float already rounded), INT and CHAR in integer */
             double real;
             int64_t integer;
         } lit;
@@ -130,15 +137,15 @@ typedef struct CtCore {
             size_t length;
         } string;
         struct CtLam *lam; /* LAM */
-        struct {           /* APP, TUPLE, CON, PRIM, ARRAY, ARRAY_LIT, DERIV, DUAL: the children, and what they are of */
+        struct { /* APP, TUPLE, CON, PRIM, ARRAY, ARRAY_LIT, DERIV, DUAL: the children, and what they are of */
             struct CtCore **args;
             uint32_t count;
             union {
-                struct CtCore *fun;     /* APP */
-                CtCon *con;             /* CON */
-                CtPrim prim;            /* PRIM */
-                CtArrayOp array;        /* ARRAY */
-                CtDerivOp deriv;        /* DERIV */
+                struct CtCore *fun;      /* APP */
+                CtCon *con;              /* CON */
+                CtPrim prim;             /* PRIM */
+                CtArrayOp array;         /* ARRAY */
+                CtDerivOp deriv;         /* DERIV */
                 struct CtDualPath *dual; /* DUAL */
             } of;
         } call;
@@ -164,7 +171,7 @@ typedef struct CtCore {
         } cases;
         struct { /* FAIL */
             CtErrorCode code;
-            const char *text;       /* a fixed message, or NULL: then message : [Char] is evaluated */
+            const char *text; /* a fixed message, or NULL: then message : [Char] is evaluated */
             struct CtCore *message;
         } fail;
     } as;
@@ -180,7 +187,7 @@ typedef struct CtLam {
     CtVar **params;
     uint32_t count;
     CtCore *body;
-    CtCore *node; /* the CORE_LAM node that holds it */
+    CtCore *node;     /* the CORE_LAM node that holds it */
     const char *name; /* of the function that it came from, for messages; may be NULL */
     struct CtLam *origin;
     CtMethod method;
@@ -227,7 +234,8 @@ typedef struct CtProgram {
     uint32_t next_var, next_global;
     uint32_t simplifier_runs;
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
-    CtGlobal *(*library)(void *data, const char *name); /* a monomorphic library function by name, elaborated on demand */
+    CtGlobal *(*library)(void *data,
+                         const char *name); /* a monomorphic library function by name, elaborated on demand */
     void *library_data;
 } CtProgram;
 
@@ -273,15 +281,15 @@ const char *ct_core_lint_global(CtProgram *p, const CtGlobal *global);
 typedef CtCore *CtCoreVisit(void *data, CtCore *child);
 CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
 
-/* A copy with fresh binders, free variables replaced by `replace` (key of a CtVar * -> CtCore *, which the copy shares; may
- * be NULL). */
+/* A copy with fresh binders, free variables replaced by `replace` (key of a CtVar * -> CtCore *, which the copy shares;
+ * may be NULL). */
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
 /* Fills lam->captures (and of its whole group), and those of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);
 
-/* Inlines, reduces (β, case and projection of known constructions, let of atoms), drops dead code. Keeps meaning, order of
- * failures, and duplicates no work. Whole program, or one term. */
+/* Inlines, reduces (β, case and projection of known constructions, let of atoms), drops dead code. Keeps meaning, order
+ * of failures, and duplicates no work. Whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Removes the globals that `roots` do not reach. */

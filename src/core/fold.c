@@ -1,7 +1,7 @@
 /* Primitives on literals, and identities that hold in every bit: NaN, infinities and both zeroes included.
  *
- * Of the real functions only those are computed here that IEEE 754 fixes to the last bit, so that a program gives the same
- * bits whether a value was computed now or is computed later, elsewhere.
+ * Of the real functions only those are computed here that IEEE 754 fixes to the last bit, so that a program gives the
+ * same bits whether a value was computed now or is computed later, elsewhere.
  */
 #include "core/simplify.h"
 
@@ -99,7 +99,9 @@ CtCore *ct_fold(CtProgram *p, CtCore *prim) {
     bool real = kind == TYPE_DOUBLE || kind == TYPE_FLOAT;
     bool all = is_lit(args[0]) && (count == 1 || is_lit(args[1]));
     CtCore *folded = NULL;
-    if (all && real) folded = fold_real(p, prim, args[0]->as.lit.real, count == 2 ? args[1]->as.lit.real : 0);
-    else if (all) folded = fold_int(p, prim, args[0]->as.lit.integer, count == 2 ? args[1]->as.lit.integer : 0);
+    if (all && real)
+        folded = fold_real(p, prim, args[0]->as.lit.real, count == 2 ? args[1]->as.lit.real : 0);
+    else if (all)
+        folded = fold_int(p, prim, args[0]->as.lit.integer, count == 2 ? args[1]->as.lit.integer : 0);
     return folded != NULL || !real ? folded : real_identity(prim);
 }

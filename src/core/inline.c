@@ -20,8 +20,8 @@ static CtGlobalNotes *global_notes(CtSimplifier *s, CtGlobal *global) {
 
 static Verdict ask(CtSimplifier *s, CtGlobal *global);
 
-/* Whether following calls that would be inlined leads back to a global that is being asked about. On every cycle of small
- * functions at least one is then never inlined, and inlining ends. */
+/* Whether following calls that would be inlined leads back to a global that is being asked about. On every cycle of
+ * small functions at least one is then never inlined, and inlining ends. */
 static bool is_on_cycle(CtSimplifier *s, CtCore *body) {
     CtArena *arena = s->p->context->arena;
     CtCoreList work = {0};

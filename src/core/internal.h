@@ -4,8 +4,8 @@
 
 #include "core/build.h"
 
-/* The type of an array operation's result, by the table. NULL when the arguments do not fit: `wrong` is then the first that
- * does not, or the arity when there are more or fewer. */
+/* The type of an array operation's result, by the table. NULL when the arguments do not fit: `wrong` is then the first
+ * that does not, or the arity when there are more or fewer. */
 CtType *ct_array_type(CtProgram *p, CtArrayOp op, CtType *const *args, uint32_t count, uint32_t *wrong);
 
 /* The type of a primitive's result, and whether `type` fits a letter of its signature; `real` is the type of its R

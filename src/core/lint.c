@@ -224,7 +224,8 @@ static void check_case(Lint *l, CtCore *core) {
         const CtCase *c = &core->as.cases.cases[i];
         uint32_t scope = l->scope.count;
         for (uint32_t j = 0; j < c->con->count; j++) bind(l, core, c->vars[j], c->con->fields[j]);
-        expect(l, core, ct_format(l->p->context->arena, "the branch of %s", c->con->name->text), c->body->type, core->type);
+        expect(l, core, ct_format(l->p->context->arena, "the branch of %s", c->con->name->text), c->body->type,
+               core->type);
         check(l, c->body);
         leave_scope(l, scope);
     }
@@ -247,7 +248,8 @@ static void check_prim(Lint *l, CtCore *core) {
             wrong(l, core, "argument %u of %s has type %s, wanted Double or Float", i + 1, info->name, show(l, found));
         CtType *wanted = ct_prim_letter(l->p, info->args[i], real);
         if (found != wanted)
-            wrong(l, core, "argument %u of %s has type %s, wanted %s", i + 1, info->name, show(l, found), show(l, wanted));
+            wrong(l, core, "argument %u of %s has type %s, wanted %s", i + 1, info->name, show(l, found),
+                  show(l, wanted));
     }
     expect(l, core, info->name, core->type, ct_prim_letter(l->p, info->result, real != NULL ? real : core->type));
 }
@@ -310,7 +312,8 @@ static void check_dual(Lint *l, CtCore *core) {
 
 static CtCore *check_fail(Lint *l, CtCore *core) {
     CtCore *message = core->as.fail.message;
-    if ((message != NULL) == (core->as.fail.text != NULL)) wrong(l, core, "wanted a fixed text or a message, one of them");
+    if ((message != NULL) == (core->as.fail.text != NULL))
+        wrong(l, core, "wanted a fixed text or a message, one of them");
     if (message != NULL) expect(l, core, "the message", message->type, l->p->string_type);
     return message;
 }
@@ -352,8 +355,10 @@ static void check(Lint *l, CtCore *core) {
     if (l->depth >= MAX_DEPTH) return;
     l->depth++;
     while (core != NULL && l->error == NULL) {
-        if (core->type == NULL) wrong(l, core, "a node without a type");
-        else core = check_node(l, core);
+        if (core->type == NULL)
+            wrong(l, core, "a node without a type");
+        else
+            core = check_node(l, core);
     }
     l->depth--;
 }

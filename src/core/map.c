@@ -54,8 +54,12 @@ static CtCore *map_call(CtProgram *p, Visitor *v, CtCore *core) {
 CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body) {
     const CtLam *old = node->as.lam;
     CtLam *lam = CT_NEW(p->context->arena, CtLam);
-    *lam = (CtLam){.params = old->params, .count = old->count, .body = body, .name = old->name,
-                   .origin = old->origin, .method = old->method};
+    *lam = (CtLam){.params = old->params,
+                   .count = old->count,
+                   .body = body,
+                   .name = old->name,
+                   .origin = old->origin,
+                   .method = old->method};
     lam->node = shallow(p, node);
     lam->node->as.lam = lam;
     return lam->node;
@@ -136,7 +140,8 @@ CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *function, void *dat
     case CORE_CASE: return map_case(p, &v, core);
     case CORE_FAIL: {
         CtCore *message = visit(&v, core->as.fail.message);
-        return v.changed ? ct_core_fail(p, core->span, core->type, core->as.fail.code, core->as.fail.text, message) : core;
+        return v.changed ? ct_core_fail(p, core->span, core->type, core->as.fail.code, core->as.fail.text, message)
+                         : core;
     }
     }
     return core;
@@ -146,7 +151,7 @@ CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *function, void *dat
 
 typedef struct Copier {
     CtProgram *p;
-    CtMap vars;             /* CtVar * -> CtVar *, of the binders met */
+    CtMap vars; /* CtVar * -> CtVar *, of the binders met */
     const CtMap *replace;
 } Copier;
 

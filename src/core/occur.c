@@ -124,8 +124,8 @@ bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit) {
         uint32_t level = levels.items[--levels.count];
         if (level > limit) return false;
         ct_core_children(arena, next, &work);
-        bool loops = next->kind == CORE_LET || next->kind == CORE_UNPACK || next->kind == CORE_LETREC ||
-                     next->kind == CORE_CON;
+        bool loops =
+            next->kind == CORE_LET || next->kind == CORE_UNPACK || next->kind == CORE_LETREC || next->kind == CORE_CON;
         while (levels.count < work.count) {
             uint32_t deeper = loops && levels.count + 1 == work.count ? level : level + 1;
             ct_push(arena, &levels, deeper);
@@ -136,8 +136,8 @@ bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit) {
 
 /* ---- moving ---- */
 
-/* Only what is made of atoms, λs, constructions and scalars: to take an array or a tuple apart later would keep it whole
- * until then, and what would have been updated in place would be copied. */
+/* Only what is made of atoms, λs, constructions and scalars: to take an array or a tuple apart later would keep it
+ * whole until then, and what would have been updated in place would be copied. */
 static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint32_t *fuel) {
     if (*fuel == 0) return false;
     --*fuel;
@@ -182,8 +182,8 @@ bool ct_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight) {
 
 /* ---- the next thing to be evaluated ---- */
 
-/* The place of the child whose evaluation comes first, atoms other than `var` left out, in a copy of the node; NULL when
- * there is none. */
+/* The place of the child whose evaluation comes first, atoms other than `var` left out, in a copy of the node; NULL
+ * when there is none. */
 static CtCore **first_child(CtSimplifier *s, CtCore *copy, const CtVar *var) {
     enum { MOST = 16 }; /* arguments of a node that is copied for this */
     switch (copy->kind) {

@@ -1,8 +1,8 @@
 /* Core as the papers write it.
  *
- * A term is printed on one line where it fits in WIDTH columns, and otherwise broken by its form. Whether it fits is found
- * out by printing it flat into a scratch text that gives up when it grows too long, so printing stays linear. Bindings and
- * cases with more than one alternative that stand where a line may end are always broken.
+ * A term is printed on one line where it fits in WIDTH columns, and otherwise broken by its form. Whether it fits is
+ * found out by printing it flat into a scratch text that gives up when it grows too long, so printing stays linear.
+ * Bindings and cases with more than one alternative that stand where a line may end are always broken.
  *
  * Variables print with their own names; one whose name is taken by a variable in scope, or by a global, gets a number.
  */
@@ -24,8 +24,8 @@ typedef struct Bound {
 typedef struct Printer {
     CtProgram *p;
     CtText *out, scratch;
-    CtMap names; /* CtVar * -> CtSym */
-    CtMap taken; /* CtSym -> non-NULL while in use */
+    CtMap names;   /* CtVar * -> CtSym */
+    CtMap taken;   /* CtSym -> non-NULL while in use */
     CtMap numbers; /* CtSym -> where to look for a free number */
     CT_VEC(Bound) scope;
     uint32_t indent, column, depth;
@@ -63,19 +63,26 @@ static void line(Printer *pr) {
 
 static void put_char(Printer *pr, int64_t c, char quote) {
     char buffer[32];
-    if (c == quote || c == '\\') snprintf(buffer, sizeof buffer, "\\%c", (char)c);
-    else if (c == '\n') snprintf(buffer, sizeof buffer, "\\n");
-    else if (c == '\t') snprintf(buffer, sizeof buffer, "\\t");
-    else if (c < 32 || c >= 127) snprintf(buffer, sizeof buffer, "\\%lld", (long long)c);
-    else snprintf(buffer, sizeof buffer, "%c", (char)c);
+    if (c == quote || c == '\\')
+        snprintf(buffer, sizeof buffer, "\\%c", (char)c);
+    else if (c == '\n')
+        snprintf(buffer, sizeof buffer, "\\n");
+    else if (c == '\t')
+        snprintf(buffer, sizeof buffer, "\\t");
+    else if (c < 32 || c >= 127)
+        snprintf(buffer, sizeof buffer, "\\%lld", (long long)c);
+    else
+        snprintf(buffer, sizeof buffer, "%c", (char)c);
     put(pr, buffer);
 }
 
 static void put_string(Printer *pr, const char *data, size_t length) {
     put(pr, "\"");
     for (size_t i = 0; i < length; i++) {
-        if ((unsigned char)data[i] >= 128) put_length(pr, &data[i], 1);
-        else put_char(pr, data[i], '"');
+        if ((unsigned char)data[i] >= 128)
+            put_length(pr, &data[i], 1);
+        else
+            put_char(pr, data[i], '"');
     }
     put(pr, "\"");
 }
@@ -94,12 +101,14 @@ static void put_real(Printer *pr, double value, bool is_float) {
 
 /* ---- names ---- */
 
-/* The name itself, or with the least number that is free from `numbers` on: names are given and returned like a stack. */
+/* The name itself, or with the least number that is free from `numbers` on: names are given and returned like a stack.
+ */
 static CtSym free_name(Printer *pr, CtSym name) {
     CtContext *context = pr->p->context;
     CtSym candidate = name;
     uint64_t i = (uintptr_t)ct_map_get(&pr->numbers, ct_key(name));
-    if (i > 0) candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, (uint32_t)i));
+    if (i > 0)
+        candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, (uint32_t)i));
     while (ct_map_get(&pr->taken, ct_key(candidate)) != NULL)
         candidate = ct_intern_text(&context->symbols, ct_format(context->arena, "%s%u", name->text, (uint32_t)++i));
     ct_map_set(context->arena, &pr->numbers, ct_key(name), (void *)(uintptr_t)(i + 1));
@@ -217,11 +226,11 @@ typedef struct Infix {
 
 /* All but the comparisons associate to the left. */
 static const Infix infixes[] = {
-    {"add", "+", PLUS},        {"sub", "-", PLUS},       {"mul", "×", TIMES},       {"div", "/", TIMES},
-    {"scale", "·", TIMES},     {"eq", "==", COMPARE},    {"ne", "/=", COMPARE},     {"lt", "<", COMPARE},
-    {"le", "<=", COMPARE},     {"gt", ">", COMPARE},     {"ge", ">=", COMPARE},     {"intAdd", "+", PLUS},
-    {"intSub", "-", PLUS},     {"intMul", "×", TIMES},   {"intEq", "==", COMPARE},  {"intLt", "<", COMPARE},
-    {"intLe", "<=", COMPARE},  {"charEq", "==", COMPARE}, {"charLt", "<", COMPARE}, {"charLe", "<=", COMPARE},
+    {"add", "+", PLUS},       {"sub", "-", PLUS},        {"mul", "×", TIMES},      {"div", "/", TIMES},
+    {"scale", "·", TIMES},    {"eq", "==", COMPARE},     {"ne", "/=", COMPARE},    {"lt", "<", COMPARE},
+    {"le", "<=", COMPARE},    {"gt", ">", COMPARE},      {"ge", ">=", COMPARE},    {"intAdd", "+", PLUS},
+    {"intSub", "-", PLUS},    {"intMul", "×", TIMES},    {"intEq", "==", COMPARE}, {"intLt", "<", COMPARE},
+    {"intLe", "<=", COMPARE}, {"charEq", "==", COMPARE}, {"charLt", "<", COMPARE}, {"charLe", "<=", COMPARE},
 };
 
 static const Infix *find_infix(const CtCore *core) {
@@ -356,8 +365,10 @@ static bool breaks_always(const CtCore *core) {
 
 /* A term at whose end the line ends: the body of something, or the right-hand side of a binding. */
 static void put_block(Printer *pr, CtCore *core) {
-    if (!pr->flat && !breaks_always(core) && fits(pr, core, LOOSE)) put_flat(pr, core, LOOSE);
-    else put_term(pr, core, LOOSE);
+    if (!pr->flat && !breaks_always(core) && fits(pr, core, LOOSE))
+        put_flat(pr, core, LOOSE);
+    else
+        put_term(pr, core, LOOSE);
 }
 
 /* What follows `=`, `→` or `λx.`: on the same line when it fits there whole. */
@@ -573,10 +584,14 @@ static void put_case(Printer *pr, CtCore *core) {
     uint32_t indent = pr->indent;
     if (!pr->flat) pr->indent += 2;
     for (uint32_t i = 0; i < all; i++) {
-        if (pr->flat) put(pr, i == 0 ? " { " : "; ");
-        else line(pr);
-        if (i < count) put_branch(pr, &core->as.cases.cases[i], core->as.cases.cases[i].body);
-        else put_branch(pr, NULL, core->as.cases.otherwise);
+        if (pr->flat)
+            put(pr, i == 0 ? " { " : "; ");
+        else
+            line(pr);
+        if (i < count)
+            put_branch(pr, &core->as.cases.cases[i], core->as.cases.cases[i].body);
+        else
+            put_branch(pr, NULL, core->as.cases.otherwise);
     }
     if (pr->flat) put(pr, " }");
     pr->indent = indent;
@@ -634,12 +649,18 @@ static void put_call(Printer *pr, CtCore *core) {
         put_operand(pr, core->as.call.args[0], APPLY);
         return;
     }
-    if (core->kind == CORE_APP) put_operand(pr, core->as.call.of.fun, core->as.call.of.fun->kind == CORE_APP ? ATOM : APPLY);
-    else if (core->kind == CORE_CON) put(pr, core->as.call.of.con->name->text);
-    else if (core->kind == CORE_PRIM) put(pr, ct_prim_info(core->as.call.of.prim)->name);
-    else if (core->kind == CORE_ARRAY) put(pr, ct_array_info(core->as.call.of.array)->name);
-    else if (core->kind == CORE_DERIV) put(pr, deriv_names[core->as.call.of.deriv]);
-    else put_dual_head(pr, core->as.call.of.dual);
+    if (core->kind == CORE_APP)
+        put_operand(pr, core->as.call.of.fun, core->as.call.of.fun->kind == CORE_APP ? ATOM : APPLY);
+    else if (core->kind == CORE_CON)
+        put(pr, core->as.call.of.con->name->text);
+    else if (core->kind == CORE_PRIM)
+        put(pr, ct_prim_info(core->as.call.of.prim)->name);
+    else if (core->kind == CORE_ARRAY)
+        put(pr, ct_array_info(core->as.call.of.array)->name);
+    else if (core->kind == CORE_DERIV)
+        put(pr, deriv_names[core->as.call.of.deriv]);
+    else
+        put_dual_head(pr, core->as.call.of.dual);
     if (core->kind == CORE_APP && core->as.call.count == 0) put(pr, " ⟨⟩");
     put_args(pr, core->as.call.args, core->as.call.count);
 }
@@ -659,14 +680,18 @@ static void put_form(Printer *pr, CtCore *core) {
         break;
     }
     case CORE_CASE:
-        if (is_if(core)) put_if(pr, core);
-        else put_case(pr, core);
+        if (is_if(core))
+            put_if(pr, core);
+        else
+            put_case(pr, core);
         break;
     case CORE_TUPLE: put_items(pr, "(", core->as.call.args, core->as.call.count, ")"); break;
     case CORE_ARRAY_LIT: put_items(pr, "[|", core->as.call.args, core->as.call.count, "|]"); break;
     case CORE_CON:
-        if (is_whole_list(core)) put_list(pr, core);
-        else put_call(pr, core);
+        if (is_whole_list(core))
+            put_list(pr, core);
+        else
+            put_call(pr, core);
         break;
     case CORE_APP:
     case CORE_PRIM:

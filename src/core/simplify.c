@@ -2,13 +2,13 @@
  *
  * A round counts every variable's occurrences, then rebuilds each term once, top down. At the head of each term `head`
  * does what needs no simplified children: it opens calls of λs and of small globals into lets, floats bindings out of
- * positions that are evaluated first (let x = (let y = a in b) in e), and takes apart constructions in sight. A let-bound
- * term with one use is not simplified where it is bound but where it is used ("pending"), so nothing is simplified twice.
- * Old terms are never changed: other rooms may hold them, as the origins of λs.
+ * positions that are evaluated first (let x = (let y = a in b) in e), and takes apart constructions in sight. A
+ * let-bound term with one use is not simplified where it is bound but where it is used ("pending"), so nothing is
+ * simplified twice. Old terms are never changed: other rooms may hold them, as the origins of λs.
  *
- * Kept: meaning, the order of failures and which comes first, the number of times that work is done, and how long values
- * live: an array that is updated in place must not be held by a projection that moved behind the update. So only total
- * terms without such projections move, or terms that would have been evaluated next anyway.
+ * Kept: meaning, the order of failures and which comes first, the number of times that work is done, and how long
+ * values live: an array that is updated in place must not be held by a projection that moved behind the update. So only
+ * total terms without such projections move, or terms that would have been evaluated next anyway.
  *
  * Left alone: λs that have an origin, and the variables that occur in them (CtLam says why).
  */
@@ -48,8 +48,10 @@ static CtCore *body_of(const CtCore *binding) {
 static CtCore *rebind(CtSimplifier *s, const CtCore *binding, CtCore *body) {
     CtCore *copy = node(s, binding);
     copy->type = body->type;
-    if (binding->kind == CORE_LETREC) copy->as.letrec.body = body;
-    else copy->as.let.body = body;
+    if (binding->kind == CORE_LETREC)
+        copy->as.letrec.body = body;
+    else
+        copy->as.let.body = body;
     s->changes++;
     return copy;
 }
@@ -94,7 +96,8 @@ static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore
 
 /* Names for the arguments of a construction that are not atoms: `let t = a in C t b`, so that it can be taken apart
  * wherever it is known. NULL when there are none. */
-static CtCore *name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *), void *data) {
+static CtCore *name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *),
+                         void *data) {
     CtArena *arena = s->p->context->arena;
     uint32_t count = construction->as.call.count;
     CtVar **vars = CT_NEW_ARRAY(arena, CtVar *, count);
@@ -327,7 +330,8 @@ static CtCore *head_let(CtSimplifier *s, CtCore **let) {
     if ((*let)->kind == CORE_LET) return NULL;
     CtCore *known = known_construction(s, rhs);
     if (known == NULL) return NULL;
-    return bind_all(s, (*let)->span, (*let)->as.let.vars, known->as.call.args, (*let)->as.let.count, (*let)->as.let.body);
+    return bind_all(s, (*let)->span, (*let)->as.let.vars, known->as.call.args, (*let)->as.let.count,
+                    (*let)->as.let.body);
 }
 
 static CtCore *head(CtSimplifier *s, CtCore *core) {
@@ -395,9 +399,11 @@ static CtCore *simp_lam(CtSimplifier *s, CtCore *core) {
 static CtCore *eta(CtSimplifier *s, CtCore *core) {
     const CtLam *lam = core->as.lam;
     const CtCore *body = lam->body;
-    if (lam->origin != NULL || body->kind != CORE_APP || body->as.call.count != lam->count || lam->count == 0) return core;
+    if (lam->origin != NULL || body->kind != CORE_APP || body->as.call.count != lam->count || lam->count == 0)
+        return core;
     CtCore *fun = body->as.call.of.fun;
-    if ((fun->kind != CORE_VAR && fun->kind != CORE_GLOBAL) || !ct_core_is_atom(fun) || fun->type != core->type) return core;
+    if ((fun->kind != CORE_VAR && fun->kind != CORE_GLOBAL) || !ct_core_is_atom(fun) || fun->type != core->type)
+        return core;
     for (uint32_t i = 0; i < lam->count; i++) {
         const CtCore *arg = body->as.call.args[i];
         if (arg->kind != CORE_VAR || arg->as.var != lam->params[i]) return core;

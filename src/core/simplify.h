@@ -13,21 +13,22 @@ typedef struct CtVarNotes {
     bool crosses;                /* occurs under a λ that the binder is not under */
     bool pinned;                 /* occurs in a λ that has an origin: must stay as it is */
     /* found on the way */
-    CtCore *becomes;  /* what replaces it: a simplified atom, or when `pending`, its only use's term, still to be simplified */
+    CtCore *becomes; /* what replaces it: a simplified atom, or when `pending`, its only use's term, still to be
+                        simplified */
     bool pending, consumed;
-    uint32_t weight;  /* of a pending term with what is pending inside */
-    CtCore *known;    /* it is bound to this λ, or construction of atoms */
+    uint32_t weight; /* of a pending term with what is pending inside */
+    CtCore *known;   /* it is bound to this λ, or construction of atoms */
 } CtVarNotes;
 
 typedef struct CtSimplifier {
     CtProgram *p;
     uint32_t run, changes;
-    uint32_t depth;     /* λs around the current term */
-    uint32_t pinning;   /* λs with an origin around it, while counting */
-    uint32_t fuel;      /* nodes that may still be copied into place */
-    CtMap globals;      /* CtGlobal * -> CtGlobalNotes * */
+    uint32_t depth;             /* λs around the current term */
+    uint32_t pinning;           /* λs with an origin around it, while counting */
+    uint32_t fuel;              /* nodes that may still be copied into place */
+    CtMap globals;              /* CtGlobal * -> CtGlobalNotes * */
     CT_VEC(CtVarNotes *) trail; /* whose `known` holds to the end of the current chain of bindings only */
-    uint32_t asking;    /* nested questions whether a global may be inlined */
+    uint32_t asking;            /* nested questions whether a global may be inlined */
 } CtSimplifier;
 
 /* ---- occur.c ---- */
@@ -56,8 +57,8 @@ void ct_callees_first(CtProgram *p, CtGlobal **order);
 
 /* ---- fold.c ---- */
 
-/* A primitive on simplified arguments: its value when they are literals, a smaller term where an identity holds in every
- * bit, or NULL. */
+/* A primitive on simplified arguments: its value when they are literals, a smaller term where an identity holds in
+ * every bit, or NULL. */
 CtCore *ct_fold(CtProgram *p, CtCore *prim);
 
 #endif

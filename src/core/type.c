@@ -1,5 +1,5 @@
-/* Types of Core, hash-consed: equal types are the same pointer. Data types are the exception: each call makes a fresh one,
- * and whoever asks keeps the table (elaboration by constructor and arguments, differentiation by origin).
+/* Types of Core, hash-consed: equal types are the same pointer. Data types are the exception: each call makes a fresh
+ * one, and whoever asks keeps the table (elaboration by constructor and arguments, differentiation by origin).
  */
 #include "core/core.h"
 
@@ -130,16 +130,18 @@ void ct_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t co
 
 /* ---- asking ---- */
 
-/* Types met so far hang on a list through `seen`, which is also the work that is left: no recursion, each type once. The
- * last one points to itself, so that being on the list is `seen != NULL`. */
+/* Types met so far hang on a list through `seen`, which is also the work that is left: no recursion, each type once.
+ * The last one points to itself, so that being on the list is `seen != NULL`. */
 typedef struct Walk {
     CtType *first, *last;
 } Walk;
 
 static void meet(Walk *walk, CtType *type) {
     if (type->seen != NULL) return;
-    if (walk->last != NULL) walk->last->seen = type;
-    else walk->first = type;
+    if (walk->last != NULL)
+        walk->last->seen = type;
+    else
+        walk->first = type;
     type->seen = type;
     walk->last = type;
 }

@@ -70,7 +70,9 @@ static inline CtCore *var(Fixture *f, CtVar *v) { return ct_core_var(f->p, AT, v
 static inline CtCore *num(Fixture *f, double value) { return ct_core_double(f->p, AT, value); }
 static inline CtCore *whole(Fixture *f, int64_t value) { return ct_core_int(f->p, AT, value); }
 static inline CtCore *op(Fixture *f, CtPrim prim, CtCore *a, CtCore *b) { return ct_core_prim2(f->p, AT, prim, a, b); }
-static inline CtCore *let(Fixture *f, CtVar *v, CtCore *rhs, CtCore *body) { return ct_core_let(f->p, AT, v, rhs, body); }
+static inline CtCore *let(Fixture *f, CtVar *v, CtCore *rhs, CtCore *body) {
+    return ct_core_let(f->p, AT, v, rhs, body);
+}
 static inline CtCore *lam1(Fixture *f, CtVar *v, CtCore *body) { return ct_core_lam(f->p, AT, NULL, &v, 1, body); }
 static inline CtCore *app1(Fixture *f, CtCore *fun, CtCore *arg) { return ct_core_app(f->p, AT, fun, &arg, 1); }
 static inline CtCore *pair(Fixture *f, CtCore *a, CtCore *b) { return ct_core_pair(f->p, AT, a, b); }

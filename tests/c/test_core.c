@@ -117,7 +117,8 @@ static void bindings_and_cases_stand_on_lines_of_their_own(void **state) {
     CtGlobal *total = ct_global_new(p, "total", type, AT);
     CtVar *y = variable(f, "y", f->real), *z = variable(f, "z", f->real);
     CtCore *recurse = app1(f, ct_core_global(p, AT, total), var(f, rest));
-    CtCore *both = let(f, y, op(f, PRIM_MUL, var(f, x), var(f, x)), let(f, z, recurse, op(f, PRIM_ADD, var(f, y), var(f, z))));
+    CtCore *both =
+        let(f, y, op(f, PRIM_MUL, var(f, x), var(f, x)), let(f, z, recurse, op(f, PRIM_ADD, var(f, y), var(f, z))));
     total->body = lam1(f, xs, case_list(f, var(f, xs), num(f, 0), x, rest, both));
     assert_null(ct_core_lint(p));
     assert_string_equal(print_global(f, total), "total : [Double] → Double\n"
@@ -132,7 +133,8 @@ static void bindings_and_cases_stand_on_lines_of_their_own(void **state) {
 static void long_terms_are_broken_within_the_line(void **state) {
     Fixture *f = *state;
     CtCore *sum = num(f, 1000000);
-    for (int i = 0; i < 40; i++) sum = op(f, i % 2 == 0 ? PRIM_ADD : PRIM_MUL, sum, op(f, PRIM_SUB, num(f, i), num(f, 0.125)));
+    for (int i = 0; i < 40; i++)
+        sum = op(f, i % 2 == 0 ? PRIM_ADD : PRIM_MUL, sum, op(f, PRIM_SUB, num(f, i), num(f, 0.125)));
     const char *text = print(f, sum);
     size_t longest = 0, length = 0;
     for (const char *c = text; *c != '\0'; c++) {
@@ -176,7 +178,8 @@ static void lint_finds_faults_of_functions(void **state) {
     Fixture *f = *state;
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real), *z = variable(f, "z", f->real);
     CtCore *two[] = {num(f, 1), num(f, 2)};
-    expect_lint(f, ct_core_app(f->p, AT, lam1(f, x, var(f, x)), two, 2), "2 arguments to a function of type Double → Double");
+    expect_lint(f, ct_core_app(f->p, AT, lam1(f, x, var(f, x)), two, 2),
+                "2 arguments to a function of type Double → Double");
     expect_lint(f, app1(f, lam1(f, y, var(f, y)), whole(f, 1)), "argument 1 has type Int, wanted Double");
     CtCore *no_function = app1(f, lam1(f, z, var(f, z)), num(f, 1));
     no_function->as.call.of.fun = num(f, 1);
@@ -207,12 +210,14 @@ static void lint_finds_faults_of_tuples_and_data(void **state) {
     expect_lint(f, ct_core_con(p, AT, f->cons, bad_cons, 2), "argument 2 has type Double, wanted [Double]");
     expect_lint(f, ct_core_con(p, AT, f->cons, bad_cons, 1), "1 arguments to :, which has 2 fields");
     CtCase nil = {f->nil, NULL, num(f, 1)}, twice[] = {nil, nil};
-    expect_lint(f, ct_core_case(p, AT, f->real, empty(f), &nil, 1, NULL), "1 of 2 constructors of [Double], and no default");
+    expect_lint(f, ct_core_case(p, AT, f->real, empty(f), &nil, 1, NULL),
+                "1 of 2 constructors of [Double], and no default");
     expect_lint(f, ct_core_case(p, AT, f->real, empty(f), twice, 2, NULL), "[] is listed twice");
     expect_lint(f, ct_core_case(p, AT, f->real, num(f, 1), &nil, 1, num(f, 2)), "has no constructors");
     expect_lint(f, ct_core_case(p, AT, f->real, ct_core_bool(p, AT, true), &nil, 1, num(f, 2)),
                 "[] is no constructor of Bool");
-    expect_lint(f, ct_core_case(p, AT, f->real, empty(f), &nil, 1, whole(f, 2)), "the default has type Int, wanted Double");
+    expect_lint(f, ct_core_case(p, AT, f->real, empty(f), &nil, 1, whole(f, 2)),
+                "the default has type Int, wanted Double");
 }
 
 static void lint_finds_faults_of_operations(void **state) {
@@ -223,15 +228,18 @@ static void lint_finds_faults_of_operations(void **state) {
     expect_lint(f, op(f, PRIM_INT_ADD, num(f, 1), whole(f, 2)), "argument 1 of intAdd has type Double, wanted Int");
     CtCore *one[] = {num(f, 1)};
     expect_lint(f, ct_core_prim(p, AT, PRIM_ADD, one, 1), "1 arguments to add, which takes 2");
-    expect_lint(f, ct_core_array(p, AT, ARRAY_SUM, one, 1), "argument 1 has type Double, which does not fit sum : Array r -> r");
+    expect_lint(f, ct_core_array(p, AT, ARRAY_SUM, one, 1),
+                "argument 1 has type Double, which does not fit sum : Array r -> r");
     CtCore *items[] = {num(f, 1), whole(f, 2)};
     expect_lint(f, ct_core_array_lit(p, AT, f->real, items, 2), "argument 2 has type Int, wanted Double");
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     CtCore *jvp[] = {lam1(f, x, var(f, x)), num(f, 1), whole(f, 1)};
     expect_lint(f, ct_core_deriv(p, AT, DERIV_JVP, jvp, 3), "argument 3 has type Int, wanted Double");
-    expect_lint(f, ct_core_dual(p, AT, f->real, METHOD_TAPE, NULL, 0, one, 1), "the operand has type Double, wanted a function");
+    expect_lint(f, ct_core_dual(p, AT, f->real, METHOD_TAPE, NULL, 0, one, 1),
+                "the operand has type Double, wanted a function");
     expect_lint(f, ct_core_fail(p, AT, f->real, CT_E0503, NULL, NULL), "wanted a fixed text or a message");
-    expect_lint(f, ct_core_fail(p, AT, f->real, CT_E0503, NULL, num(f, 1)), "the message has type Double, wanted [Char]");
+    expect_lint(f, ct_core_fail(p, AT, f->real, CT_E0503, NULL, num(f, 1)),
+                "the message has type Double, wanted [Char]");
     CtCore *wrong = let(f, y, num(f, 1), var(f, y));
     wrong->type = f->integer;
     expect_lint(f, wrong, "the let has type Int, wanted Double");
