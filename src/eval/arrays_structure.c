@@ -156,7 +156,8 @@ bool ct_array_concat(Machine *m, ArrayCall *call) {
 }
 
 /* Rows of `columns` items, item (i, j) copied from where `at` says: row-major, or transposed. */
-static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns, const CtArray *from, bool transposed) {
+static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns, const CtArray *from,
+                      bool transposed) {
     CtArray *out = new_array(m, call->type, rows);
     if (out == NULL) return false;
     out->length = 0;

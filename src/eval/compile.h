@@ -1,13 +1,12 @@
 /* Private to the evaluator's compiler: three passes over the Core of one λ.
  *
  *   scope.c      meets every binder and gives it a Local
- *   ownership.c  walks backwards and writes down, for each use of a variable, whether it is the last on its path, and for
- *                each branch what it does not use
- *   emit*.c      walk forwards, read that, choose slots and write the instructions
+ *   ownership.c  walks backwards and writes down, for each use of a variable, whether it is the last on its path, and
+ * for each branch what it does not use emit*.c      walk forwards, read that, choose slots and write the instructions
  *
- * The second writes its ledger from the end to the front, the third reads it from the front to the end; so both must visit
- * the same things in exactly opposite order. The order is: children that are not variables, from left to right; then the
- * children that are variables, from left to right; then what the node binds; then its bodies.
+ * The second writes its ledger from the end to the front, the third reads it from the front to the end; so both must
+ * visit the same things in exactly opposite order. The order is: children that are not variables, from left to right;
+ * then the children that are variables, from left to right; then what the node binds; then its bodies.
  */
 #ifndef CT_EVAL_COMPILE_H
 #define CT_EVAL_COMPILE_H
@@ -101,14 +100,14 @@ uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail);
 /* Index of the function argument of an array operation, -1 for none; how many parameters it has. */
 int ct_array_function_index(CtArrayOp op);
 
-/* The alternatives of a case in the order in which both passes visit them: of two of an enumeration the higher one first
- * (True before False), since comparisons jump where they do not hold. */
+/* The alternatives of a case in the order in which both passes visit them: of two of an enumeration the higher one
+ * first (True before False), since comparisons jump where they do not hold. */
 typedef struct Alternative {
     CtCore *body;
     CtCon *con; /* NULL: all others */
     CtVar *const *vars;
     uint32_t count;
-    Words live; /* ownership.c: what it uses from before the branch */
+    Words live;      /* ownership.c: what it uses from before the branch */
     uint32_t header; /* emit_case.c: where its drops stand in the ledger */
     bool takes;
 } Alternative;
@@ -155,7 +154,8 @@ void load_literal(Compile *c, uint32_t slot, CtCore *lit);
 CtWord literal_word(const CtCore *lit);
 void hold(Compile *c, CtObject *object);
 
-/* Operands of an instruction: `take` says that they are to be owned; a literal may stay a constant where `constants`. */
+/* Operands of an instruction: `take` says that they are to be owned; a literal may stay a constant where `constants`.
+ */
 void operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
 /* The two halves of that: children that are not variables, then the variables. */
 void operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
@@ -167,8 +167,8 @@ Operand operand_slot(uint32_t slot, bool is_pointer, bool take);
 /* Where the result goes: `want`, unless a borrowed operand must still be dropped from there. Operands' slots that end
  * here are free from now on. */
 uint32_t result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count);
-/* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the last
- * time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
+/* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the
+ * last time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
 uint32_t finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
                 uint32_t count);
 
@@ -200,8 +200,8 @@ uint32_t emit_dual(Compile *c, CtCore *e, uint32_t want);
 /* emit_case.c */
 uint32_t emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* Loads the fields that are used; takes the object when this was its last use. */
-void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types,
-               uint32_t count, const bool *used);
+void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
+               const bool *used);
 uint32_t emit_proj(Compile *c, CtCore *e, uint32_t want);
 /* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
  * hold: the word of the jump is returned. */

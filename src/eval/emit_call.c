@@ -107,10 +107,10 @@ static uint32_t emit_call_of(Compile *c, CtSpan span, Callee callee, Operand *op
                              bool is_pointer, bool tail) {
     const Operand *args = callee.has_fun ? ops + 1 : ops;
     uint32_t all = callee.has_fun ? count + 1 : count;
-    Op op = callee.code == NULL  ? (tail ? OP_TAIL_CLOSURE : OP_CALL_CLOSURE)
-            : callee.has_fun     ? (tail ? OP_TAIL_ENV : OP_CALL_ENV)
-            : callee.is_sibling  ? (tail ? OP_TAIL_SIBLING : OP_CALL_SIBLING)
-                                 : (tail ? OP_TAIL : OP_CALL);
+    Op op = callee.code == NULL ? (tail ? OP_TAIL_CLOSURE : OP_CALL_CLOSURE)
+            : callee.has_fun    ? (tail ? OP_TAIL_ENV : OP_CALL_ENV)
+            : callee.is_sibling ? (tail ? OP_TAIL_SIBLING : OP_CALL_SIBLING)
+                                : (tail ? OP_TAIL : OP_CALL);
     uint32_t top = slot_top(c);
     note_out(c, count);
     uint32_t dest = tail ? NO_SLOT : result_slot(c, want, ops, all);

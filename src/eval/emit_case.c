@@ -110,8 +110,8 @@ static void emit_opening(Compile *c, CtSpan span, const Operand *object, const O
     for (uint32_t i = 0; i < o->objects.count; i++) own(c, o->objects.items[i].dest);
 }
 
-void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types,
-               uint32_t count, const bool *used) {
+void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
+               const bool *used) {
     Opening o = {0};
     uint32_t wanted = 0;
     for (uint32_t i = 0; i < count; i++) wanted += used[i];

@@ -1,5 +1,5 @@
-/* Emission of the array operations that call a function: loops in this frame. The body of a λ in sight is written into the
- * loop; other functions are called. Nothing is ever called from C. */
+/* Emission of the array operations that call a function: loops in this frame. The body of a λ in sight is written into
+ * the loop; other functions are called. Nothing is ever called from C. */
 #include "eval/compile.h"
 
 enum { MAX_LOOP_ARGS = 3 };
@@ -29,9 +29,7 @@ static CtType *fun_param(const LoopCode *l, uint32_t index) { return l->fun->typ
 static CtType *fun_result(const LoopCode *l) { return l->fun->type->parts[l->fun->type->count - 1]; }
 
 /* The array that the loop makes. */
-static CtType *out_type(const LoopCode *l) {
-    return l->op == ARRAY_MAP_ACCUM ? l->e->type->parts[1] : l->e->type;
-}
+static CtType *out_type(const LoopCode *l) { return l->op == ARRAY_MAP_ACCUM ? l->e->type->parts[1] : l->e->type; }
 
 static void read_operands(Compile *c, LoopCode *l) {
     CtCore **args = l->e->as.call.args;

@@ -14,7 +14,7 @@ typedef struct CtEval CtEval;
 
 typedef struct CtEvalLimits { /* 0: none */
     uint64_t steps;
-    size_t memory; /* bytes of heap and stack together */
+    size_t memory;  /* bytes of heap and stack together */
     uint64_t depth; /* calls that have not returned */
 } CtEvalLimits;
 

@@ -30,8 +30,8 @@ typedef enum Op {
     OP_PRIM_FIRST
 } Op;
 
-/* Each primitive has five instructions: operands in slots, the second or first one a constant, and the two that jump where
- * a comparison does not hold. */
+/* Each primitive has five instructions: operands in slots, the second or first one a constant, and the two that jump
+ * where a comparison does not hold. */
 typedef enum PrimForm { PRIM_SLOTS, PRIM_SLOT_CONST, PRIM_CONST_SLOT, PRIM_JUMP_SLOTS, PRIM_JUMP_CONST } PrimForm;
 enum { PRIM_FORMS = 5, OP_COUNT = OP_PRIM_FIRST + PRIM_FORMS * CT_PRIM_COUNT };
 
@@ -76,8 +76,8 @@ struct CtCode {
     uint32_t word_count, event_count, place_count;
     const Event *events;
     const Place *places;
-    CtLam *lam;       /* NULL for a constant */
-    CtGlobal *global; /* or NULL */
+    CtLam *lam;             /* NULL for a constant */
+    CtGlobal *global;       /* or NULL */
     const CtLayout *layout; /* of its closures */
     CtClosure *closure;     /* the one closure of a code that captures nothing */
     CtObject **held;        /* constants in the instructions */
@@ -129,8 +129,8 @@ void ct_codes_free(Machine *m);
 /* emit.c: compiles; memory failures jump through the arena's handler. False with an error raised. */
 bool ct_code_compile(Machine *m, CtCode *code);
 
-/* machine.c: calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand as
- * they were, m->fp and m->pc where it failed. */
+/* machine.c: calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand
+ * as they were, m->fp and m->pc where it failed. */
 bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result);
 
 /* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */

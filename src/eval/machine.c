@@ -1,8 +1,8 @@
 /* The machine: executes instructions until the base frame has its result.
  *
- * Registers are fp (the running frame), pc and fuel (steps left); all else is in the Machine. Whatever may move the stack
- * or look at it goes through SAVE and LOAD. The instructions themselves stand in the files ops_*.h, in the order of
- * ops.def.
+ * Registers are fp (the running frame), pc and fuel (steps left); all else is in the Machine. Whatever may move the
+ * stack or look at it goes through SAVE and LOAD. The instructions themselves stand in the files ops_*.h, in the order
+ * of ops.def.
  */
 #include "eval/machine.h"
 
@@ -12,16 +12,17 @@ static inline uint64_t word64(const uint32_t *at) { return (uint64_t)at[0] | (ui
 static inline void *pointer64(const uint32_t *at) { return (void *)(uintptr_t)word64(at); }
 static inline double real64(const uint32_t *at) { return (CtWord){.integer = (int64_t)word64(at)}.real; }
 
-#define SLOT(i) fp[pc[i]]
-#define OBJECT(i) fp[pc[i]].object
-#define ARRAY(i) ((CtArray *)fp[pc[i]].object)
+#define INSTRUCTION(name) op_##name:
+#define SLOT(i)           fp[pc[i]]
+#define OBJECT(i)         fp[pc[i]].object
+#define ARRAY(i)          ((CtArray *)fp[pc[i]].object)
 #define NEXT(n)                                                                                                        \
     do {                                                                                                               \
         pc += (n);                                                                                                     \
         goto *labels[*pc];                                                                                             \
     } while (0)
-#define SAVE() (m->fp = fp, m->pc = pc, m->fuel = fuel)
-#define LOAD() (fp = m->fp, fuel = m->fuel)
+#define SAVE()      (m->fp = fp, m->pc = pc, m->fuel = fuel)
+#define LOAD()      (fp = m->fp, fuel = m->fuel)
 #define UNLIKELY(x) __builtin_expect(x, 0)
 /* Fails with what has been raised; or out of memory. */
 #define CHECK(ok)                                                                                                      \
@@ -42,11 +43,12 @@ static bool run(Machine *m, CtCode *callee) {
 #include "eval/ops.def"
 #undef OP
 #define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc)                              \
-    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_SLOTS] = &&prim_##id##_slots,                                       \
-    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_SLOT_CONST] = &&prim_##id##_slot_const,                             \
-    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_CONST_SLOT] = &&prim_##id##_const_slot,                             \
-    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_JUMP_SLOTS] = &&prim_##id##_jump_slots,                             \
-    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_JUMP_CONST] = &&prim_##id##_jump_const,
+    [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS +                                                                          \
+        PRIM_SLOTS] = &&prim_##id##_slots,                                                                             \
+        [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_SLOT_CONST] = &&prim_##id##_slot_const,                         \
+        [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_CONST_SLOT] = &&prim_##id##_const_slot,                         \
+        [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_JUMP_SLOTS] = &&prim_##id##_jump_slots,                         \
+        [OP_PRIM_FIRST + PRIM_##id * PRIM_FORMS + PRIM_JUMP_CONST] = &&prim_##id##_jump_const,
 #include "prim/primitives.def"
 #undef CT_PRIM
     };
@@ -70,7 +72,17 @@ enter:
         }
         m->max_depth = m->depth;
     }
-enter_again: /* a tail call is no deeper */
+    goto charge;
+
+    /* The frame that stands at fp has become one of `callee`: a tail call is no deeper. */
+tail:
+    if (UNLIKELY((size_t)(m->stack_end - fp) < callee->reserve)) {
+        pc = NULL;
+        SAVE();
+        CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
+        LOAD();
+    }
+charge:
     fuel -= callee->cost;
     if (UNLIKELY(fuel < 0)) {
         pc = NULL;

@@ -8,24 +8,25 @@
         }                                                                                                              \
     } while (0)
 
-op_INDEX: {
+INSTRUCTION(INDEX) {
     const CtArray *array = ARRAY(2);
     int64_t index = SLOT(3).integer;
     CHECK_INDEX(index, array->length);
     SLOT(1) = array->items[index];
     NEXT(4);
 }
-op_INDEX_OBJECT: {
+INSTRUCTION(INDEX_OBJECT) {
     const CtArray *array = ARRAY(2);
     int64_t index = SLOT(3).integer;
     CHECK_INDEX(index, array->length);
     SLOT(1).object = ct_retain(array->items[index].object);
     NEXT(4);
 }
-op_LENGTH:
+INSTRUCTION(LENGTH) {
     SLOT(1).integer = ARRAY(2)->length;
     NEXT(3);
-op_UPDATE: {
+}
+INSTRUCTION(UPDATE) {
     CtArray *array = ARRAY(2);
     int64_t index = SLOT(3).integer;
     CHECK_INDEX(index, array->length);
@@ -41,7 +42,7 @@ op_UPDATE: {
     SLOT(1).object = &array->head;
     NEXT(6);
 }
-op_SNOC: {
+INSTRUCTION(SNOC) {
     CtArray *array = ARRAY(2);
     if (array->head.refs == 1 && pc[4] == 0 && array->length < array->capacity) {
         array->items[array->length++] = SLOT(3);
@@ -55,7 +56,7 @@ op_SNOC: {
     SLOT(1).object = &array->head;
     NEXT(5);
 }
-op_ARRAY: {
+INSTRUCTION(ARRAY) {
     ArrayCall call = {.args = {SLOT(7), SLOT(8), SLOT(9)}, .type = pointer64(pc + 3), .operand = pointer64(pc + 5)};
     SAVE();
     CHECK(ct_array_function((CtArrayOp)pc[2])(m, &call));
@@ -63,20 +64,20 @@ op_ARRAY: {
     SLOT(1) = call.result;
     NEXT(10);
 }
-op_NEW_ARRAY: {
+INSTRUCTION(NEW_ARRAY) {
     CtArray *array = ct_array_new(heap, pointer64(pc + 2), 0, (int64_t)pc[4]);
     CHECK_MEMORY(array);
     SLOT(1).object = &array->head;
     NEXT(5);
 }
-op_PUSH: {
+INSTRUCTION(PUSH) {
     CtArray *array = ARRAY(1);
     if (pc[3] != 0 && array->length > 0)
         CHECK(ct_array_regular(m, pc[3], (CtArray *)array->items[0].object, ARRAY(2), array->length));
     array->items[array->length++] = SLOT(2);
     NEXT(4);
 }
-op_PUSH_CONST: {
+INSTRUCTION(PUSH_CONST) {
     CtArray *array = ARRAY(1);
     array->items[array->length++].integer = (int64_t)word64(pc + 2);
     NEXT(4);

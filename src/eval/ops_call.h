@@ -1,7 +1,7 @@
 /* Instructions that make functions, call and return. Part of machine.c.
  *
- * A call copies the arguments to where the callee's frame will be, which the caller's reserve has room for, then enters.
- * A tail call gathers them first, since they come from the frame that they go to. */
+ * A call copies the arguments to where the callee's frame will be, which the caller's reserve has room for, then
+ * enters. A tail call gathers them first, since they come from the frame that they go to. */
 
 /* A frame for `code` above this one; at: its arguments' count, then the slots, then distance and destination. */
 #define PUSH_FRAME(code, env, at)                                                                                      \
@@ -33,7 +33,7 @@
         }                                                                                                              \
     } while (0)
 
-op_CLOSURE: {
+INSTRUCTION(CLOSURE) {
     CtCode *code = pointer64(pc + 2);
     CtClosure *closure = ct_heap_take(heap, CT_CLOSURE_WORDS + (size_t)pc[4]);
     CHECK_MEMORY(closure);
@@ -44,7 +44,7 @@ op_CLOSURE: {
     SLOT(1).object = &closure->head;
     NEXT(5 + count);
 }
-op_CLOSURE_ENV: {
+INSTRUCTION(CLOSURE_ENV) {
     CtCode *code = pointer64(pc + 2);
     CtClosure *closure = ct_closure_new(heap, code->layout, code);
     CHECK_MEMORY(closure);
@@ -53,7 +53,7 @@ op_CLOSURE_ENV: {
     SLOT(1).object = &closure->head;
     NEXT(5);
 }
-op_CLOSURE_SIBLING: {
+INSTRUCTION(CLOSURE_SIBLING) {
     CtCode *code = pointer64(pc + 2);
     CtClosure *env = (CtClosure *)fp[FRAME_ENV].object;
     if (env->code == code) {
@@ -68,23 +68,24 @@ op_CLOSURE_SIBLING: {
     NEXT(4);
 }
 
-op_CALL:
+INSTRUCTION(CALL) {
     callee = pointer64(pc + 1);
     PUSH_FRAME(callee, NULL, pc + 3);
     goto enter;
-op_CALL_ENV: {
+}
+INSTRUCTION(CALL_ENV) {
     CtObject *env = OBJECT(3);
     callee = pointer64(pc + 1);
     PUSH_FRAME(callee, env, pc + 4);
     goto enter;
 }
-op_CALL_SIBLING: {
+INSTRUCTION(CALL_SIBLING) {
     CtObject *env = ct_retain(fp[FRAME_ENV].object);
     callee = pointer64(pc + 1);
     PUSH_FRAME(callee, env, pc + 3);
     goto enter;
 }
-op_CALL_CLOSURE: {
+INSTRUCTION(CALL_CLOSURE) {
     CtClosure *closure = (CtClosure *)OBJECT(1);
     callee = closure->code;
     if (closure->head.layout->count == 0) {
@@ -95,7 +96,7 @@ op_CALL_CLOSURE: {
     goto enter;
 }
 
-op_TAIL: {
+INSTRUCTION(TAIL) {
     CtObject *env = fp[FRAME_ENV].object;
     callee = pointer64(pc + 1);
     REUSE_FRAME(pc + 3);
@@ -104,7 +105,7 @@ op_TAIL: {
     if (env != NULL) ct_release(heap, env);
     goto tail;
 }
-op_TAIL_ENV: {
+INSTRUCTION(TAIL_ENV) {
     CtObject *env = fp[FRAME_ENV].object, *new_env = OBJECT(3);
     callee = pointer64(pc + 1);
     REUSE_FRAME(pc + 4);
@@ -113,12 +114,13 @@ op_TAIL_ENV: {
     if (env != NULL) ct_release(heap, env);
     goto tail;
 }
-op_TAIL_SIBLING:
+INSTRUCTION(TAIL_SIBLING) {
     callee = pointer64(pc + 1);
     REUSE_FRAME(pc + 3);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     goto tail;
-op_TAIL_CLOSURE: {
+}
+INSTRUCTION(TAIL_CLOSURE) {
     CtObject *env = fp[FRAME_ENV].object;
     CtClosure *closure = (CtClosure *)OBJECT(1);
     callee = closure->code;
@@ -132,16 +134,8 @@ op_TAIL_CLOSURE: {
     if (env != NULL) ct_release(heap, env);
     goto tail;
 }
-tail:
-    if (UNLIKELY((size_t)(m->stack_end - fp) < callee->reserve)) {
-        pc = NULL;
-        SAVE();
-        CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
-        LOAD();
-    }
-    goto enter_again;
 
-op_RETURN: {
+INSTRUCTION(RETURN) {
     CtWord result = SLOT(1);
     pc = frame_return(fp);
     m->depth--;
@@ -149,7 +143,7 @@ op_RETURN: {
     fp[pc[-1]] = result;
     NEXT(0);
 }
-op_RETURN_ENV: {
+INSTRUCTION(RETURN_ENV) {
     CtWord result = SLOT(1);
     ct_release(heap, fp[FRAME_ENV].object);
     pc = frame_return(fp);
@@ -158,7 +152,7 @@ op_RETURN_ENV: {
     fp[pc[-1]] = result;
     NEXT(0);
 }
-op_RETURN_CONSTANT: {
+INSTRUCTION(RETURN_CONSTANT) {
     CtWord result = SLOT(1);
     CtCode *code = frame_code(fp);
     code->value = result;
@@ -170,7 +164,7 @@ op_RETURN_CONSTANT: {
     fp[pc[-1]] = result;
     NEXT(0);
 }
-op_CONSTANT: {
+INSTRUCTION(CONSTANT) {
     callee = pointer64(pc + 1);
     if (callee->state == CONSTANT_KNOWN) {
         ct_value_retain(callee->global->type, callee->value);
@@ -189,7 +183,7 @@ op_CONSTANT: {
     fp = frame;
     goto enter;
 }
-op_DUAL: { /* the closed λ that makes the dual gets what the closure captured, then the states */
+INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure captured, then the states */
     CtClosure *closure = (CtClosure *)OBJECT(3);
     const CtLayout *layout = closure->head.layout;
     uint32_t states = pc[4];
@@ -211,7 +205,7 @@ op_DUAL: { /* the closed λ that makes the dual gets what the closure captured, 
     fp = frame;
     goto enter;
 }
-op_STRING_PRIM: {
+INSTRUCTION(STRING_PRIM) {
     CtObject *text = ct_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
     CHECK_MEMORY(text);
     SLOT(1).object = text;

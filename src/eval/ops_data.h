@@ -1,33 +1,40 @@
 /* Instructions that move, make and open values, and branch. Part of machine.c. */
 
-op_MOVE:
+INSTRUCTION(MOVE) {
     SLOT(1) = SLOT(2);
     NEXT(3);
-op_LIT:
+}
+INSTRUCTION(LIT) {
     SLOT(1).integer = (int64_t)word64(pc + 2);
     NEXT(4);
-op_CONST: {
+}
+INSTRUCTION(CONST) {
     CtObject *object = pointer64(pc + 2);
     SLOT(1).object = ct_retain(object);
     NEXT(4);
 }
-op_RETAIN:
+INSTRUCTION(RETAIN) {
     OBJECT(1)->refs++;
     NEXT(2);
-op_DROP:
+}
+INSTRUCTION(DROP) {
     ct_release(heap, OBJECT(1));
     NEXT(2);
-op_DROP_SOME:
+}
+INSTRUCTION(DROP_SOME) {
     if (OBJECT(1) != NULL) ct_release(heap, OBJECT(1));
     NEXT(2);
-op_CAPTURE:
+}
+INSTRUCTION(CAPTURE) {
     SLOT(1) = captures_of(fp[FRAME_ENV].object)[pc[2]];
     NEXT(3);
-op_ROUND:
+}
+INSTRUCTION(ROUND) {
     SLOT(1).real = (double)(float)SLOT(1).real;
     NEXT(2);
+}
 
-op_FIELDS: {
+INSTRUCTION(FIELDS) {
     CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
     CHECK_MEMORY(fields);
     uint32_t count = pc[5];
@@ -35,7 +42,7 @@ op_FIELDS: {
     SLOT(1).object = &fields->head;
     NEXT(6 + count);
 }
-op_FIELDS2: {
+INSTRUCTION(FIELDS2) {
     CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
     CHECK_MEMORY(fields);
     fields->words[0] = SLOT(5);
@@ -43,14 +50,16 @@ op_FIELDS2: {
     SLOT(1).object = &fields->head;
     NEXT(7);
 }
-op_PROJ:
+INSTRUCTION(PROJ) {
     SLOT(1) = ((CtFields *)OBJECT(2))->words[pc[3]];
     NEXT(4);
-op_PROJ_OBJECT:
+}
+INSTRUCTION(PROJ_OBJECT) {
     SLOT(1).object = ct_retain(((CtFields *)OBJECT(2))->words[pc[3]].object);
     NEXT(4);
+}
 
-op_OPEN_MOVE: {
+INSTRUCTION(OPEN_MOVE) {
     CtFields *fields = (CtFields *)OBJECT(1);
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
@@ -67,7 +76,7 @@ op_OPEN_MOVE: {
     pc = at;
     NEXT(0);
 }
-op_OPEN_COPY: {
+INSTRUCTION(OPEN_COPY) {
     CtFields *fields = (CtFields *)OBJECT(1);
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
@@ -75,7 +84,7 @@ op_OPEN_COPY: {
     pc = at;
     NEXT(0);
 }
-op_SPINE: { /* all cells or none, so that failing leaves the operands alone */
+INSTRUCTION(SPINE) { /* all cells or none, so that failing leaves the operands alone */
     CtArray *heads = ARRAY(5);
     const CtLayout *layout = pointer64(pc + 2);
     CtFields *first = NULL;
@@ -107,39 +116,43 @@ op_SPINE: { /* all cells or none, so that failing leaves the operands alone */
     NEXT(7);
 }
 
-op_JUMP:
-    NEXT((int32_t)pc[1]);
-op_JUMP_TAG:
+INSTRUCTION(JUMP) { NEXT((int32_t)pc[1]); }
+INSTRUCTION(JUMP_TAG) {
     if (OBJECT(1)->tag == pc[2]) {
         fuel -= pc[4];
         NEXT(6);
     }
     fuel -= pc[5];
     NEXT((int32_t)pc[3]);
-op_JUMP_INT:
+}
+INSTRUCTION(JUMP_INT) {
     if (SLOT(1).integer == (int64_t)pc[2]) {
         fuel -= pc[4];
         NEXT(6);
     }
     fuel -= pc[5];
     NEXT((int32_t)pc[3]);
-op_SWITCH_TAG: {
+}
+INSTRUCTION(SWITCH_TAG) {
     const uint32_t *entry = pc + 3 + 2 * OBJECT(1)->tag;
     fuel -= entry[1];
     NEXT((int32_t)entry[0]);
 }
-op_SWITCH_INT: {
+INSTRUCTION(SWITCH_INT) {
     const uint32_t *entry = pc + 3 + 2 * SLOT(1).integer;
     fuel -= entry[1];
     NEXT((int32_t)entry[0]);
 }
 
-op_FAIL_TEXT:
+INSTRUCTION(FAIL_TEXT) {
     ct_raise(m, (CtErrorCode)pc[1], "%s", (const char *)pointer64(pc + 2));
     goto fail;
-op_FAIL_MESSAGE:
+}
+INSTRUCTION(FAIL_MESSAGE) {
     ct_raise_string(m, (CtErrorCode)pc[1], SLOT(2));
     goto fail;
-op_HALT:
+}
+INSTRUCTION(HALT) {
     SAVE();
     return true;
+}

@@ -18,7 +18,7 @@
             CHECK(ct_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index));      \
     } while (0)
 
-op_BUILD_BEGIN: { /* n out i x layout64 off c */
+INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 off c */
     int64_t count = SLOT(1).integer;
     if (UNLIKELY(count < 0)) {
         ct_raise(m, CT_E0508, "build was asked for %lld elements", (long long)count);
@@ -33,7 +33,7 @@ op_BUILD_BEGIN: { /* n out i x layout64 off c */
     SLOT(4).integer = 0;
     NEXT(9);
 }
-op_BUILD_NEXT: { /* n out i x s rank off c */
+INSTRUCTION(BUILD_NEXT) { /* n out i x s rank off c */
     CtArray *out = ARRAY(2);
     CtWord item = SLOT(5);
     int64_t i = SLOT(3).integer;
@@ -51,7 +51,7 @@ op_BUILD_NEXT: { /* n out i x s rank off c */
     NEXT(9);
 }
 
-op_MAP_BEGIN: { /* a own out i x layout64 off c */
+INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     CtArray *array = ARRAY(1), *out = array;
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
@@ -68,7 +68,7 @@ op_MAP_BEGIN: { /* a own out i x layout64 off c */
     SLOT(5) = loop_element(array, 0, pc[2]);
     NEXT(10);
 }
-op_MAP_NEXT: { /* a own out i x s rank off c */
+INSTRUCTION(MAP_NEXT) { /* a own out i x s rank off c */
     CtArray *array = ARRAY(1), *out = ARRAY(3);
     CtWord item = SLOT(6);
     int64_t i = SLOT(4).integer;
@@ -87,7 +87,7 @@ op_MAP_NEXT: { /* a own out i x s rank off c */
     NEXT((int32_t)pc[8]);
 }
 
-op_ZIP_BEGIN: { /* a own b own out i x y layout64 off c */
+INSTRUCTION(ZIP_BEGIN) { /* a own b own out i x y layout64 off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3);
     if (UNLIKELY(a->length != b->length)) {
         ct_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements",
@@ -104,7 +104,7 @@ op_ZIP_BEGIN: { /* a own b own out i x y layout64 off c */
     SLOT(8) = loop_element(b, 0, pc[4]);
     NEXT(13);
 }
-op_ZIP_NEXT: { /* a own b own out i x y s rank off c */
+INSTRUCTION(ZIP_NEXT) { /* a own b own out i x y s rank off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3), *out = ARRAY(5);
     CtWord item = SLOT(9);
     int64_t i = SLOT(6).integer;
@@ -120,7 +120,7 @@ op_ZIP_NEXT: { /* a own b own out i x y s rank off c */
     NEXT((int32_t)pc[11]);
 }
 
-op_FOLD_BEGIN: { /* a own i x off c */
+INSTRUCTION(FOLD_BEGIN) { /* a own i x off c */
     CtArray *array = ARRAY(1);
     SLOT(3).integer = 0;
     if (array->length == 0) NEXT((int32_t)pc[5]);
@@ -128,7 +128,7 @@ op_FOLD_BEGIN: { /* a own i x off c */
     SLOT(4) = loop_element(array, 0, pc[2]);
     NEXT(7);
 }
-op_FOLD_NEXT: { /* a own i x off c */
+INSTRUCTION(FOLD_NEXT) { /* a own i x off c */
     CtArray *array = ARRAY(1);
     int64_t i = SLOT(3).integer + 1;
     if (i == array->length) NEXT(7);
@@ -138,7 +138,7 @@ op_FOLD_NEXT: { /* a own i x off c */
     NEXT((int32_t)pc[5]);
 }
 
-op_SCAN_BEGIN: { /* a own i x acc out start layout64 off c */
+INSTRUCTION(SCAN_BEGIN) { /* a own i x acc out start layout64 off c */
     CtArray *array = ARRAY(1);
     int64_t count = array->length, start = pc[7];
     CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, count + start);
@@ -155,7 +155,7 @@ op_SCAN_BEGIN: { /* a own i x acc out start layout64 off c */
     SLOT(4) = loop_element(array, 0, pc[2]);
     NEXT(12);
 }
-op_SCAN_NEXT: { /* a own i x acc out rank off c */
+INSTRUCTION(SCAN_NEXT) { /* a own i x acc out rank off c */
     CtArray *array = ARRAY(1), *out = ARRAY(6);
     int64_t i = SLOT(3).integer + 1;
     CHECK_SHAPE(pc[7], out, SLOT(5), out->length);
@@ -169,7 +169,7 @@ op_SCAN_NEXT: { /* a own i x acc out rank off c */
     NEXT((int32_t)pc[8]);
 }
 
-op_ACCUM_BEGIN: { /* a own i x acc out start layout64 off c */
+INSTRUCTION(ACCUM_BEGIN) { /* a own i x acc out start layout64 off c */
     CtArray *array = ARRAY(1);
     CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, array->length);
     CHECK_MEMORY(out);
@@ -180,7 +180,7 @@ op_ACCUM_BEGIN: { /* a own i x acc out start layout64 off c */
     SLOT(4) = loop_element(array, 0, pc[2]);
     NEXT(12);
 }
-op_ACCUM_NEXT: { /* a own i x acc out s rank off c */
+INSTRUCTION(ACCUM_NEXT) { /* a own i x acc out s rank off c */
     CtArray *array = ARRAY(1), *out = ARRAY(6);
     CtFields *pair = (CtFields *)OBJECT(7);
     int64_t i = SLOT(3).integer + 1;

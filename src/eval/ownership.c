@@ -1,8 +1,9 @@
 /* The second pass of the compiler: backwards over the code, which use of a variable is its last.
  *
  * A local is live when something after this point uses it. Met while not live, a use is the last on its path. The
- * alternatives of a branch each start from what is live behind it; what one of them uses and another does not, the other
- * drops when it starts. What a loop's body uses from outside is never last inside: it is dropped when the loop ends.
+ * alternatives of a branch each start from what is live behind it; what one of them uses and another does not, the
+ * other drops when it starts. What a loop's body uses from outside is never last inside: it is dropped when the loop
+ * ends.
  *
  * The ledger gets, from its end to its front:
  *   a use           2 × local + last
@@ -165,8 +166,7 @@ static void walk_loop_body(Compile *c, CtCore *function) {
         loop = c->loops.items[--c->loops.count];
     }
     put_list(c, &loop.drops);
-    for (uint32_t i = 0; i < loop.drops.count; i++)
-        ct_push(c->arena, &c->trail, loop.drops.items[i]);
+    for (uint32_t i = 0; i < loop.drops.count; i++) ct_push(c->arena, &c->trail, loop.drops.items[i]);
 }
 
 static void walk_array(Compile *c, CtCore *e) {

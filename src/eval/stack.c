@@ -16,9 +16,7 @@ bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) {
     return false;
 }
 
-bool ct_raise_memory(Machine *m) {
-    return ct_raise(m, CT_E0801, "the run needs more memory than it may use");
-}
+bool ct_raise_memory(Machine *m) { return ct_raise(m, CT_E0801, "the run needs more memory than it may use"); }
 
 enum { MESSAGE_MAX = 4000 };
 

@@ -123,7 +123,7 @@ static const CtLayout *layout_of_types(CtHeap *heap, const void *key, CtType *co
     CtTypeLayout *entry = type_entry(heap, key);
     if (entry == NULL) return NULL;
     if (entry->layout != NULL) return entry->layout;
-    bool few[64];
+    bool few[64] = {false};
     bool *pointers = count <= 64 ? few : calloc(count, sizeof(bool));
     if (pointers == NULL) return NULL;
     for (uint32_t i = 0; i < count; i++) pointers[i] = ct_type_is_pointer(types[i]);

@@ -1,5 +1,5 @@
-/* Releasing: an object whose count has reached 0 gives back its memory and lets go of what it held. Never recurses: dead
- * objects wait in a list that runs through themselves, in the place of their counts. */
+/* Releasing: an object whose count has reached 0 gives back its memory and lets go of what it held. Never recurses:
+ * dead objects wait in a list that runs through themselves, in the place of their counts. */
 #include "value/internal.h"
 
 /* The list of the dead overlays refs and tag. */

@@ -35,7 +35,7 @@ static void later_value(Show *show, const CtType *type, CtWord value, int preced
 /* ---- characters ---- */
 
 static const char *const control_names[] = {
-    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "a",  "b",  "t",   "n",   "v",  "f",  "r",  "SO", "SI",
+    "NUL", "SOH", "STX", "ETX", "EOT", "ENQ", "ACK", "a",   "b",   "t",  "n",   "v",   "f",  "r",  "SO", "SI",
     "DLE", "DC1", "DC2", "DC3", "DC4", "NAK", "SYN", "ETB", "CAN", "EM", "SUB", "ESC", "FS", "GS", "RS", "US",
 };
 
