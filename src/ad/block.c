@@ -14,8 +14,7 @@ bool ct_ad_movable(const CtCore *core) {
     case CORE_LIT:
     case CORE_STRING:
     case CORE_LAM: return true;
-    case CORE_GLOBAL: /* a function, perhaps one whose body is still to be made; constants may fail */
-        return core->type->kind == TYPE_FUN && (!core->as.global->body || core->as.global->body->kind == CORE_LAM);
+    case CORE_GLOBAL: return ct_is_function(core->as.global);
     case CORE_TUPLE:
         for (uint32_t i = 0; i < core->as.call.count; i++)
             if (!ct_ad_atom(core->as.call.args[i])) return false;

@@ -77,7 +77,7 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
 }
 
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
-    bool known_global = f->kind == CORE_GLOBAL && f->as.global->body && f->as.global->body->kind == CORE_LAM;
+    bool known_global = f->kind == CORE_GLOBAL && ct_is_function(f->as.global);
     if ((known_global || f->kind == CORE_LAM) && !leads_to(ad, f, inside)) {
         if (known_global) return ct_core_global(ad->p, f->span, ct_ad_global_later(ad, method, f->as.global));
         if (!f->as.lam->captures_known) ct_core_captures(ad->p, f->as.lam);

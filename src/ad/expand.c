@@ -40,7 +40,7 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     made->is_library = global->is_library;
     made->method = method;
     ct_map_set(ad->arena, &global->duals, (uint64_t)method + 1, made);
-    if (global->body && global->body->kind == CORE_LAM) {
+    if (ct_is_function(global)) {
         made->origin = global;
         ct_push(ad->arena, &ad->pending, made);
     } else {
@@ -53,8 +53,8 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
 void ct_ad_work(CtAd *ad) {
     if (ad->busy) return;
     ad->busy = true;
-    while (ad->pending.count > 0) {
-        CtGlobal *made = ad->pending.items[--ad->pending.count];
+    for (; ad->done < ad->pending.count; ad->done++) { /* in order: an origin may itself have been pending */
+        CtGlobal *made = ad->pending.items[ad->done];
         ct_ad_expand_global(ad, made->origin);
         CtTransform t = ct_transform(ad, made->method);
         made->body = ct_ad_lambda(&t, made->origin->body);

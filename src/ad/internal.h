@@ -95,7 +95,8 @@ struct CtAd {
     CtMap pure;                 /* CtCore * -> 1 pure, 2 not: see lift.c */
     CtMap expanded;             /* CtGlobal * -> itself */
     CtMap names;                /* CtSym -> itself: global names given */
-    CT_VEC(CtGlobal *) pending; /* D[g] whose body is still to be made */
+    CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
+    uint32_t done;
     bool busy;                  /* pending is being worked off */
 };
 
@@ -108,6 +109,9 @@ typedef struct CtTransform {
     CtType *state; /* S or NULL */
     CtMap vars;    /* CtVar * -> CtVar * */
 } CtTransform;
+
+/* A global that is a function; one whose body is still to be made is. The others are constants. */
+static inline bool ct_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }
 
 /* ---- common.c ---- */
 
