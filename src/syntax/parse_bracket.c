@@ -27,7 +27,9 @@ static CtExpr *operator_in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
         op->parenthesised = true;
         return op;
     }
+    ct_enter(p);
     CtExpr *operand = ct_parse_chain(p, false);
+    ct_leave(p);
     ct_bracket_close(p, TOKEN_RPAREN, outer);
     expr->kind = EXPR_RIGHT_SECTION;
     CtList list;
@@ -39,7 +41,9 @@ static CtExpr *operator_in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
 
 /* ( exp ) | ( infixexp op ) | ( exp , … , exp ) */
 static CtExpr *in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
+    ct_enter(p);
     CtExpr *first = ct_parse_annotation(p, ct_parse_chain(p, true));
+    ct_leave(p);
     if (p->kind != TOKEN_COMMA) {
         ct_bracket_close(p, TOKEN_RPAREN, outer);
         first->parenthesised = true;
@@ -133,13 +137,11 @@ static CtExpr *array(CtParser *p, CtExpr *expr) {
 }
 
 CtExpr *ct_parse_bracketed(CtParser *p) {
-    ct_enter(p);
     CtExpr *expr = ct_expr_new(p, EXPR_TUPLE, ct_span_here(p));
     uint32_t start = expr->span.start;
     CtExpr *result = p->kind == TOKEN_LPAREN     ? parens(p, expr)
                      : p->kind == TOKEN_LBRACKET ? list_expr(p, expr)
                                                  : array(p, expr);
     result->span = ct_span_from(p, start);
-    ct_leave(p);
     return result;
 }

@@ -261,12 +261,15 @@ CtPat *ct_parse_pat(CtParser *p) {
     };
     CtList list;
     ct_list_begin(p, &list, sizeof(struct Link));
+    const uint32_t depth = p->depth;
     while (ct_is_constructor_operator(p)) {
         bool is_con;
+        ct_enter(p); /* the pattern that results is as deep as the chain is long */
         struct Link link = {.op = ct_parse_operator(p, &is_con)};
         link.pat = operand(p);
         CT_LIST_ADD(p, &list, struct Link, link);
     }
+    p->depth = depth;
     uint32_t count = list.count;
     const struct Link *links = ct_list_end(p, &list);
     CtPat *chain = ct_pat_new(p, PAT_CHAIN, ct_span_from(p, first->span.start));

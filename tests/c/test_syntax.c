@@ -565,6 +565,7 @@ static void deep_nesting_is_an_error_never_a_crash(void **state) {
                                          "[a | b <- ",
                                          "(\\(",
                                          "(1 :: (",
+                                         "(1, (",
                                          "x where { f = "};
     Fixture *f = *state;
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
@@ -573,6 +574,11 @@ static void deep_nesting_is_an_error_never_a_crash(void **state) {
         assert_true(f->context.error_count > 0);
     }
     fails_with(f, ct_format(f->arena, "f %s", repeat(f, "(", 50000) + 5), "E0207 1:2004");
+}
+
+static void a_long_pattern_counts_as_nested(void **state) {
+    Fixture *f = *state;
+    fails_with(f, ct_format(f->arena, "f (%sx) = 1", repeat(f, "x:", 100000) + 5), "E0207 1:4003");
 }
 
 static void a_thousand_levels_are_read(void **state) {
@@ -693,6 +699,7 @@ int main(void) {
         TEST(spans_cover_what_they_name),
         TEST(an_expression_alone_is_read),
         TEST(deep_nesting_is_an_error_never_a_crash),
+        TEST(a_long_pattern_counts_as_nested),
         TEST(a_thousand_levels_are_read),
         TEST(long_chains_lists_and_blocks_are_read),
         TEST(printing_a_long_chain_is_cut),
