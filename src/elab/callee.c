@@ -145,8 +145,9 @@ static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan spa
 }
 
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSpan span) {
-    (void)count;
-    return callee_at(el, entity, inst, span, 0);
+    Ground **types = CT_NEW_ARRAY(el->arena, Ground *, count); /* environments keep it */
+    for (uint32_t i = 0; i < count; i++) types[i] = inst[i];
+    return callee_at(el, entity, types, span, 0);
 }
 
 static Callee con_callee(CtElab *el, CtExpr *expr) {
