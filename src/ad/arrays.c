@@ -93,19 +93,26 @@ static CtCore *primals(CtTransform *t, CtSpan span, CtCore *xs) {
     return array3(t, span, ARRAY_MAP, f, xs, NULL);
 }
 
-/* maximum xs = xs ! argmax (map primal xs): ties and failures as in the original. */
+/* maximum xs = xs ! argmax (map primal xs): ties as in the original, and the same failure. */
 static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
+    CtProgram *p = t->p;
+    CtSpan span = core->span;
     CtArrayOp op = core->as.call.of.array;
-    if (op == ARRAY_ARGMAX || op == ARRAY_ARGMIN) {
-        CtCore *values = primals(t, core->span, xs);
-        return array3(t, core->span, op, values, NULL, NULL);
-    }
-    CtSeq seq = ct_seq(t->p, NULL);
+    CtSeq seq = ct_seq(p, NULL);
     CtCore *named = ct_seq_name(&seq, "xs", xs);
-    CtCore *values = primals(t, core->span, named);
-    CtCore *at = array3(t, core->span, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
-    CtCore *element = array3(t, core->span, ARRAY_INDEX, named, at, NULL);
-    return ct_seq_close(&seq, element);
+    CtCore *values = primals(t, span, named);
+    CtCore *result;
+    if (op == ARRAY_ARGMAX || op == ARRAY_ARGMIN) {
+        result = array3(t, span, op, values, NULL, NULL);
+    } else {
+        CtCore *length = array3(t, span, ARRAY_LENGTH, named, NULL, NULL);
+        CtCore *none = ct_core_prim2(p, span, PRIM_INT_EQ, length, ct_core_int(p, span, 0));
+        const char *text = ct_format(t->ad->arena, "%s of an array without elements", ct_array_info(op)->name);
+        CtCore *failure = ct_core_fail(p, span, named->type->parts[0], CT_E0505, text, NULL);
+        CtCore *at = array3(t, span, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
+        result = ct_core_if(p, span, none, failure, array3(t, span, ARRAY_INDEX, named, at, NULL));
+    }
+    return ct_seq_close(&seq, result);
 }
 
 /* ---- without a state ---- */
@@ -203,7 +210,14 @@ static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSpan span, CtCore *value)
     return ct_seq_close(inner, pair);
 }
 
-/* map f xs, build f (iota n), one parameter. */
+/* build n (λi. i): iota n, but for what it says of a negative n. */
+static CtCore *indices(CtTransform *t, CtSpan span, CtCore *n) {
+    CtVar *i = ct_var_new(t->p, "i", t->p->int_type);
+    CtCore *f = lambda(t, span, &i, 1, ct_core_var(t->p, span, i));
+    return array3(t, span, ARRAY_BUILD, n, f, NULL);
+}
+
+/* map f xs, and build n f as map f (indices n). */
 static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs) {
     CtVar *params[2];
     params[0] = ct_var_new(t->p, "s", t->state);
@@ -325,7 +339,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore **args = ct_lift_values(t, seq, others, count);
     switch (op) {
     case ARRAY_MAP: return lift_map(t, seq, core, &step, args[0]);
-    case ARRAY_BUILD: return lift_map(t, seq, core, &step, array3(t, core->span, ARRAY_IOTA, args[0], NULL, NULL));
+    case ARRAY_BUILD: return lift_map(t, seq, core, &step, indices(t, core->span, args[0]));
     case ARRAY_ZIP_WITH: return lift_zip_with(t, seq, core, &step, args[0], args[1]);
     case ARRAY_FOLDL:
     case ARRAY_REDUCE: return lift_foldl(t, seq, core, &step, args[0], args[1]);
