@@ -16,9 +16,9 @@ bool ct_array_index_fails(Machine *m, int64_t index, int64_t length) {
 bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index) {
     for (uint32_t i = 0; i < rank; i++) {
         if (first->length != other->length)
-            return ct_raise(m, CT_E0507, "element %lld of an array has %lld %s where element 0 has %lld",
-                            (long long)index, (long long)other->length, i == 0 ? "elements" : "in a deeper dimension",
-                            (long long)first->length);
+            return ct_raise(m, CT_E0507, "element %lld of an array has %lld element%s%s, but element 0 has %lld",
+                            (long long)index, (long long)other->length, other->length == 1 ? "" : "s",
+                            i == 0 ? "" : " in a deeper dimension", (long long)first->length);
         if (first->length == 0 || i + 1 == rank) break;
         first = (const CtArray *)first->items[0].object;
         other = (const CtArray *)other->items[0].object;
@@ -62,7 +62,7 @@ bool ct_array_replicate(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < count; i++) out->items[i] = call->args[1];
-    if (out->head.layout->pointer_elements) call->args[1].object->refs += (uint32_t)count;
+    if (out->head.layout->pointer_elements) call->args[1].object->refs += (uint32_t)count; /* memory bounds it */
     return give(call, out, count);
 }
 

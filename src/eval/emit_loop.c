@@ -78,21 +78,15 @@ static void add_layout(Compile *c, const LoopCode *l) {
 
 /* The operands that both instructions share, in front. */
 static void add_state(Compile *c, const LoopCode *l) {
-    switch (l->op) {
-    case ARRAY_BUILD:
+    if (l->op == ARRAY_BUILD) {
         add_word(c, l->ops[0].slot);
         add_word(c, l->out);
-        break;
-    case ARRAY_ZIP_WITH:
-        add_array(c, &l->ops[1]);
+    } else if (has_acc(l->op)) {
         add_array(c, &l->ops[2]);
-        add_word(c, l->out);
-        break;
-    case ARRAY_MAP:
+    } else {
         add_array(c, &l->ops[1]);
+        if (l->op == ARRAY_ZIP_WITH) add_array(c, &l->ops[2]);
         add_word(c, l->out);
-        break;
-    default: add_array(c, &l->ops[2]); break;
     }
     add_word(c, l->counter);
     add_word(c, l->x);
@@ -104,15 +98,12 @@ static void add_state(Compile *c, const LoopCode *l) {
 }
 
 static Op loop_op(CtArrayOp op, bool next) {
-    switch (op) {
-    case ARRAY_BUILD: return next ? OP_BUILD_NEXT : OP_BUILD_BEGIN;
-    case ARRAY_MAP: return next ? OP_MAP_NEXT : OP_MAP_BEGIN;
-    case ARRAY_ZIP_WITH: return next ? OP_ZIP_NEXT : OP_ZIP_BEGIN;
-    case ARRAY_SCANL:
-    case ARRAY_SCAN: return next ? OP_SCAN_NEXT : OP_SCAN_BEGIN;
-    case ARRAY_MAP_ACCUM: return next ? OP_ACCUM_NEXT : OP_ACCUM_BEGIN;
-    default: return next ? OP_FOLD_NEXT : OP_FOLD_BEGIN;
-    }
+    if (op == ARRAY_BUILD) return next ? OP_BUILD_NEXT : OP_BUILD_BEGIN;
+    if (op == ARRAY_MAP) return next ? OP_MAP_NEXT : OP_MAP_BEGIN;
+    if (op == ARRAY_ZIP_WITH) return next ? OP_ZIP_NEXT : OP_ZIP_BEGIN;
+    if (op == ARRAY_MAP_ACCUM) return next ? OP_ACCUM_NEXT : OP_ACCUM_BEGIN;
+    if (op == ARRAY_SCANL || op == ARRAY_SCAN) return next ? OP_SCAN_NEXT : OP_SCAN_BEGIN;
+    return next ? OP_FOLD_NEXT : OP_FOLD_BEGIN;
 }
 
 static void own_elements(Compile *c, const LoopCode *l) {

@@ -382,13 +382,13 @@ static void an_irregular_array_says_which_element_differs(void **state) {
     Fixture *f = *state;
     CtCore *rows[] = {REALS(1, 2), REALS(3, 4), REALS(5)};
     CtCore *literal = ct_core_array_lit(f->p, AT, ct_type_array(f->p, f->real), rows, 3);
-    assert_string_equal(run(f, literal), "E0507 element 2 of an array has 1 elements where element 0 has 2");
+    assert_string_equal(run(f, literal), "E0507 element 2 of an array has 1 element, but element 0 has 2");
     CtVar *i = variable(f, "i", f->integer);
     CtCore *built = ARRAY(BUILD, whole(f, 3), lam1(f, i, ARRAY(IOTA, var(f, i))));
-    assert_string_equal(run(f, built), "E0507 element 1 of an array has 1 elements where element 0 has 0");
+    assert_string_equal(run(f, built), "E0507 element 1 of an array has 1 element, but element 0 has 0");
     CtVar *n = variable(f, "n", f->integer);
     CtCore *mapped = ARRAY(MAP, lam1(f, n, ARRAY(IOTA, var(f, n))), ARRAY(IOTA, whole(f, 2)));
-    assert_string_equal(run(f, mapped), "E0507 element 1 of an array has 1 elements where element 0 has 0");
+    assert_string_equal(run(f, mapped), "E0507 element 1 of an array has 1 element, but element 0 has 0");
 }
 
 /* fill i n xs = if i == n then xs else fill (i + 1) n (update xs i (toDouble i)) */
