@@ -1,0 +1,39 @@
+# What people type. The build itself is Meson's (meson.build).
+PREFIX ?= /usr/local
+
+all: build/build.ninja
+	@meson compile -C build
+
+build/build.ninja:
+	@scripts/setup.sh
+	@meson setup build --prefix=$(PREFIX) >build.log 2>&1 || { cat build.log; rm -f build.log; exit 1; }
+	@rm -f build.log
+
+demo: all
+	@scripts/demo.sh
+
+check:
+	@scripts/setup.sh
+	@scripts/check.sh
+
+# Random programs in great number; SEED and COUNT choose which.
+SEED ?= 1000
+COUNT ?= 20000
+fuzz: all
+	@meson compile -C build random_programs
+	@build/random_programs --seed $(SEED) --count $(COUNT)
+
+bench: all
+	@bench/run.py
+
+install: all
+	@meson configure build -Dprefix=$(PREFIX)
+	@meson install -C build
+
+format:
+	@clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	@rm -rf build build-*
+
+.PHONY: all demo check fuzz bench install format clean
