@@ -21,7 +21,7 @@ SEED ?= 1000
 COUNT ?= 20000
 fuzz: all
 	@meson compile -C build random_programs
-	@build/random_programs --seed $(SEED) --count $(COUNT)
+	@build/tests/random_programs --seed $(SEED) --count $(COUNT)
 
 bench: all
 	@bench/run.py

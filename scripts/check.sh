@@ -51,7 +51,9 @@ build() {
     shift
     if [ ! -f "$folder/build.ninja" ]; then meson setup "$folder" "$@" >/dev/null || return 1; fi
     meson compile -C "$folder" >"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
-    meson compile -C "$folder" random_programs >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
+    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|random_programs|tests\/random_programs): .*/\1/p')
+    # shellcheck disable=SC2086
+    ninja -C "$folder" $tests >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
 }
 
 all_tests() {
@@ -60,7 +62,7 @@ all_tests() {
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$name"
     done
     run "$name golden programs" tests/run.py --cotan "$folder/cotan" $4
-    run "$name random programs" "$folder/random_programs" --count "$random"
+    run "$name random programs" "$folder/tests/random_programs" --count "$random"
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""embed.py OUTPUT NAME=FILE…: the library's sources as a C array of struct CtEmbedded, NAME being what messages call it."""
+"""embed.py OUTPUT FILE…: the library's sources as a C array of struct CtEmbedded; messages call them lib/… ."""
 import sys
 
 
@@ -12,8 +12,8 @@ def literal(data):
 def main():
     out, rows = [], []
     out.append("/* Made by scripts/embed.py. */\n#include \"embedded.h\"\n")
-    for index, argument in enumerate(sys.argv[2:]):
-        name, path = argument.split("=", 1)
+    for index, path in enumerate(sys.argv[2:]):
+        name = "lib/" + path.replace("\\", "/").split("/lib/")[-1].removeprefix("lib/")
         with open(path, "rb") as file:
             data = file.read()
         out.append(f"static const unsigned char text_{index}[] = {{")
