@@ -1,6 +1,6 @@
-/* Applications. Core's functions take all their arguments at once, the language's take them one by one: what is known to
- * take n and gets n is called directly; what gets fewer becomes λs around the call, its arguments evaluated first; what
- * gets more is called and its result applied. `f $ x`, sections and compositions are seen through.
+/* Applications. Core's functions take all their arguments at once, the language's take them one by one: what is known
+ * to take n and gets n is called directly; what gets fewer becomes λs around the call, its arguments evaluated first;
+ * what gets more is called and its result applied. `f $ x`, sections and compositions are seen through.
  */
 #include "elab/internal.h"
 
@@ -128,7 +128,9 @@ static Spine spine_of(CtElab *el, CtExpr *expr) {
     }
 }
 
-static CtExpr *spine_arg(const Spine *spine, uint32_t index) { return spine->args.items[spine->args.count - 1 - index]; }
+static CtExpr *spine_arg(const Spine *spine, uint32_t index) {
+    return spine->args.items[spine->args.count - 1 - index];
+}
 
 static bool is_name(const CtExpr *expr) {
     return expr->kind == EXPR_VAR || expr->kind == EXPR_CON || expr->kind == EXPR_TUPLE_CON;
@@ -142,8 +144,8 @@ typedef struct Ready {
     Callee callee;
     CtCore **given; /* arguments it has already, adapted */
     uint32_t given_count;
-    bool hole;      /* the first argument is still missing: a right section */
-    CtExpr *lambda; /* elaborated when called: only once */
+    bool hole;                   /* the first argument is still missing: a right section */
+    CtExpr *lambda;              /* elaborated when called: only once */
     struct Ready *outer, *inner; /* COMPOSE */
     CtSpan span;
 } Ready;
@@ -302,7 +304,8 @@ static CtCore *nary(CtElab *el, CtExpr *expr, uint32_t k, Lets *lets) {
     CtCore **values = CT_NEW_ARRAY(el->arena, CtCore *, k);
     for (uint32_t i = 0; i < k; i++) {
         Ground *arg = NULL;
-        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, expr->span, ct_elab_core(el, type));
+        if (!ct_elab_ground_fun(el, type, &arg, &type))
+            return ct_elab_error_term(el, expr->span, ct_elab_core(el, type));
         params[i] = param_for(el, &fun, i, ct_elab_core(el, arg));
         values[i] = ct_core_var(el->program, expr->span, params[i]);
     }
@@ -331,7 +334,8 @@ static CtCore *shortcut(CtElab *el, CtSpan span, const Spine *spine, bool is_and
     CtCore *left = ct_elab_expr(el, spine_arg(spine, 0));
     CtCore *right = ct_elab_expr(el, spine_arg(spine, 1));
     CtCore *known = ct_core_bool(el->program, span, !is_and);
-    return is_and ? ct_core_if(el->program, span, left, right, known) : ct_core_if(el->program, span, left, known, right);
+    return is_and ? ct_core_if(el->program, span, left, right, known)
+                  : ct_core_if(el->program, span, left, known, right);
 }
 
 /* The head is a λ, a composition or a section with enough arguments. */

@@ -1,6 +1,6 @@
-/* Bindings: the code of one, and groups of them in let and where. A polymorphic local binding becomes one copy for each set
- * of types at which it is used; so what stands inside is elaborated first and says which copies it wants, then the groups
- * from the last to the first, each wrapped around what came before.
+/* Bindings: the code of one, and groups of them in let and where. A polymorphic local binding becomes one copy for each
+ * set of types at which it is used; so what stands inside is elaborated first and says which copies it wants, then the
+ * groups from the last to the first, each wrapped around what came before.
  */
 #include "elab/internal.h"
 
@@ -27,7 +27,8 @@ static CtCore *function_of_clauses(CtElab *el, const CtBinding *binding, Ground 
     for (uint32_t i = 0; i < binding->clause_count; i++) rows[i].pats = binding->clauses[i].pats;
     for (uint32_t i = 0; i < arity; i++) {
         Ground *arg = NULL;
-        if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, binding->span, ct_elab_core(el, type));
+        if (!ct_elab_ground_fun(el, type, &arg, &type))
+            return ct_elab_error_term(el, binding->span, ct_elab_core(el, type));
         params[i] = ct_elab_column(el, rows, binding->clause_count, i, ct_elab_core(el, arg));
     }
     CtCore *body = ct_elab_clauses(el, binding, params, ct_elab_core(el, type));
@@ -49,14 +50,19 @@ static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) 
     return ct_core_lam(el->program, binding->span, el->name, &param, 1, body);
 }
 
-CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta, const char *name) {
+CtCore *ct_elab_binding(CtElab *el, const CtBinding *binding, Ground *type, uint32_t arity, bool eta,
+                        const char *name) {
     const char *before = el->name;
     el->name = name;
     CtCore *core;
-    if (arity == 0) core = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
-    else if (eta) core = eta_expanded(el, binding, type);
-    else if (binding->clauses[0].pat_count > 0) core = function_of_clauses(el, binding, type, arity);
-    else core = ct_elab_nary(el, ct_elab_plain_body(binding), arity);
+    if (arity == 0)
+        core = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
+    else if (eta)
+        core = eta_expanded(el, binding, type);
+    else if (binding->clauses[0].pat_count > 0)
+        core = function_of_clauses(el, binding, type, arity);
+    else
+        core = ct_elab_nary(el, ct_elab_plain_body(binding), arity);
     el->name = before;
     return core;
 }
@@ -90,8 +96,10 @@ static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {
     if (eta) {
         Ground *type = ct_elab_ground_in(el, poly->env, binding->entity->scheme.type);
         eta = ct_elab_ground_fun(el, type, NULL, NULL);
-        if (eta) arity = 1;
-        else recursive_value(el, binding);
+        if (eta)
+            arity = 1;
+        else
+            recursive_value(el, binding);
     }
     ct_push(el->arena, &poly->entities, binding->entity);
     ct_push(el->arena, &poly->arities, arity);
@@ -134,7 +142,8 @@ static Poly *declare(CtElab *el, const CtBindingGroup *group) {
 
 static void too_many_copies(CtElab *el, const Poly *poly, CtSpan span) {
     ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
-             "%s uses itself at ever larger types: there would be no end of copies", poly->entities.items[0]->name->text);
+             "%s uses itself at ever larger types: there would be no end of copies",
+             poly->entities.items[0]->name->text);
 }
 
 static uint32_t wanted(CtElab *el, Poly *poly, Ground **types, CtSpan span) {
@@ -224,8 +233,8 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
             const CtBinding *binding = poly->group->bindings[j];
             const Local *local = instance.locals[j];
             if (local->arity == 0) continue; /* reported */
-            CtCore *lam = ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j],
-                                          binding->name.text->text);
+            CtCore *lam =
+                ct_elab_binding(el, binding, local->type, local->arity, poly->etas.items[j], binding->name.text->text);
             if (lam->kind == CORE_LAM) ct_push(el->arena, &binds, (CtBind){local->var, lam});
         }
     }

@@ -1,6 +1,6 @@
 /* What a name in function position stands for. Methods are resolved here: the type at which a method is used has a head
- * constructor, the head has an instance, the instance has a binding (or its class has a default). Bindings that only give
- * another name to something (`map = mapArray`) are seen through.
+ * constructor, the head has an instance, the instance has a binding (or its class has a default). Bindings that only
+ * give another name to something (`map = mapArray`) are seen through.
  */
 #include "elab/internal.h"
 
@@ -108,8 +108,9 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
     if (binding == NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, types[0]);
-        ct_error(el->context, CT_E0406, ct_elab_blame(el, span), "the instance %s %s does not define %s, which is used here",
-                 class_->name->text, text.data, method->name->text);
+        ct_error(el->context, CT_E0406, ct_elab_blame(el, span),
+                 "the instance %s %s does not define %s, which is used here", class_->name->text, text.data,
+                 method->name->text);
         return error_callee(el, span, type);
     }
     TyEnv *env = frame(el, &class_->param, types, 1, own);

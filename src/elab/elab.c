@@ -27,8 +27,10 @@ CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
 static void find_types(CtElab *el) {
     if (el->program->string_type != NULL) return;
     CtTyCon *bool_ = ct_lookup_library_tycon(el->types, ct_intern_text(&el->context->symbols, "Bool"));
-    if (bool_ != NULL) el->program->bool_type = ct_elab_core(el, ct_elab_ground_con(el, bool_));
-    else ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define Bool");
+    if (bool_ != NULL)
+        el->program->bool_type = ct_elab_core(el, ct_elab_ground_con(el, bool_));
+    else
+        ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define Bool");
     Ground *list = ct_elab_ground_con(el, ct_tycon_list(el->types));
     Ground *string = ct_elab_ground_app(el, list, ct_elab_ground_con(el, ct_tycon_char(el->types)));
     el->program->string_type = ct_elab_core(el, string);
@@ -71,8 +73,10 @@ CtGlobal *ct_elab_global(CtElab *el, CtEntity *entity, CtTy **inst) {
     for (uint32_t i = 0; i < entity->scheme.count; i++)
         types[i] = ct_elab_ground_in(el, NULL, inst != NULL ? inst[i] : entity->scheme.generics[i]);
     Spec *spec = NULL;
-    if (entity->kind == ENTITY_GLOBAL) spec = ct_elab_spec_entity(el, entity, types, entity->span);
-    else spec = ct_elab_spec_name(el, entity, types);
+    if (entity->kind == ENTITY_GLOBAL)
+        spec = ct_elab_spec_entity(el, entity, types, entity->span);
+    else
+        spec = ct_elab_spec_name(el, entity, types);
     return finish(el, spec, errors_before);
 }
 

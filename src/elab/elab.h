@@ -1,5 +1,5 @@
-/* Elaboration: typed syntax ▶ Core. Desugars, compiles pattern matches, resolves classes, specialises: every polymorphic
- * binding becomes one Core global (or local binding) for each set of types at which it is used. */
+/* Elaboration: typed syntax ▶ Core. Desugars, compiles pattern matches, resolves classes, specialises: every
+ * polymorphic binding becomes one Core global (or local binding) for each set of types at which it is used. */
 #ifndef CT_ELAB_ELAB_H
 #define CT_ELAB_ELAB_H
 
@@ -11,8 +11,8 @@ typedef struct CtElab CtElab;
 /* One a program. Sets program->library to look names up in library modules. */
 CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 
-/* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it needs.
- * NULL with errors in the context. */
+/* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it
+ * needs. NULL with errors in the context. */
 CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);
 /* A closed inferred expression as a new constant global `name`. */
 CtGlobal *ct_elab_expression(CtElab *elab, const char *name, CtExpr *expr);

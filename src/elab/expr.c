@@ -90,7 +90,8 @@ static CtCore *by_kind(CtElab *el, CtExpr *expr) {
     case EXPR_ANNOT: return ct_elab_app(el, expr);
     case EXPR_LAM:
     case EXPR_RIGHT_SECTION: return ct_elab_nary(el, expr, 1);
-    case EXPR_LIT: return ct_elab_literal(el, expr->span, &expr->lit, false, ct_elab_ground(el, expr->type), expr->entity);
+    case EXPR_LIT:
+        return ct_elab_literal(el, expr->span, &expr->lit, false, ct_elab_ground(el, expr->type), expr->entity);
     case EXPR_NEG: return negation(el, expr);
     case EXPR_LET: return ct_elab_decls(el, &expr->decls, inner_expr, expr->parts[0]);
     case EXPR_IF: return condition(el, expr);

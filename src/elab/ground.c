@@ -1,5 +1,5 @@
-/* Ground types: types of inference without variables, hash-consed, so that sets of types can be compared by pointer. Each
- * knows its Core type, made on first need; a data type at its arguments is one Core data type.
+/* Ground types: types of inference without variables, hash-consed, so that sets of types can be compared by pointer.
+ * Each knows its Core type, made on first need; a data type at its arguments is one Core data type.
  */
 #include "elab/internal.h"
 
@@ -84,7 +84,8 @@ enum { PRINT_LIMIT = 60 };
 
 static void print_at(CtText *out, Ground *type, int level, size_t limit);
 
-static void print_args(CtText *out, Ground *type, const char *open, const char *between, const char *close, size_t limit) {
+static void print_args(CtText *out, Ground *type, const char *open, const char *between, const char *close,
+                       size_t limit) {
     uint32_t count;
     ct_elab_ground_head(type, &count);
     ct_text_puts(out, open);
@@ -146,8 +147,8 @@ static void too_many_instances(CtElab *el, Ground *type) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtTyCon *head = ct_elab_ground_head(type, NULL);
-    CtDiag *diag = ct_error(el->context, CT_E0402, head->span,
-                            "the data type %s contains itself at ever larger types", head->name->text);
+    CtDiag *diag = ct_error(el->context, CT_E0402, head->span, "the data type %s contains itself at ever larger types",
+                            head->name->text);
     ct_note(el->context, diag, CT_NO_SPAN, "reached %s", text.data);
 }
 
@@ -180,8 +181,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
         cons[i].field_names = con->field_names;
         cons[i].fields = CT_NEW_ARRAY(el->arena, CtType *, con->arity);
         for (uint32_t j = 0; j < con->arity; j++)
-            cons[i].fields[j] =
-                sound ? ct_elab_core(el, ct_elab_field(el, type, con, j)) : el->program->unit_type;
+            cons[i].fields[j] = sound ? ct_elab_core(el, ct_elab_field(el, type, con, j)) : el->program->unit_type;
     }
     ct_data_set_cons(el->program, type->core->data, cons, head->con_count);
     return type->core;

@@ -2,13 +2,11 @@
  *
  *   ground.c    concrete types of inference, shared, and their Core types
  *   special.c   specialisations: which copies of which bindings are wanted, and their Core globals
- *   callee.c    what a name in function position stands for: globals, methods at their instance, primitives, constructors
- *   apply.c     applications of known arity: saturated, partial, over-applied, composed
- *   expr.c      expressions;  list.c  list literals, ranges, comprehensions;  record.c  fields by name
- *   match.c     clauses and alternatives to one-level cases;  rows.c  their patterns in normal form
- *   binding.c   let and where, with local copies of polymorphic bindings
- *   uncurry.c   parameters that are functions of several arguments
- *   elab.c      the public functions
+ *   callee.c    what a name in function position stands for: globals, methods at their instance, primitives,
+ * constructors apply.c     applications of known arity: saturated, partial, over-applied, composed expr.c expressions;
+ * list.c  list literals, ranges, comprehensions;  record.c  fields by name match.c     clauses and alternatives to
+ * one-level cases;  rows.c  their patterns in normal form binding.c   let and where, with local copies of polymorphic
+ * bindings uncurry.c   parameters that are functions of several arguments elab.c      the public functions
  */
 #ifndef CT_ELAB_INTERNAL_H
 #define CT_ELAB_INTERNAL_H
@@ -77,11 +75,12 @@ typedef struct Spec {
     bool eta; /* the code has fewer parameters than arity and is applied to the rest */
     CtGlobal *global;
     uint32_t *uncurried; /* for each parameter, how many arguments its function takes at once; NULL: none any */
-    CtSpan blame; /* the user's code that asked for it, through library code */
-    struct Spec *next; /* same hash */
+    CtSpan blame;        /* the user's code that asked for it, through library code */
+    struct Spec *next;   /* same hash */
 } Spec;
 
-/* The specialisation of a top-level entity (or pattern-bound variable) at types; makes and enqueues it on first need. */
+/* The specialisation of a top-level entity (or pattern-bound variable) at types; makes and enqueues it on first need.
+ */
 Spec *ct_elab_spec(CtElab *el, CtEntity *entity, CtBinding *binding, const TyEnv *env, Ground *type, Ground **types,
                    uint32_t count, SpecKind kind, CtSpan span);
 Spec *ct_elab_spec_entity(CtElab *el, CtEntity *entity, Ground **types, CtSpan span);
@@ -89,7 +88,8 @@ Spec *ct_elab_spec_name(CtElab *el, CtEntity *entity, Ground **types);
 Spec *ct_elab_spec_append(CtElab *el, Ground *list);
 Spec *ct_elab_spec_expr(CtElab *el, const char *name, CtExpr *expr);
 void ct_elab_work(CtElab *el); /* until nothing is wanted any more */
-/* Uncurries parameters of the globals that were made from work item `from` on; `root`, which others call, stays as it is. */
+/* Uncurries parameters of the globals that were made from work item `from` on; `root`, which others call, stays as it
+ * is. */
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
 /* How many parameters a binding's code takes: its patterns, or those of the λ that it is. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
@@ -102,9 +102,9 @@ typedef struct Local { /* what a local entity stands for at the moment */
     CtVar *var;
     uint32_t arity; /* of a function bound by let; 0: a value */
     Ground *type;
-    bool given;         /* the variable was fixed before the pattern that binds it was compiled */
-    struct Poly *poly;  /* a polymorphic group: one Local for each instance wanted */
-    uint32_t index;     /* in the group */
+    bool given;        /* the variable was fixed before the pattern that binds it was compiled */
+    struct Poly *poly; /* a polymorphic group: one Local for each instance wanted */
+    uint32_t index;    /* in the group */
 } Local;
 
 struct CtElab {
@@ -130,7 +130,8 @@ struct CtElab {
 
 enum { ELAB_MAX_DEPTH = 5000, ELAB_MAX_TYPE_DEPTH = 500, ELAB_MAX_COPIES = 10000 };
 
-/* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when it is done. */
+/* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when
+ * it is done. */
 bool ct_elab_too_deep(CtElab *el, CtSpan span);
 bool ct_elab_is_library(CtElab *el, CtSpan span);
 /* Where to report an error about `span`: itself, or the user's code that led to this library code. */
@@ -141,8 +142,17 @@ CtEntity *ct_elab_library_entity(CtElab *el, const char *name);
 
 /* ---- callees (callee.c, primitive.c) ---- */
 
-typedef enum CalleeKind { CALLEE_VALUE, CALLEE_GLOBAL, CALLEE_LOCAL, CALLEE_CON, CALLEE_TUPLE, CALLEE_PRIM, CALLEE_ARRAY,
-                          CALLEE_DERIV, CALLEE_ERROR } CalleeKind;
+typedef enum CalleeKind {
+    CALLEE_VALUE,
+    CALLEE_GLOBAL,
+    CALLEE_LOCAL,
+    CALLEE_CON,
+    CALLEE_TUPLE,
+    CALLEE_PRIM,
+    CALLEE_ARRAY,
+    CALLEE_DERIV,
+    CALLEE_ERROR
+} CalleeKind;
 
 typedef struct Callee {
     CalleeKind kind;
@@ -217,7 +227,7 @@ CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type);
 typedef CtCore *Within(CtElab *el, void *data); /* makes the term that something else goes around */
 
 typedef struct Row {
-    CtPat **pats; /* beside the columns; NULL: anything, and nothing to bind */
+    CtPat **pats;     /* beside the columns; NULL: anything, and nothing to bind */
     const CtRhs *rhs; /* what follows is one of the four */
     CtExpr *body;
     CtCore *core;
@@ -234,13 +244,15 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
 CtCore *ct_elab_case(CtElab *el, CtExpr *expr);
 CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result);
 bool ct_elab_rhs_total(CtElab *el, const CtRhs *rhs); /* never falls through */
-/* rows.c: binds variables, and leaves NULL, CON, TUPLE or LIT (of no string) in place of the row's pattern at a column. */
+/* rows.c: binds variables, and leaves NULL, CON, TUPLE or LIT (of no string) in place of the row's pattern at a column.
+ */
 void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var);
 /* The variable for a column: named after the patterns there, of that type. */
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type);
 bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column);
 /* A value taken apart by one pattern around what `within` makes. */
-CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail, CtType *result);
+CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
+                          CtType *result);
 
 /* ---- bindings (binding.c) ---- */
 

@@ -11,7 +11,9 @@ static ListOf list_of(CtElab *el, Ground *type) {
     return (ListOf){ct_elab_core(el, type), ct_elab_con(el, type, cons[0]), ct_elab_con(el, type, cons[1])};
 }
 
-static CtCore *nil(CtElab *el, CtSpan span, const ListOf *list) { return ct_core_con(el->program, span, list->nil, NULL, 0); }
+static CtCore *nil(CtElab *el, CtSpan span, const ListOf *list) {
+    return ct_core_con(el->program, span, list->nil, NULL, 0);
+}
 
 static CtCore *cons(CtElab *el, CtSpan span, const ListOf *list, CtCore *head, CtCore *tail) {
     CtCore *args[] = {head, tail};
@@ -70,7 +72,8 @@ typedef struct Comprehension {
 static CtCore *tail_of(CtElab *el, const Comprehension *state) {
     if (state->loop == NULL) return nil(el, state->expr->span, state->list);
     CtCore *rest = ct_core_var(el->program, state->expr->span, state->rest);
-    return ct_core_app(el->program, state->expr->span, ct_core_var(el->program, state->expr->span, state->loop), &rest, 1);
+    return ct_core_app(el->program, state->expr->span, ct_core_var(el->program, state->expr->span, state->loop), &rest,
+                       1);
 }
 
 static CtCore *comprehend(CtElab *el, void *data);

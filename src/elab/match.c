@@ -1,7 +1,7 @@
-/* Pattern matches to one-level cases. Rows of patterns stand over columns of variables; the first row's first pattern that
- * can fail decides which column is opened next, and rows from the top that open it too go with it. What is left is tried
- * when nothing of that matches: through a join point, a λ without parameters, so that no code is written twice. Rows are
- * tried from the top, and a row is elaborated exactly once.
+/* Pattern matches to one-level cases. Rows of patterns stand over columns of variables; the first row's first pattern
+ * that can fail decides which column is opened next, and rows from the top that open it too go with it. What is left is
+ * tried when nothing of that matches: through a join point, a λ without parameters, so that no code is written twice.
+ * Rows are tried from the top, and a row is elaborated exactly once.
  */
 #include "elab/internal.h"
 
@@ -74,7 +74,8 @@ static CtCore *guards(CtElab *el, void *data) {
         return ct_core_if(el->program, guard->span, condition, yes, no);
     }
     case STMT_BIND:
-        return ct_elab_match_one(el, guard->pat, ct_elab_expr(el, guard->expr), guards, &state, state.fail, state.result);
+        return ct_elab_match_one(el, guard->pat, ct_elab_expr(el, guard->expr), guards, &state, state.fail,
+                                 state.result);
     case STMT_LET: return ct_elab_decls(el, &guard->decls, guards, &state);
     }
     return NULL;
@@ -116,15 +117,16 @@ CtCore *ct_elab_rhs(CtElab *el, const CtRhs *rhs, Fail *fail, CtType *result) {
     return ct_elab_decls(el, &rhs->where, sides, &state);
 }
 
-static bool row_can_fall(CtElab *el, const Row *row) {
-    return row->rhs != NULL && !ct_elab_rhs_total(el, row->rhs);
-}
+static bool row_can_fall(CtElab *el, const Row *row) { return row->rhs != NULL && !ct_elab_rhs_total(el, row->rhs); }
 
 static CtCore *row_end(CtElab *el, const Row *row, Fail *fail, CtType *result) {
     CtCore *core = row->core;
-    if (row->rhs != NULL) core = ct_elab_rhs(el, row->rhs, fail, result);
-    else if (row->body != NULL) core = ct_elab_expr(el, row->body);
-    else if (row->within != NULL) core = row->within(el, row->data);
+    if (row->rhs != NULL)
+        core = ct_elab_rhs(el, row->rhs, fail, result);
+    else if (row->body != NULL)
+        core = ct_elab_expr(el, row->body);
+    else if (row->within != NULL)
+        core = row->within(el, row->data);
     return ct_elab_wrap(el, &row->binds, core);
 }
 
@@ -327,7 +329,8 @@ static CtVar *scrutinee(CtElab *el, CtCore *value, Row *rows, uint32_t row_count
     return var;
 }
 
-CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail, CtType *result) {
+CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within, void *data, Fail *fail,
+                          CtType *result) {
     Lets lets = {0};
     Row row = {.pats = CT_NEW(el->arena, CtPat *), .within = within, .data = data, .span = pat->span};
     row.pats[0] = pat;

@@ -41,8 +41,9 @@ Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span
     bool found = find(entity->primitive, &callee);
     callee.type = type;
     if (found && fits(el, &callee)) return callee;
-    ct_error(el->context, CT_E0901, entity->span, found ? "the primitive %s takes more arguments than its type says"
-                                                        : "there is no primitive %s", entity->primitive);
+    ct_error(el->context, CT_E0901, entity->span,
+             found ? "the primitive %s takes more arguments than its type says" : "there is no primitive %s",
+             entity->primitive);
     callee = (Callee){.kind = CALLEE_VALUE, .type = type};
     callee.value = ct_elab_error_term(el, span, ct_elab_core(el, type));
     return callee;

@@ -16,7 +16,8 @@ static void place_values(CtElab *el, const CtExpr *expr, const CtDataCon *con, C
         uint32_t index;
         const CtName *field = &expr->fields[i - 1];
         CtCore *value = ct_elab_expr(el, expr->parts[i]);
-        if (field_index(con, field->text, &index)) args[index] = ct_elab_atom(el, field->span, field->text->text, value, lets);
+        if (field_index(con, field->text, &index))
+            args[index] = ct_elab_atom(el, field->span, field->text->text, value, lets);
     }
 }
 

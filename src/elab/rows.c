@@ -103,8 +103,10 @@ void ct_elab_row_normalise(CtElab *el, Row *row, uint32_t column, CtVar *var) {
             more = false;
             break;
         case PAT_LIT:
-            if (pat->lit.kind == LIT_STRING) pat = string_pattern(el, pat);
-            else more = false;
+            if (pat->lit.kind == LIT_STRING)
+                pat = string_pattern(el, pat);
+            else
+                more = false;
             break;
         case PAT_CON:
         case PAT_CHAIN: more = false; break;

@@ -102,9 +102,9 @@ static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
     ct_map_set(el->arena, &el->spec_counts, ct_key(spec->binding), (void *)made);
     if (made != ELAB_MAX_COPIES || el->gave_up) return made < ELAB_MAX_COPIES;
     el->gave_up = true;
-    CtDiag *diag = ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
-                            "%s uses itself at ever larger types: there would be no end of copies",
-                            spec->entity->name->text);
+    CtDiag *diag =
+        ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
+                 "%s uses itself at ever larger types: there would be no end of copies", spec->entity->name->text);
     if (deep != NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, deep);
@@ -217,7 +217,8 @@ static CtCore *pattern_part(CtElab *el, Spec *spec) {
     CtBinding *binding = spec->binding;
     CtSpan span = binding->span;
     Ground *whole = ct_elab_ground(el, binding->pat->type);
-    Spec *value = ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, span);
+    Spec *value =
+        ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, span);
     CtCore *rhs = ct_core_global(el->program, span, value->global);
     CtVar *column = ct_var_new(el->program, "value", rhs->type);
     CtVar *part = ct_var_new(el->program, spec->entity->name->text, ct_elab_core(el, spec->type));
@@ -234,8 +235,7 @@ static CtCore *pattern_part(CtElab *el, Spec *spec) {
 
 static CtCore *spec_code(CtElab *el, Spec *spec) {
     switch (spec->kind) {
-    case SPEC_BINDING:
-        return ct_elab_binding(el, spec->binding, spec->type, spec->arity, spec->eta, el->name);
+    case SPEC_BINDING: return ct_elab_binding(el, spec->binding, spec->type, spec->arity, spec->eta, el->name);
     case SPEC_PATTERN: return pattern_value(el, spec);
     case SPEC_PART: return pattern_part(el, spec);
     case SPEC_EXPR: return ct_elab_expr(el, spec->expr);

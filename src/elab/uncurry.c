@@ -1,7 +1,8 @@
 /* Uncurrying of function parameters. A function value takes its arguments one by one, so that a fold that calls
  * its f x y would make a closure for every element. Where a global function only ever calls a parameter with k ≥ 2
- * arguments at once, or hands it on to a parameter of which the same holds, the parameter's type becomes that of a function
- * of k parameters, and callers pass one. Decided for the globals of one piece of work together; a decision stays.
+ * arguments at once, or hands it on to a parameter of which the same holds, the parameter's type becomes that of a
+ * function of k parameters, and callers pass one. Decided for the globals of one piece of work together; a decision
+ * stays.
  */
 #include "elab/internal.h"
 
@@ -74,8 +75,10 @@ static void look_at_call(Walk *walk, const Spec *spec, const CtCore *call) {
     for (uint32_t i = 0; i < call->as.call.count; i++) {
         CtCore *arg = call->as.call.args[i];
         Param *own = arg->kind == CORE_VAR ? ct_map_get(&walk->params, ct_key(arg->as.var)) : NULL;
-        if (own != NULL) ct_push(walk->el->arena, &own->handed_to, param_of(walk, spec, i));
-        else look(walk, arg);
+        if (own != NULL)
+            ct_push(walk->el->arena, &own->handed_to, param_of(walk, spec, i));
+        else
+            look(walk, arg);
     }
 }
 
@@ -165,7 +168,8 @@ static CtCore *eta_reduced(CtCore *core) {
     if (core->kind != CORE_LAM || core->as.lam->count < 2) return core;
     const CtLam *lam = core->as.lam;
     const CtCore *body = lam->body;
-    if (body->kind != CORE_APP || body->as.call.count != lam->count || body->as.call.of.fun->kind != CORE_VAR) return core;
+    if (body->kind != CORE_APP || body->as.call.count != lam->count || body->as.call.of.fun->kind != CORE_VAR)
+        return core;
     for (uint32_t i = 0; i < lam->count; i++)
         if (body->as.call.args[i]->kind != CORE_VAR || body->as.call.args[i]->as.var != lam->params[i]) return core;
     for (uint32_t i = 0; i < lam->count; i++)
@@ -188,7 +192,8 @@ static CtCore *merged(Walk *walk, CtCore *core, uint32_t k) {
 
 /* `args` to a parameter that takes k at once, the rest one by one. */
 static CtCore *call_param(Walk *walk, CtSpan span, const Param *param, CtCore **args, uint32_t count) {
-    CtCore *core = ct_core_app(walk->el->program, span, ct_core_var(walk->el->program, span, param->fresh), args, param->k);
+    CtCore *core =
+        ct_core_app(walk->el->program, span, ct_core_var(walk->el->program, span, param->fresh), args, param->k);
     for (uint32_t i = param->k; i < count; i++) core = ct_elab_apply_one(walk->el, span, core, args[i]);
     return core;
 }
@@ -275,8 +280,7 @@ static bool decide(Walk *walk) {
             Param *other = walk->all.items[i + j];
             parts[j] = other->fresh != NULL ? other->fresh->type : type->parts[j];
         }
-        param->spec->global->type =
-            ct_type_fun(walk->el->program, parts, param->spec->arity, ct_type_fun_result(type));
+        param->spec->global->type = ct_type_fun(walk->el->program, parts, param->spec->arity, ct_type_fun_result(type));
     }
     return any;
 }

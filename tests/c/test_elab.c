@@ -57,7 +57,8 @@ static void elaborate(Fixture *f, const char *text) {
     CtEntity **entities;
     uint32_t count = ct_module_entities(f->types, f->module, &entities);
     for (uint32_t i = 0; i < count; i++)
-        if (entities[i]->kind == ENTITY_GLOBAL && entities[i]->scheme.count == 0) ct_elab_global(elab, entities[i], NULL);
+        if (entities[i]->kind == ENTITY_GLOBAL && entities[i]->scheme.count == 0)
+            ct_elab_global(elab, entities[i], NULL);
 }
 
 static void sound(Fixture *f, const char *text) {
@@ -121,7 +122,8 @@ static void functions_in_sight_go_to_array_operations_whole(void **state) {
     Fixture *f = *state;
     sound(f, "step :: Double -> Double -> Double\nstep a x = a * 0.5 + x\n"
              "xs :: Array Double\nxs = [|1.0|]\n"
-             "a = foldl step 0.0 xs\nb = foldl (\\s x -> s + x) 0.0 xs\nc = map (subtract 1.0) xs\nd = map (sin . cos) xs\n");
+             "a = foldl step 0.0 xs\nb = foldl (\\s x -> s + x) 0.0 xs\nc = map (subtract 1.0) xs\nd = map (sin . cos) "
+             "xs\n");
     becomes(f, "a", "a : Double\na = foldl step 0.0 xs");
     becomes(f, "b", "b : Double\nb = foldl (λs x. s + x) 0.0 xs");
     becomes(f, "c", "c : Array Double\nc = map (λx. subtract@Double 1.0 x) xs");
@@ -165,8 +167,9 @@ static void library_folds_call_their_function_at_once(void **state) {
 static void polymorphic_functions_are_made_once_for_each_type(void **state) {
     Fixture *f = *state;
     sound(f, "twice x = (x, x)\nmain = (twice 'a', twice 'b', twice True)\n");
-    becomes(f, "main", "main : ((Char, Char), (Char, Char), (Bool, Bool))\n"
-                       "main = (twice@Char 'a', twice@Char 'b', twice@Bool True)");
+    becomes(f, "main",
+            "main : ((Char, Char), (Char, Char), (Bool, Bool))\n"
+            "main = (twice@Char 'a', twice@Char 'b', twice@Bool True)");
     becomes(f, "twice@Bool", "twice@Bool : Bool → (Bool, Bool)\ntwice@Bool x = (x, x)");
 }
 
@@ -218,15 +221,17 @@ static void clauses_share_what_is_tried_when_they_fail(void **state) {
 static void guards_fall_through_to_the_next_clause(void **state) {
     Fixture *f = *state;
     sound(f, "sign :: Int -> Int\nsign n | n < 0 = -1\nsign 0 = 0\nsign _ = 1\n");
-    becomes(f, "sign", "sign : Int → Int\nsign n =\n  let next = λ. let next1 = λ. 1 in if n == 0 then 0 else next1 ⟨⟩ in\n"
-                       "  if n < 0 then -1 else next ⟨⟩");
+    becomes(f, "sign",
+            "sign : Int → Int\nsign n =\n  let next = λ. let next1 = λ. 1 in if n == 0 then 0 else next1 ⟨⟩ in\n"
+            "  if n < 0 then -1 else next ⟨⟩");
 }
 
 static void a_missing_pattern_fails_at_its_place(void **state) {
     Fixture *f = *state;
     sound(f, "first :: [a] -> a\nfirst (x : _) = x\nmain = first \"a\"\n");
-    becomes(f, "first@Char", "first@Char : [Char] → Char\nfirst@Char x = case x of\n    x1 : _ → x1\n"
-                             "    _ → fail E0502 \"no clause of first matches its arguments\"");
+    becomes(f, "first@Char",
+            "first@Char : [Char] → Char\nfirst@Char x = case x of\n    x1 : _ → x1\n"
+            "    _ → fail E0502 \"no clause of first matches its arguments\"");
 }
 
 static void tuples_are_opened_once(void **state) {
@@ -325,15 +330,19 @@ static void recursive_patterns_are_refused(void **state) { refused(*state, "(a, 
 
 static void instances_at_ever_larger_types_are_refused(void **state) {
     Fixture *f = *state;
-    refused(f, "class C a where\n  f :: Int -> a -> Int\ninstance C Int where\n  f _ x = x\n"
-               "instance (C a, C b) => C (a, b) where\n  f 0 _ = 0\n  f n x = f (n - 1) (x, x)\n"
-               "main = f 3 (1 :: Int, 2 :: Int)\n", CT_E0402, 7);
+    refused(f,
+            "class C a where\n  f :: Int -> a -> Int\ninstance C Int where\n  f _ x = x\n"
+            "instance (C a, C b) => C (a, b) where\n  f 0 _ = 0\n  f n x = f (n - 1) (x, x)\n"
+            "main = f 3 (1 :: Int, 2 :: Int)\n",
+            CT_E0402, 7);
     assert_int_equal(f->context.error_count, 1);
 }
 
 static void methods_that_are_left_out_are_named_where_they_are_used(void **state) {
-    refused(*state, "class C a where { f :: a -> a; g :: a -> a }\ninstance C Int where { f x = x }\n"
-                    "main = g (f (3 :: Int))\n", CT_E0406, 3);
+    refused(*state,
+            "class C a where { f :: a -> a; g :: a -> a }\ninstance C Int where { f x = x }\n"
+            "main = g (f (3 :: Int))\n",
+            CT_E0406, 3);
 }
 
 static void too_deep_expressions_are_refused_once(void **state) {
