@@ -75,7 +75,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false; then
-    all_tests build-sanitize sanitized 100 --sanitized
+    all_tests build-sanitize sanitized 100 --quick
 else
     failed=$((failed + 1))
 fi
