@@ -378,10 +378,7 @@ static void put_rest(Printer *pr, CtCore *core) {
         put_flat(pr, core, LOOSE);
     } else if (core->kind == CORE_LAM || (core->kind == CORE_CASE && !is_if(core))) {
         put(pr, " ");
-        uint32_t indent = pr->indent;
-        pr->indent += core->kind == CORE_CASE ? 2 : 0;
         put_term(pr, core, LOOSE);
-        pr->indent = indent;
     } else {
         put_below(pr, core);
     }

@@ -696,7 +696,7 @@ static CtSimplifier new_round(CtProgram *p) { return (CtSimplifier){.p = p, .run
 
 /* One round over one term; false when it is too deep. */
 static bool simplify_once(CtSimplifier *s, CtCore **core) {
-    if (!ct_core_within_depth(s->p->context->arena, *core, MAX_DEPTH)) return false;
+    if (!ct_core_within_depth(s->p->context->arena, *core, MAX_DEPTH, true)) return false;
     s->fuel = 2000 + 4 * ct_core_size(s, *core, 1000000);
     s->depth = 0;
     ct_count_uses(s, *core);
@@ -704,7 +704,7 @@ static bool simplify_once(CtSimplifier *s, CtCore **core) {
     return true;
 }
 
-void ct_core_simplify(CtProgram *p) {
+static void simplify_all(CtProgram *p) {
     uint32_t count = p->globals.count;
     CtGlobal **order = CT_NEW_ARRAY(p->context->arena, CtGlobal *, count);
     bool *settled = CT_NEW_ARRAY(p->context->arena, bool, count);
@@ -720,6 +720,11 @@ void ct_core_simplify(CtProgram *p) {
         }
         if (all == 0) return;
     }
+}
+
+void ct_core_simplify(CtProgram *p) {
+    simplify_all(p);
+    if (ct_core_specialise(p)) simplify_all(p);
 }
 
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core) {

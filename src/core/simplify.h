@@ -38,8 +38,9 @@ CtVarNotes *ct_notes(CtSimplifier *s, CtVar *var);
 void ct_count_uses(CtSimplifier *s, CtCore *core);
 /* The nodes of a term, or `limit` when there are that many or more. */
 uint32_t ct_core_size(CtSimplifier *s, CtCore *core, uint32_t limit);
-/* Whether recursion over the term, in a loop along last children, stays within `limit` levels. */
-bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit);
+/* Whether recursion over the term stays within `limit` levels; with `loop`, when it goes along chains of bindings and
+ * constructions in a loop. */
+bool ct_core_within_depth(CtArena *arena, CtCore *core, uint32_t limit, bool loop);
 /* Whether a let-bound term may be evaluated later, or in a branch, or not at all: it is total and keeps no more memory
  * alive. `weight` receives its nodes, those of pending variables included. */
 bool ct_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight);
@@ -54,6 +55,11 @@ CtCore *ct_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uin
 CtCore *ct_global_atom(CtGlobal *global);
 /* Globals in an order in which callees come first, but for cycles. */
 void ct_callees_first(CtProgram *p, CtGlobal **order);
+
+/* ---- specialise.c ---- */
+
+/* Copies of functions for the functions that they are called with; true when there are any. */
+bool ct_core_specialise(CtProgram *p);
 
 /* ---- fold.c ---- */
 

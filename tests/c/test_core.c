@@ -123,11 +123,11 @@ static void bindings_and_cases_stand_on_lines_of_their_own(void **state) {
     assert_null(ct_core_lint(p));
     assert_string_equal(print_global(f, total), "total : [Double] → Double\n"
                                                 "total xs = case xs of\n"
-                                                "    [] → 0.0\n"
-                                                "    x : rest →\n"
-                                                "      let y = x × x in\n"
-                                                "      let z = total rest in\n"
-                                                "      y + z\n");
+                                                "  [] → 0.0\n"
+                                                "  x : rest →\n"
+                                                "    let y = x × x in\n"
+                                                "    let z = total rest in\n"
+                                                "    y + z\n");
 }
 
 static void long_terms_are_broken_within_the_line(void **state) {

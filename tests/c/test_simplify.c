@@ -148,6 +148,75 @@ static void a_group_that_does_not_recurse_is_a_let(void **state) {
     assert_string_equal(simplified(f, lam1(f, a, term)), "λa. a + 1.0");
 }
 
+/* foldr f z xs = case xs of { [] → z; y : ys → f y (foldr f z ys) }, with f : (Double, Double) → Double */
+static CtGlobal *make_foldr(Fixture *f) {
+    CtType *binary = ct_type_fun(f->p, (CtType *[]){f->real, f->real}, 2, f->real);
+    CtType *type = ct_type_fun(f->p, (CtType *[]){binary, f->real, f->list}, 3, f->real);
+    CtGlobal *foldr = ct_global_new(f->p, "foldr", type, AT);
+    CtVar *fun = variable(f, "f", binary), *z = variable(f, "z", f->real), *xs = variable(f, "xs", f->list);
+    CtVar *y = variable(f, "y", f->real), *ys = variable(f, "ys", f->list);
+    CtCore *again[] = {var(f, fun), var(f, z), var(f, ys)};
+    CtCore *args[] = {var(f, y), ct_core_app(f->p, AT, ct_core_global(f->p, AT, foldr), again, 3)};
+    CtCore *step = ct_core_app(f->p, AT, var(f, fun), args, 2);
+    CtVar *params[] = {fun, z, xs};
+    foldr->body = ct_core_lam(f->p, AT, "foldr", params, 3, case_list(f, var(f, xs), var(f, z), y, ys, step));
+    return foldr;
+}
+
+/* name l k = foldr (λa b. a × k + b) 0 l */
+static CtGlobal *make_folding(Fixture *f, const char *name, CtGlobal *foldr) {
+    CtVar *l = variable(f, "l", f->list), *k = variable(f, "k", f->real);
+    CtVar *a = variable(f, "a", f->real), *b = variable(f, "b", f->real), *ab[] = {a, b};
+    CtCore *first = op(f, PRIM_MUL, var(f, a), var(f, k));
+    CtCore *fun = ct_core_lam(f->p, AT, NULL, ab, 2, op(f, PRIM_ADD, first, var(f, b)));
+    CtCore *args[] = {fun, num(f, 0), var(f, l)};
+    CtVar *params[] = {l, k};
+    CtCore *call = ct_core_app(f->p, AT, ct_core_global(f->p, AT, foldr), args, 3);
+    return global(f, name, ct_core_lam(f->p, AT, name, params, 2, call));
+}
+
+static CtGlobal *find_global(Fixture *f, const char *name) {
+    for (uint32_t i = 0; i < f->p->globals.count; i++)
+        if (strcmp(f->p->globals.items[i]->name->text, name) == 0) return f->p->globals.items[i];
+    fail_msg("there is no %s", name);
+    return NULL;
+}
+
+static void a_function_that_is_passed_on_is_put_into_a_copy(void **state) {
+    Fixture *f = *state;
+    CtGlobal *g = make_folding(f, "g", make_foldr(f));
+    ct_core_simplify(f->p);
+    assert_null(ct_core_lint(f->p));
+    assert_string_equal(print_global(f, g), "g : ([Double], Double) → Double\ng l k = foldr{λ1} 0.0 l k\n");
+    assert_string_equal(print_global(f, find_global(f, "foldr{λ1}")),
+                        "foldr{λ1} : (Double, [Double], Double) → Double\n"
+                        "foldr{λ1} z xs k = case xs of\n"
+                        "  [] → z\n"
+                        "  y : ys →\n"
+                        "    let b = foldr{λ1} z ys k in\n"
+                        "    y × k + b\n");
+}
+
+static void a_global_that_is_passed_on_is_put_into_one_copy(void **state) {
+    Fixture *f = *state;
+    CtGlobal *foldr = make_foldr(f);
+    CtVar *a = variable(f, "a", f->real), *b = variable(f, "b", f->real), *ab[] = {a, b};
+    CtCore *body = op(f, PRIM_ADD, opaque(f, var(f, a)), opaque(f, opaque(f, var(f, b))));
+    for (int i = 0; i < 8; i++) body = op(f, PRIM_MUL, body, opaque(f, num(f, i)));
+    CtGlobal *plus = global(f, "plus", ct_core_lam(f->p, AT, "plus", ab, 2, body));
+    for (int i = 0; i < 2; i++) {
+        CtVar *l = variable(f, "l", f->list);
+        CtCore *args[] = {ct_core_global(f->p, AT, plus), num(f, i), var(f, l)};
+        CtCore *call = ct_core_app(f->p, AT, ct_core_global(f->p, AT, foldr), args, 3);
+        global(f, i == 0 ? "first" : "second", lam1(f, l, call));
+    }
+    ct_core_simplify(f->p);
+    assert_null(ct_core_lint(f->p));
+    assert_non_null(strstr(print_global(f, find_global(f, "first")), "first l = foldr{plus} 0.0 l"));
+    assert_non_null(strstr(print_global(f, find_global(f, "second")), "second l = foldr{plus} 1.0 l"));
+    assert_non_null(strstr(print_global(f, find_global(f, "foldr{plus}")), "plus y (foldr{plus} z ys)"));
+}
+
 /* ---- what stays ---- */
 
 static void what_may_fail_or_not_end_stays(void **state) {
@@ -649,6 +718,8 @@ int main(void) {
         TEST(a_lambda_around_a_function_is_the_function),
         TEST(local_functions_called_once_are_put_there),
         TEST(a_group_that_does_not_recurse_is_a_let),
+        TEST(a_function_that_is_passed_on_is_put_into_a_copy),
+        TEST(a_global_that_is_passed_on_is_put_into_one_copy),
         TEST(what_may_fail_or_not_end_stays),
         TEST(the_order_of_failures_stays),
         TEST(work_is_not_repeated_under_a_lambda),

@@ -1,0 +1,232 @@
+/* Specialises functions on the functions that they are given: a call `fold (λa x. …) z xs` of a global that passes its
+ * first parameter on unchanged becomes a call of a copy of `fold` in which that parameter is the λ, so that calls of
+ * unknown functions in loops become code in place. Variables that the λ captures become parameters of the copy.
+ *
+ * A parameter is fixed when it has a function's type and every call of the global in its own body passes it on. A λ
+ * goes into a copy when the simplifier will put it into its calls (it is called in one place, or small); a closed λ
+ * that is larger becomes a global. Copies are made once for each global that is passed, for each λ once for each call,
+ * at most GENERATIONS deep and within a budget of nodes, so the program grows by a constant factor at most.
+ */
+#include "core/simplify.h"
+
+enum { MAX_BODY = 400, MAX_LAM = 200, SMALL = 10, GENERATIONS = 3, MAX_PARAMS = 32, MAX_DEPTH = 2500 };
+
+typedef struct Function {
+    uint32_t fixed;      /* bit i: parameter i is passed on unchanged */
+    uint32_t generation; /* copies of copies */
+    CtMap copies;        /* argument -> CtGlobal *, for copies on one global */
+    uint32_t numbered;   /* copies so far */
+} Function;
+
+typedef struct Specialiser {
+    CtProgram *p;
+    CtSimplifier count; /* for its notes on variables */
+    CtMap functions;    /* CtGlobal * -> Function * */
+    uint32_t fuel, changes;
+    uint32_t generation; /* of the global that is being looked at */
+} Specialiser;
+
+/* ---- fixed parameters ---- */
+
+static bool passes_on(const CtCore *arg, const CtVar *param) { return arg->kind == CORE_VAR && arg->as.var == param; }
+
+static uint32_t functions_among(const CtLam *lam) {
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < lam->count; i++) bits |= (uint32_t)(lam->params[i]->type->kind == TYPE_FUN) << i;
+    return bits;
+}
+
+/* The fixed parameters of a global, as bits. None where it is used otherwise than by calling it. */
+static uint32_t find_fixed(CtProgram *p, CtGlobal *global) {
+    CtArena *arena = p->context->arena;
+    const CtLam *lam = global->body->as.lam;
+    uint32_t fixed = lam->count <= MAX_PARAMS ? functions_among(lam) : 0, mentions = 0, calls = 0, nodes = 0;
+    CtCoreList work = {0};
+    if (fixed != 0) ct_push(arena, &work, lam->body);
+    while (work.count > 0 && fixed != 0) {
+        CtCore *core = work.items[--work.count];
+        if (++nodes > MAX_BODY) return 0;
+        mentions += core->kind == CORE_GLOBAL && core->as.global == global;
+        ct_core_children(arena, core, &work);
+        if (core->kind != CORE_APP || core->as.call.of.fun->kind != CORE_GLOBAL) continue;
+        if (core->as.call.of.fun->as.global != global) continue;
+        calls++;
+        for (uint32_t i = 0; i < lam->count; i++)
+            if (!passes_on(core->as.call.args[i], lam->params[i])) fixed &= ~(1u << i);
+    }
+    return mentions == calls ? fixed : 0;
+}
+
+static Function *function_of(Specialiser *s, CtGlobal *global) {
+    Function *function = ct_map_get(&s->functions, ct_key(global));
+    if (function != NULL) return function;
+    function = CT_NEW(s->p->context->arena, Function);
+    bool is_lam = global->body != NULL && global->body->kind == CORE_LAM && global->body->as.lam->origin == NULL;
+    function->fixed = is_lam ? find_fixed(s->p, global) : 0;
+    ct_map_set(s->p->context->arena, &s->functions, ct_key(global), function);
+    return function;
+}
+
+/* ---- which calls ---- */
+
+/* Whether the simplifier will put a λ that is bound to this parameter into the places where it is called. */
+static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, const CtLam *given) {
+    const CtLam *lam = global->body->as.lam;
+    ct_count_uses(&s->count, global->body);
+    const CtVarNotes *notes = ct_notes(&s->count, lam->params[index]);
+    uint32_t passed_on = 0;
+    CtCoreList work = {0};
+    ct_push(s->p->context->arena, &work, lam->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        ct_core_children(s->p->context->arena, core, &work);
+        if (core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL &&
+            core->as.call.of.fun->as.global == global)
+            passed_on++;
+    }
+    if (notes->pinned || notes->calls != notes->uses - passed_on) return false;
+    return notes->calls == 1 || ct_core_size(&s->count, given->body, SMALL + 1) <= SMALL;
+}
+
+/* The first fixed parameter for which the call gives a function that a copy can be made on; -1 for none. */
+static int find_known(Specialiser *s, const CtCore *app, const Function *function) {
+    CtGlobal *global = app->as.call.of.fun->as.global;
+    for (uint32_t i = 0; i < app->as.call.count; i++) {
+        CtCore *arg = app->as.call.args[i];
+        if ((function->fixed >> i & 1) == 0) continue;
+        if (arg->kind == CORE_GLOBAL && ct_core_is_atom(arg)) return (int)i;
+        if (arg->kind != CORE_LAM || arg->as.lam->origin != NULL) continue;
+        if (ct_core_size(&s->count, arg, MAX_LAM) >= MAX_LAM) continue;
+        ct_core_captures(s->p, arg->as.lam);
+        if (arg->as.lam->capture_count == 0 || will_be_inlined(s, global, i, arg->as.lam)) return (int)i;
+    }
+    return -1;
+}
+
+/* ---- making a copy ---- */
+
+typedef struct Copy {
+    Specialiser *s;
+    CtGlobal *old, *new;
+    uint32_t index; /* of the parameter that goes */
+    CtVar **extra;  /* what the λ captures, as parameters of the copy */
+    uint32_t extra_count;
+} Copy;
+
+/* The arguments of a call of the copy: all but one, then the captured variables. */
+static CtCore *call_copy(const Copy *c, const CtCore *app, CtVar *const *captured) {
+    CtProgram *p = c->s->p;
+    CtCore **args = CT_NEW_ARRAY(p->context->arena, CtCore *, app->as.call.count + c->extra_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < app->as.call.count; i++)
+        if (i != c->index) args[count++] = app->as.call.args[i];
+    for (uint32_t i = 0; i < c->extra_count; i++) args[count++] = ct_core_var(p, app->span, captured[i]);
+    return ct_core_app(p, app->span, ct_core_global(p, app->span, c->new), args, count);
+}
+
+static CtCore *redirect(void *data, CtCore *core) {
+    const Copy *c = data;
+    CtCore *mapped = ct_core_map(c->s->p, core, redirect, data);
+    bool own = mapped->kind == CORE_APP && mapped->as.call.of.fun->kind == CORE_GLOBAL &&
+               mapped->as.call.of.fun->as.global == c->old;
+    return own ? call_copy(c, mapped, c->extra) : mapped;
+}
+
+/* λrest, captured. let f = the function in body, with its own calls redirected to the copy. */
+static CtCore *copy_body(Copy *c, CtCore *given) {
+    CtProgram *p = c->s->p;
+    CtArena *arena = p->context->arena;
+    CtCore *fresh = ct_core_copy(p, c->old->body, NULL);
+    const CtLam *lam = fresh->as.lam;
+    CtMap replace = {0};
+    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, lam->count + c->extra_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lam->count; i++)
+        if (i != c->index) params[count++] = lam->params[i];
+    for (uint32_t i = 0; i < c->extra_count; i++) {
+        CtVar *captured = given->as.lam->captures[i];
+        c->extra[i] = params[count++] = ct_var_like(p, captured, captured->type);
+        ct_map_set(arena, &replace, ct_key(captured), ct_core_var(p, given->span, c->extra[i]));
+    }
+    CtCore *body = redirect(c, lam->body);
+    CtCore *function = ct_core_copy(p, given, &replace);
+    body = ct_core_let(p, given->span, lam->params[c->index], function, body);
+    return ct_core_lam(p, fresh->span, lam->name, params, count, body);
+}
+
+static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const CtLam *given) {
+    CtType **params = CT_NEW_ARRAY(p->context->arena, CtType *, type->count + c->extra_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i + 1 < type->count; i++)
+        if (i != c->index) params[count++] = type->parts[i];
+    for (uint32_t i = 0; i < c->extra_count; i++) params[count++] = given->captures[i]->type;
+    return ct_type_fun(p, params, count, type->parts[type->count - 1]);
+}
+
+/* A closed λ that is not put into its calls, as a global. */
+static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *lam) {
+    CtContext *context = s->p->context;
+    const char *name = ct_format(context->arena, "%s.λ%u", owner->name->text, ++function->numbered);
+    CtGlobal *global = ct_global_new(s->p, name, lam->type, lam->span);
+    global->body = ct_core_copy(s->p, lam, NULL);
+    global->is_library = owner->is_library;
+    return ct_core_global(s->p, lam->span, global);
+}
+
+static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, uint32_t index) {
+    CtProgram *p = s->p;
+    CtArena *arena = p->context->arena;
+    CtGlobal *old = app->as.call.of.fun->as.global;
+    CtCore *given = app->as.call.args[index];
+    if (given->kind == CORE_LAM && given->as.lam->capture_count == 0 && !will_be_inlined(s, old, index, given->as.lam))
+        given = as_global(s, old, function, given);
+    bool is_global = given->kind == CORE_GLOBAL;
+    uint32_t extra = is_global ? 0 : given->as.lam->capture_count;
+    Copy c = {s, old, NULL, index, CT_NEW_ARRAY(arena, CtVar *, extra), extra};
+    if (is_global) c.new = ct_map_get(&function->copies, ct_key(given->as.global) + index);
+    if (c.new == NULL) {
+        const char *name = is_global ? ct_format(arena, "%s{%s}", old->name->text, given->as.global->name->text)
+                                     : ct_format(arena, "%s{λ%u}", old->name->text, ++function->numbered);
+        c.new = ct_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->span);
+        c.new->is_library = old->is_library;
+        c.new->body = copy_body(&c, given);
+        if (is_global) ct_map_set(arena, &function->copies, ct_key(given->as.global) + index, c.new);
+        uint32_t generation = function->generation > s->generation ? function->generation : s->generation;
+        function_of(s, c.new)->generation = generation + 1;
+        uint32_t size = ct_core_size(&s->count, c.new->body, MAX_BODY + MAX_LAM);
+        s->fuel -= size < s->fuel ? size : s->fuel;
+    }
+    s->changes++;
+    return call_copy(&c, app, is_global ? NULL : given->as.lam->captures);
+}
+
+/* ---- every call of the program ---- */
+
+static CtCore *visit(void *data, CtCore *core) {
+    Specialiser *s = data;
+    if (core->kind == CORE_LAM && core->as.lam->origin != NULL) return core; /* left alone, with all that is in it */
+    core = ct_core_map(s->p, core, visit, data);
+    while (core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL) {
+        Function *function = function_of(s, core->as.call.of.fun->as.global);
+        if (function->fixed == 0 || function->generation >= GENERATIONS || s->generation >= GENERATIONS || s->fuel == 0)
+            break;
+        int index = find_known(s, core, function);
+        if (index < 0) break;
+        core = specialise_call(s, core, function, (uint32_t)index);
+    }
+    return core;
+}
+
+bool ct_core_specialise(CtProgram *p) {
+    Specialiser s = {.p = p, .count = {.p = p, .run = ++p->simplifier_runs}, .fuel = 5000};
+    for (uint32_t i = 0; i < p->globals.count; i++)
+        if (p->globals.items[i]->body != NULL) s.fuel += ct_core_size(&s.count, p->globals.items[i]->body, 100000);
+    for (uint32_t i = 0; i < p->globals.count; i++) { /* copies join at the end */
+        CtGlobal *global = p->globals.items[i];
+        if (global->body == NULL || !ct_core_within_depth(p->context->arena, global->body, MAX_DEPTH, false)) continue;
+        s.generation = function_of(&s, global)->generation;
+        CtCore *body = visit(&s, global->body);
+        if (body != global->body) global->body = body;
+    }
+    return s.changes > 0;
+}
