@@ -199,6 +199,8 @@ CtCore *ct_elab_nary(CtElab *el, CtExpr *expr, uint32_t k);
 /* A value of curried type as a function of k parameters; let-binds it where it is no atom. */
 CtCore *ct_elab_uncurry(CtElab *el, CtSpan span, CtCore *value, Ground *type, uint32_t k);
 CtCore *ct_elab_app(CtElab *el, CtExpr *expr);
+/* A chain of hundreds of operators; NULL when it is none. */
+CtCore *ct_elab_chain(CtElab *el, CtExpr *expr);
 /* Applies a known entity's callee to expressions. */
 CtCore *ct_elab_call_exprs(CtElab *el, CtSpan span, const Callee *callee, CtExpr **args, uint32_t count);
 

@@ -345,15 +345,47 @@ static void methods_that_are_left_out_are_named_where_they_are_used(void **state
             CT_E0406, 3);
 }
 
+static const char *chain_of(Fixture *f, const char *start, const char *link, int count) {
+    CtText text = ct_text(f->arena);
+    ct_text_puts(&text, start);
+    for (int i = 0; i < count; i++) ct_text_puts(&text, link);
+    ct_text_putc(&text, '\n');
+    return text.data;
+}
+
 static void too_deep_expressions_are_refused_once(void **state) {
     Fixture *f = *state;
-    CtText text = ct_text(f->arena);
-    ct_text_puts(&text, "x :: Double\nx = 0");
-    for (int i = 1; i < 20000; i++) ct_text_puts(&text, " + 1");
-    ct_text_putc(&text, '\n');
-    elaborate(f, text.data);
+    elaborate(f, chain_of(f, "x = True", " && True", 20000));
     assert_int_equal(f->context.error_count, 1);
     assert_string_equal(ct_error_name(f->context.diags->code), "E0404");
+}
+
+/* The deepest that calls, constructions and primitives are nested in each other. */
+static uint32_t nesting(const CtCore *core) {
+    uint32_t depth = 0;
+    while (core->kind == CORE_LET) {
+        uint32_t inner = nesting(core->as.let.rhs);
+        depth = inner > depth ? inner : depth;
+        core = core->as.let.body;
+    }
+    bool call = core->kind == CORE_APP || core->kind == CORE_PRIM || core->kind == CORE_CON;
+    for (uint32_t i = 0; call && i < core->as.call.count; i++) {
+        uint32_t inner = 1 + nesting(core->as.call.args[i]);
+        depth = inner > depth ? inner : depth;
+    }
+    return depth;
+}
+
+static void long_chains_of_operators_do_not_nest(void **state) {
+    Fixture *f = *state;
+    sound(f, chain_of(f, "x :: Double\nx = 0", " + 1", 20000));
+    assert_in_range(nesting(global(f, "x")->body), 100, 400);
+}
+
+static void long_chains_to_the_right_do_not_nest(void **state) {
+    Fixture *f = *state;
+    sound(f, chain_of(f, "x = \"\"", " ++ \"a\"", 20000));
+    assert_in_range(nesting(global(f, "x")->body), 100, 400);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -390,6 +422,8 @@ int main(void) {
         TEST(recursive_patterns_are_refused),
         TEST(instances_at_ever_larger_types_are_refused),
         TEST(methods_that_are_left_out_are_named_where_they_are_used),
+        TEST(long_chains_of_operators_do_not_nest),
+        TEST(long_chains_to_the_right_do_not_nest),
         TEST(too_deep_expressions_are_refused_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
