@@ -32,6 +32,10 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx);
 CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x);
 
+/* A new global (S) → Int that tells how many entries the method's trace (a tape, a Delta term) gets when `function`, a
+ * global (S) → T, is run at a point. NULL for a method that keeps none. */
+CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function);
+
 /* D[type] for a method. */
 CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type);
 /* D[g]: made on first need and kept. */

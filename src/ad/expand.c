@@ -174,3 +174,22 @@ CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *
     ct_ad_work(ad);
     return made;
 }
+
+CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
+    if (!ad->rules[method]->trace) return NULL;
+    CtType *type = function->type;
+    ct_ad_expand_global(ad, function);
+    CtVar *x = ct_var_new(ad->p, "x", type->parts[0]);
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtWrap wrap = {.span = function->span, .s = type->parts[0], .t = type->parts[1]};
+    wrap.x = ct_core_var(ad->p, function->span, x);
+    CtCore *f = ct_core_global(ad->p, function->span, function);
+    wrap.f = ct_seq_name(&seq, "f'", ct_ad_dual_of(ad, method, NULL, f));
+    CtCore *length = ad->rules[method]->trace(ad, &seq, &wrap);
+    CtCore *body = ct_core_lam(ad->p, function->span, "trace", &x, 1, ct_seq_close(&seq, length));
+    const char *name = ct_format(ad->arena, "trace.%s", function->name->text);
+    CtGlobal *made = ct_ad_new_global(ad, name, body->type, function->span);
+    made->body = body;
+    ct_ad_work(ad);
+    return made;
+}

@@ -76,6 +76,7 @@ typedef struct CtRules {
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, pullback) */
+    CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);        /* gives the trace's length; NULL: keeps none */
 } CtRules;
 
 extern const CtRules ct_forward_rules, ct_tape_rules;
@@ -97,7 +98,7 @@ struct CtAd {
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
-    bool busy;                  /* pending is being worked off */
+    bool busy; /* pending is being worked off */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */

@@ -113,22 +113,27 @@ static CtCore *lookup_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, C
 static const CtGeneric lookup = {
     .name = "lookup", .inputs = 1, .dual = {true}, .makes = true, .env = adjoints_type, .leaf = lookup_leaf};
 
-/* R[f] x = let (x', t) = Interleave_S x empty; (y, t) = D[f] (x', t)
- *          in (primal_T y, λdy. lookup_S x' (sweep t (seed_T y dy (zeros t)))) */
-static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
-    CtProgram *p = ad->p;
+/* let (x', t) = Interleave_S x empty; (y, t) = D[f] (x', t): what is written down on the way. */
+static void run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore **x, CtCore **y, CtCore **tape) {
     CtSpan span = wrap->span;
-    CtCore *empty = ct_core_global(p, span, ct_ad_library(ad, "tapeEmpty"));
+    CtCore *empty = ct_core_global(ad->p, span, ct_ad_library(ad, "tapeEmpty"));
     CtCore *parts[2], *args[2];
     CtCore *started = ct_generic(
         ad, &interleave,
         (CtGenericCall){.method = METHOD_TAPE, .span = span, .type = wrap->s, .ins = {wrap->x}, .state = empty});
-    ct_seq_open(seq, "x", "t", started, parts);
-    CtCore *x = args[0] = parts[0];
-    args[1] = parts[1];
-    ct_seq_open(seq, "y", "t", ct_core_app(p, span, wrap->f, args, 2), parts);
-    CtCore *y = parts[0], *tape = parts[1];
+    ct_seq_open(seq, "x", "t", started, args);
+    ct_seq_open(seq, "y", "t", ct_core_app(ad->p, span, wrap->f, args, 2), parts);
+    *x = args[0];
+    *y = parts[0];
+    *tape = parts[1];
+}
 
+/* R[f] x = … in (primal_T y, λdy. lookup_S x' (sweep t (seed_T y dy (zeros t)))) */
+static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+    CtProgram *p = ad->p;
+    CtSpan span = wrap->span;
+    CtCore *x, *y, *tape, *args[2];
+    run_forward(ad, seq, wrap, &x, &y, &tape);
     CtVar *dy = ct_var_new(p, "dy", wrap->t);
     CtCore *dy_use = ct_core_var(p, span, dy);
     CtCore *zeros = ct_ad_call(ad, span, ct_ad_library(ad, "tapeAdjoints"), &tape, 1);
@@ -145,6 +150,13 @@ static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     return ct_core_pair(p, span, value, pullback);
 }
 
+/* How many entries the tape gets. */
+static CtCore *trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+    CtCore *x, *y, *tape;
+    run_forward(ad, seq, wrap, &x, &y, &tape);
+    return ct_ad_call(ad, wrap->span, ct_ad_library(ad, "tapeEntries"), &tape, 1);
+}
+
 static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_jvp_from_vjp(ad, seq, wrap, METHOD_TAPE); }
 
 const CtRules ct_tape_rules = {.real = real,
@@ -153,4 +165,5 @@ const CtRules ct_tape_rules = {.real = real,
                                .primal = primal,
                                .operation = operation,
                                .jvp = jvp,
-                               .vjp = vjp};
+                               .vjp = vjp,
+                               .trace = trace};

@@ -41,6 +41,7 @@ static CtGlobal *library(void *user, const char *name) {
         {"tapePush1", {t, i, d, entry}, 3},
         {"tapePush2", {t, i, d, i, d, entry}, 5},
         {"tapeAdjoints", {t, f->reals}, 1},
+        {"tapeEntries", {t, i}, 1},
         {"tapeSeed", {f->reals, i, d, f->reals}, 3},
         {"tapeSweep", {t, f->reals, f->reals}, 2},
     };
@@ -365,6 +366,17 @@ static void functions_cannot_be_arguments(void **state) {
     assert_int_equal(f->context.diags->code, CT_E0401);
 }
 
+static void length_of_the_trace(void **state) {
+    Fixture *f = *state;
+    CtGlobal *function = define(f, "f", sample(f));
+    CtAd *ad = expand(f, METHOD_TAPE);
+    CtGlobal *trace = ct_ad_trace(ad, METHOD_TAPE, function);
+    assert_non_null(trace);
+    assert_ptr_equal(ct_type_fun_result(trace->type), f->p->int_type);
+    assert_null(ct_core_lint(f->p));
+    assert_null(ct_ad_trace(ad, METHOD_FORWARD, function));
+}
+
 static void methods_by_name(void **state) {
     (void)state;
     CtMethod method;
@@ -388,6 +400,7 @@ int main(void) {
         TEST(unknown_functions),
         TEST(recursion_through_derivatives),
         TEST(functions_cannot_be_arguments),
+        TEST(length_of_the_trace),
         TEST(methods_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
