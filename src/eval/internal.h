@@ -136,6 +136,8 @@ bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *arg
 /* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */
 bool ct_stack_reserve(Machine *m, size_t words);
 bool ct_refuel(Machine *m);
+/* After a run: a stack that has grown very large gives its memory back. */
+void ct_stack_trim(Machine *m);
 
 static inline CtCode *frame_code(const CtWord *fp) { return (CtCode *)(uintptr_t)fp[FRAME_CODE].integer; }
 static inline const uint32_t *frame_return(const CtWord *fp) {

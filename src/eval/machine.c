@@ -126,5 +126,6 @@ bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *arg
     for (uint32_t i = 0; i < count; i++) m->fp[i] = args[i];
     if (!run(m, code)) return false;
     *result = m->fp[0];
+    ct_stack_trim(m);
     return true;
 }

@@ -4,7 +4,7 @@
 
 #include "eval/internal.h"
 
-enum { SLICE = 1 << 20 };
+enum { SLICE = 1 << 20, STACK_KEPT = 4 * 1024 * 1024 /* words */ };
 
 bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) {
     va_list list;
@@ -59,6 +59,16 @@ bool ct_stack_reserve(Machine *m, size_t words) {
     m->fp = stack + used;
     m->stack_end = stack + wanted;
     return true;
+}
+
+void ct_stack_trim(Machine *m) {
+    size_t size = (size_t)(m->stack_end - m->stack);
+    if (size <= STACK_KEPT) return;
+    CtWord *stack = realloc(m->stack, STACK_KEPT * sizeof(CtWord));
+    if (stack == NULL) return;
+    ct_heap_refund(m->heap, (size - STACK_KEPT) * sizeof(CtWord));
+    m->stack = stack;
+    m->stack_end = stack + STACK_KEPT;
 }
 
 bool ct_refuel(Machine *m) {
