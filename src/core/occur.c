@@ -53,6 +53,16 @@ static void count_group(CtSimplifier *s, CtCore *core) {
     }
 }
 
+/* The function that an array operation or a derivative applies: a λ there is as good as called in place. */
+static const CtCore *function_argument(const CtCore *core) {
+    int index = 0;
+    if (core->kind == CORE_ARRAY)
+        index = ct_array_info(core->as.call.of.array)->function;
+    else if (core->as.call.of.deriv != DERIV_JVP && core->as.call.of.deriv != DERIV_VJP)
+        index = -1;
+    return index >= 0 && (uint32_t)index < core->as.call.count ? core->as.call.args[index] : NULL;
+}
+
 /* Counts all children but the last, which it returns. */
 static CtCore *count_but_last(CtSimplifier *s, CtCore *core) {
     switch (core->kind) {
@@ -83,12 +93,16 @@ static CtCore *count_but_last(CtSimplifier *s, CtCore *core) {
         if (core->as.call.of.fun->kind == CORE_VAR) ct_notes(s, core->as.call.of.fun->as.var)->calls++;
         ct_count_uses(s, core->as.call.of.fun);
         break;
+    case CORE_ARRAY:
+    case CORE_DERIV: {
+        const CtCore *fun = function_argument(core);
+        if (fun != NULL && fun->kind == CORE_VAR) ct_notes(s, fun->as.var)->calls++;
+        break;
+    }
     case CORE_TUPLE:
     case CORE_CON:
     case CORE_PRIM:
-    case CORE_ARRAY:
     case CORE_ARRAY_LIT:
-    case CORE_DERIV:
     case CORE_DUAL: break;
     }
     uint32_t count = core->as.call.count;

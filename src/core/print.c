@@ -391,7 +391,7 @@ static void put_operand(Printer *pr, CtCore *core, int level) {
         return;
     }
     uint32_t indent = pr->indent;
-    pr->indent = pr->column;
+    pr->indent = pr->column + (level_of(core) < level);
     put_term(pr, core, level);
     pr->indent = indent;
 }
@@ -442,9 +442,15 @@ static void put_infix(Printer *pr, CtCore *core, const Infix *infix) {
     bool none = infix->level == COMPARE;
     uint32_t indent = pr->indent, column = pr->column;
     put_operand(pr, core->as.call.args[0], right || none ? infix->level + 1 : infix->level);
-    if (pr->flat || pr->column + 4 < WIDTH) put(pr, " ");
     pr->indent = column;
-    if (!pr->flat && !fits(pr, core->as.call.args[1], infix->level + 1)) line(pr);
+    uint32_t room = pr->column;
+    pr->column += 3; /* of the operator and the spaces around it */
+    bool same_line = pr->flat || (pr->column < WIDTH && fits(pr, core->as.call.args[1], infix->level + 1));
+    pr->column = room;
+    if (same_line)
+        put(pr, " ");
+    else
+        line(pr);
     put(pr, infix->symbol);
     put(pr, " ");
     put_operand(pr, core->as.call.args[1], right ? infix->level : infix->level + 1);
@@ -502,7 +508,7 @@ static void put_letrec_binds(Printer *pr, CtCore *core) {
         put(pr, " ");
         bind_and_put(pr, lam->params, lam->count, " ");
         put(pr, lam->count > 0 ? " =" : "=");
-        pr->indent = indent + 7;
+        pr->indent = indent + 2;
         put_rest(pr, lam->body);
         leave_scope(pr, scope);
     }

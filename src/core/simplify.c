@@ -419,10 +419,23 @@ static CtCore **simp_args(CtSimplifier *s, const CtCore *core, uint32_t count) {
     return args;
 }
 
+/* An array operation on a small local function has it in place: engines make a loop of that. */
+static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
+    int index = ct_array_info(array->as.call.of.array)->function;
+    if (index < 0 || array->as.call.args[index]->kind != CORE_VAR) return;
+    CtCore *known = ct_notes(s, array->as.call.args[index]->as.var)->known;
+    if (known == NULL || known->kind != CORE_LAM) return;
+    CtCore *copy = copied_lam(s, known);
+    if (copy == NULL) return;
+    array->as.call.args[index] = copy;
+    s->changes++;
+}
+
 static CtCore *simp_call(CtSimplifier *s, CtCore *core) {
     CtCore *copy = node(s, core);
     if (core->kind == CORE_APP) copy->as.call.of.fun = simp(s, core->as.call.of.fun);
     copy->as.call.args = simp_args(s, core, core->as.call.count);
+    if (core->kind == CORE_ARRAY) put_lam_in_sight(s, copy);
     if (core->kind != CORE_PRIM) return copy;
     CtCore *folded = ct_fold(s->p, copy);
     if (folded != NULL) s->changes++;
@@ -506,7 +519,10 @@ static CtCore *next_in_place(CtSimplifier *s, const CtCore *let) {
     CtCore *rhs = let->as.let.rhs, *body = let->as.let.body;
     const CtVarNotes *notes = ct_notes(s, var);
     if (notes->uses != 1 || notes->pinned || notes->crosses) return NULL;
-    bool direct = body->kind == CORE_VAR || (body->kind == CORE_CASE && body->as.cases.scrutinee->kind == CORE_VAR);
+    const CtCore *first = body->kind == CORE_CASE     ? body->as.cases.scrutinee
+                          : body->kind == CORE_UNPACK ? body->as.let.rhs
+                                                      : body;
+    bool direct = first->kind == CORE_VAR;
     if (!direct && ct_core_size(s, rhs, MAX_WEIGHT) >= MAX_WEIGHT) return NULL;
     CtCore *result = ct_put_first(s, body, var, rhs);
     if (result != NULL) s->changes++;

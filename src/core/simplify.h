@@ -7,7 +7,8 @@
 typedef struct CtVarNotes {
     uint32_t run; /* of the simplifier that wrote them; older ones count as absent */
     /* found before simplifying */
-    uint32_t uses, calls, opens; /* occurrences; as the function of an APP; taken apart by CASE, PROJ or UNPACK */
+    uint32_t uses, calls, opens; /* occurrences; as the function of an APP, of an array operation or a derivative; taken
+                                    apart by CASE, PROJ or UNPACK */
     uint32_t inner_uses;         /* of a LETREC's variable: occurrences in the group's own λs */
     uint32_t depth;              /* λs around the binder */
     bool crosses;                /* occurs under a λ that the binder is not under */
