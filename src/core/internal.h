@@ -23,6 +23,10 @@ bool ct_prim_is_total(CtPrim prim);
 /* A new λ node with the parameters, name and origin of an old one, in no group. */
 CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
 
+/* A copy for the place of a call. Where the call is the user's, what comes from the library is placed there, so that a
+ * failure inside names a line of the user's. */
+CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call);
+
 typedef CT_VEC(CtCore *) CtCoreList;
 /* Appends the direct children, in evaluation order. */
 void ct_core_children(CtArena *arena, CtCore *core, CtCoreList *out);

@@ -153,6 +153,7 @@ typedef struct Copier {
     CtProgram *p;
     CtMap vars; /* CtVar * -> CtVar *, of the binders met */
     const CtMap *replace;
+    CtSpan call; /* where the copy comes to stand, for what is the library's; no place: everything keeps its own */
 } Copier;
 
 static CtCore *copy_term(Copier *c, CtCore *core);
@@ -249,6 +250,10 @@ static CtCore **copy_but_last(Copier *c, CtCore *copy) {
     return NULL;
 }
 
+static bool is_library(const CtProgram *p, CtSpan span) {
+    return span.source == 0 || p->context->sources.items[span.source].is_library;
+}
+
 static CtCore *copy_term(Copier *c, CtCore *core) {
     CtCore *result = core;
     for (CtCore **place = &result; place != NULL;) {
@@ -259,6 +264,7 @@ static CtCore *copy_term(Copier *c, CtCore *core) {
         }
         /* A λ's head is made from the old node, which *place still names. */
         *place = shallow(c->p, old);
+        if (c->call.source != 0 && is_library(c->p, old->span)) (*place)->span = c->call;
         place = copy_but_last(c, *place);
     }
     return result;
@@ -266,6 +272,11 @@ static CtCore *copy_term(Copier *c, CtCore *core) {
 
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace) {
     Copier copier = {.p = p, .replace = replace};
+    return copy_term(&copier, core);
+}
+
+CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call) {
+    Copier copier = {.p = p, .call = is_library(p, call) ? CT_NO_SPAN : call};
     return copy_term(&copier, core);
 }
 

@@ -126,11 +126,11 @@ static CtCore *beta(CtSimplifier *s, const CtCore *app, const CtLam *lam) {
     return bind_all(s, app->span, lam->params, app->as.call.args, lam->count, lam->body);
 }
 
-static CtCore *copied_lam(CtSimplifier *s, CtCore *lam) {
+static CtCore *copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call) {
     uint32_t size = ct_core_size(s, lam, MAX_COPY);
     if (size >= MAX_COPY || size > s->fuel) return NULL;
     s->fuel -= size;
-    CtCore *copy = ct_core_copy(s->p, lam, NULL);
+    CtCore *copy = ct_core_copy_inlined(s->p, lam, call);
     ct_count_uses(s, copy);
     return copy;
 }
@@ -140,12 +140,12 @@ static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     if (fun->kind == CORE_LAM) return fun;
     if (fun->kind == CORE_GLOBAL) {
         CtCore *lam = ct_inlinable(s, fun->as.global, app->as.call.args, app->as.call.count);
-        return lam != NULL ? copied_lam(s, lam) : NULL;
+        return lam != NULL ? copied_lam(s, lam, app->span) : NULL;
     }
     if (fun->kind != CORE_VAR) return NULL;
     CtCore *known = ct_notes(s, fun->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return NULL;
-    return copied_lam(s, known);
+    return copied_lam(s, known, app->span);
 }
 
 /* NULL when the application stays; then *app is it with its function's head done. */
@@ -425,7 +425,7 @@ static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
     if (index < 0 || array->as.call.args[index]->kind != CORE_VAR) return;
     CtCore *known = ct_notes(s, array->as.call.args[index]->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return;
-    CtCore *copy = copied_lam(s, known);
+    CtCore *copy = copied_lam(s, known, CT_NO_SPAN);
     if (copy == NULL) return;
     array->as.call.args[index] = copy;
     s->changes++;
