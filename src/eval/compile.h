@@ -13,7 +13,9 @@
 
 #include "eval/internal.h"
 
-enum { NO_SLOT = UINT32_MAX, DEPTH_LIMIT = 4000 };
+/* A term nested deeper than OUTLINE_DEPTH becomes a code of its own, called with what it uses: so no depth of nesting
+ * exhausts the C stack. */
+enum { NO_SLOT = UINT32_MAX, OUTLINE_DEPTH = 1000 };
 
 typedef enum LocalKind {
     LOCAL_SLOT,    /* a parameter, a let, a field: owned */
@@ -55,9 +57,8 @@ typedef struct Compile {
     CtCode *code;
     CtMap by_var; /* variable's id -> Local */
     CT_VEC(Local *) locals;
-    uint32_t depth, level;
-    bool too_deep;
-    CtSpan deep_span;
+    CtMap outlined; /* term -> CtCode */
+    uint32_t level; /* loops around the term being walked */
     Words ledger;
     /* ownership */
     Words trail; /* locals that became live, in order */
@@ -79,8 +80,13 @@ typedef struct Compile {
 } Compile;
 
 /* scope.c */
-bool ct_compile_scope(Compile *c);
+void ct_compile_scope(Compile *c);
 Local *ct_compile_local(Compile *c, const CtVar *var);
+
+/* The code of a term that is nested too deeply, or NULL. */
+static inline CtCode *outlined_code(const Compile *c, const CtCore *e) {
+    return c->outlined.count == 0 ? NULL : ct_map_get(&c->outlined, ct_key(e));
+}
 
 /* ownership.c: fills the ledger. */
 void ct_compile_ownership(Compile *c);
@@ -190,6 +196,7 @@ uint32_t emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* A call with arguments in slots: of a known code (fun NULL), or of the closure that it takes. */
 uint32_t emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
                    uint32_t want, bool is_pointer);
+uint32_t emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
 uint32_t emit_closure(Compile *c, CtCore *e, uint32_t want);
 /* A function of a group as a value. */
 uint32_t emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want);

@@ -180,6 +180,8 @@ static void emit_unpack(Compile *c, CtCore *e) {
 
 /* The value of e in a slot; in tail position the frame has ended and there is none. */
 uint32_t emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
+    CtCode *outlined = outlined_code(c, e);
+    if (outlined != NULL) return emit_outlined(c, outlined, e, want, tail);
     for (;;) {
         if (e->kind == CORE_LET) {
             emit_let(c, e);
@@ -218,10 +220,6 @@ bool ct_code_compile(Machine *m, CtCode *code) {
     code->cost = 0;
     ct_compile_scope(&c);
     ct_compile_ownership(&c);
-    if (c.too_deep) {
-        m->error_span = c.deep_span;
-        return ct_raise(m, CT_E0404, "this expression is nested too deeply");
-    }
     c.read = c.ledger.count;
     if (code->lam != NULL) {
         emit_params(&c);

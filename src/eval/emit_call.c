@@ -168,6 +168,14 @@ uint32_t emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
     return emit_call_of(c, e->span, callee, callee.has_fun ? all : ops, count, want, ct_type_is_pointer(e->type), tail);
 }
 
+/* A term that is nested too deeply: its code is called with what it uses as environment. Counts no steps of its own. */
+uint32_t emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {
+    bool has_env = code->lam->capture_count > 0;
+    Operand env = {.slot = 0};
+    if (has_env) env = operand_slot(emit_captures(c, code, NO_SLOT, e->span), true, true);
+    return emit_call_of(c, e->span, (Callee){code, false, has_env}, &env, 0, want, ct_type_is_pointer(e->type), tail);
+}
+
 /* ---- constants and duals ---- */
 
 uint32_t emit_constant(Compile *c, CtCore *e, uint32_t want) {

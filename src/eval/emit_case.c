@@ -184,9 +184,10 @@ typedef struct Switch {
     uint32_t table;    /* its first jump word; costs stand behind each */
 } Switch;
 
-static bool jumps_by_itself(const CtCore *e, uint32_t count) {
+static bool jumps_by_itself(const Compile *c, const CtCore *e, uint32_t count) {
     const CtCore *scrutinee = e->as.cases.scrutinee;
-    return count == 2 && scrutinee->kind == CORE_PRIM && ct_prim_info(scrutinee->as.call.of.prim)->result == 'B' &&
+    return count == 2 && outlined_code(c, scrutinee) == NULL && scrutinee->kind == CORE_PRIM &&
+           ct_prim_info(scrutinee->as.call.of.prim)->result == 'B' &&
            ct_prim_info(scrutinee->as.call.of.prim)->args[0] != 'S';
 }
 
@@ -271,7 +272,7 @@ static void open_alternative(Compile *c, Switch *s, const Alternative *a) {
 
 static void read_scrutinee(Compile *c, Switch *s) {
     CtCore *scrutinee = s->e->as.cases.scrutinee;
-    if (jumps_by_itself(s->e, s->count)) {
+    if (jumps_by_itself(c, s->e, s->count)) {
         s->scrutinee = (Operand){.slot = NO_SLOT};
     } else if (is_var(scrutinee)) {
         s->local = ct_compile_local(c, scrutinee->as.var);

@@ -66,10 +66,9 @@ static void add_help(Machine *m, CtDiag *diag) {
 
 /* Releases all that the run holds, then says what was wrong. */
 static bool failed(Machine *m) {
-    CtSpan span = m->error_span.source != 0 ? m->error_span : failing_place(m);
+    CtSpan span = failing_place(m);
     ct_unwind(m);
     ct_stack_trim(m);
-    m->error_span = CT_NO_SPAN;
     CtArena *arena = m->program->context->arena;
     if (m->arena_failed) {
         m->arena_failed = false;

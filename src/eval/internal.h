@@ -109,7 +109,6 @@ struct CtEval {
     bool arena_failed;
     /* the error that is being raised; E0000: it stands in the context already */
     CtErrorCode error;
-    CtSpan error_span; /* where the failing place is not that of m->pc */
     const char *error_text;
     char error_buffer[400];
 };
@@ -126,7 +125,7 @@ bool ct_code_prepare(Machine *m, CtCode *code);
 CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 void ct_codes_free(Machine *m);
 
-/* emit.c: compiles; memory failures jump through the arena's handler. False with an error raised. */
+/* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
 bool ct_code_compile(Machine *m, CtCode *code);
 
 /* machine.c: calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand

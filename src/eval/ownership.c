@@ -272,13 +272,12 @@ static void walk_node(Compile *c, CtCore *e) {
 }
 
 static void walk(Compile *c, CtCore *e) {
-    if (++c->depth > DEPTH_LIMIT) {
-        if (!c->too_deep) c->deep_span = e->span;
-        c->too_deep = true;
+    CtCode *outlined = outlined_code(c, e);
+    if (outlined != NULL) {
+        walk_lam(c, outlined->lam);
     } else {
         walk_node(c, e);
     }
-    c->depth--;
 }
 
 void ct_compile_ownership(Compile *c) {

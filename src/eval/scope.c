@@ -2,8 +2,9 @@
 #include "eval/compile.h"
 
 typedef struct Visit {
-    const CtCore *core;
-    uint32_t level;
+    CtCore *core;
+    uint32_t level; /* loops around it */
+    uint32_t depth; /* of nesting */
 } Visit;
 
 typedef CT_VEC(Visit) Visits;
@@ -52,66 +53,99 @@ static void add_group(Compile *c, const CtCore *letrec, uint32_t level) {
     }
 }
 
-static void visit_args(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
+static void visit_later(Compile *c, Visits *todo, CtCore *e, uint32_t level, uint32_t depth) {
+    ct_push(c->arena, todo, (Visit){e, level, depth});
+}
+
+static void visit_args(Compile *c, Visits *todo, const CtCore *e, Visit at) {
     int function = e->kind == CORE_ARRAY ? ct_array_function_index(e->as.call.of.array) : -1;
     for (uint32_t i = 0; i < e->as.call.count; i++) {
-        const CtCore *arg = e->as.call.args[i];
+        CtCore *arg = e->as.call.args[i];
         if ((int)i == function && is_inline_function(arg)) {
-            add_vars(c, arg->as.lam->params, arg->as.lam->count, level + 1);
-            ct_push(c->arena, todo, (Visit){arg->as.lam->body, level + 1});
+            add_vars(c, arg->as.lam->params, arg->as.lam->count, at.level + 1);
+            visit_later(c, todo, arg->as.lam->body, at.level + 1, at.depth + 1);
         } else {
-            ct_push(c->arena, todo, (Visit){arg, level});
+            visit_later(c, todo, arg, at.level, at.depth + 1);
         }
     }
-    if (e->kind == CORE_APP) ct_push(c->arena, todo, (Visit){e->as.call.of.fun, level});
+    if (e->kind == CORE_APP) visit_later(c, todo, e->as.call.of.fun, at.level, at.depth + 1);
 }
 
-static void visit_case(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
-    ct_push(c->arena, todo, (Visit){e->as.cases.scrutinee, level});
+/* A long list is one thing, however many cells it has. */
+static void visit_con(Compile *c, Visits *todo, CtCore *e, Visit at) {
+    const CtCore *tail;
+    uint32_t count = ct_compile_spine(e, &tail);
+    if (count < SPINE_MIN) {
+        visit_args(c, todo, e, at);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        visit_later(c, todo, e->as.call.args[0], at.level, at.depth + 1);
+        e = e->as.call.args[1];
+    }
+    visit_later(c, todo, e, at.level, at.depth + 1);
+}
+
+static void visit_case(Compile *c, Visits *todo, const CtCore *e, Visit at) {
+    visit_later(c, todo, e->as.cases.scrutinee, at.level, at.depth + 1);
     for (uint32_t i = 0; i < e->as.cases.count; i++) {
         const CtCase *branch = &e->as.cases.cases[i];
-        add_vars(c, branch->vars, branch->con->count, level);
-        ct_push(c->arena, todo, (Visit){branch->body, level});
+        add_vars(c, branch->vars, branch->con->count, at.level);
+        visit_later(c, todo, branch->body, at.level, at.depth + 1);
     }
-    if (e->as.cases.otherwise != NULL) ct_push(c->arena, todo, (Visit){e->as.cases.otherwise, level});
+    if (e->as.cases.otherwise != NULL) visit_later(c, todo, e->as.cases.otherwise, at.level, at.depth + 1);
 }
 
-static void visit(Compile *c, Visits *todo, const CtCore *e, uint32_t level) {
+/* The term as a function of nothing that captures what it uses. */
+static void outline(Compile *c, CtCore *e) {
+    CtLam *lam = CT_NEW(c->arena, CtLam);
+    lam->body = e;
+    ct_map_set(c->arena, &c->outlined, ct_key(e), ct_code_of_lam(c->m, lam));
+}
+
+static void visit(Compile *c, Visits *todo, Visit at) {
+    CtCore *e = at.core;
+    bool is_leaf =
+        is_var(e) || is_literal(e) || e->kind == CORE_GLOBAL || e->kind == CORE_STRING || e->kind == CORE_LAM;
+    if (at.depth >= OUTLINE_DEPTH && !is_leaf) {
+        outline(c, e);
+        return;
+    }
     switch (e->kind) {
     case CORE_VAR:
     case CORE_GLOBAL:
     case CORE_LIT:
     case CORE_STRING:
     case CORE_LAM: return; /* a λ has its own code */
+    case CORE_CON: visit_con(c, todo, e, at); return;
     case CORE_APP:
     case CORE_TUPLE:
-    case CORE_CON:
     case CORE_PRIM:
     case CORE_ARRAY:
     case CORE_ARRAY_LIT:
     case CORE_DERIV:
-    case CORE_DUAL: visit_args(c, todo, e, level); return;
+    case CORE_DUAL: visit_args(c, todo, e, at); return;
     case CORE_LET:
     case CORE_UNPACK:
-        add_vars(c, e->as.let.vars, e->as.let.count, level);
-        ct_push(c->arena, todo, (Visit){e->as.let.rhs, level});
-        ct_push(c->arena, todo, (Visit){e->as.let.body, level});
+        add_vars(c, e->as.let.vars, e->as.let.count, at.level);
+        visit_later(c, todo, e->as.let.rhs, at.level, at.depth + 1);
+        visit_later(c, todo, e->as.let.body, at.level, at.depth);
         return;
     case CORE_LETREC:
-        add_group(c, e, level);
-        ct_push(c->arena, todo, (Visit){e->as.letrec.body, level});
+        add_group(c, e, at.level);
+        visit_later(c, todo, e->as.letrec.body, at.level, at.depth);
         return;
-    case CORE_PROJ: ct_push(c->arena, todo, (Visit){e->as.proj.tuple, level}); return;
-    case CORE_CASE: visit_case(c, todo, e, level); return;
+    case CORE_PROJ: visit_later(c, todo, e->as.proj.tuple, at.level, at.depth + 1); return;
+    case CORE_CASE: visit_case(c, todo, e, at); return;
     case CORE_FAIL:
-        if (e->as.fail.text == NULL) ct_push(c->arena, todo, (Visit){e->as.fail.message, level});
+        if (e->as.fail.text == NULL) visit_later(c, todo, e->as.fail.message, at.level, at.depth + 1);
         return;
     }
 }
 
-bool ct_compile_scope(Compile *c) {
+void ct_compile_scope(Compile *c) {
     CtLam *lam = c->code->lam;
-    const CtCore *body = lam == NULL ? c->code->global->body : lam->body;
+    CtCore *body = lam == NULL ? c->code->global->body : lam->body;
     if (lam != NULL) {
         for (uint32_t i = 0; i < lam->count; i++) add_local(c, LOCAL_SLOT, lam->params[i], 0)->slot = i;
         for (uint32_t i = 0; i < lam->capture_count; i++) {
@@ -124,12 +158,8 @@ bool ct_compile_scope(Compile *c) {
         }
     }
     Visits todo = {0};
-    ct_push(c->arena, &todo, (Visit){body, 0});
-    while (todo.count > 0) {
-        Visit next = todo.items[--todo.count];
-        visit(c, &todo, next.core, next.level);
-    }
-    return true;
+    visit_later(c, &todo, body, 0, 0);
+    while (todo.count > 0) visit(c, &todo, todo.items[--todo.count]);
 }
 
 uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail) {
