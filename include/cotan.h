@@ -28,9 +28,27 @@ typedef struct cotan_limits {
 
 const char *cotan_version(void);
 
+/* The methods of differentiation, in the order in which the papers climb. NULL past the last. */
+typedef struct cotan_method {
+    const char *name;   /* "tape" */
+    const char *what;   /* one line */
+    const char *figure; /* of the paper */
+    bool reverse;
+} cotan_method;
+const cotan_method *cotan_method_at(size_t index);
+
+/* What an error code such as "E0301" means, and its title (may be NULL). NULL when there is no such code. */
+const char *cotan_explain(const char *code, const char **title);
+
 /* NULL only when there is no memory at all. limits may be NULL. */
 cotan_context *cotan_open(const cotan_limits *limits);
 void cotan_close(cotan_context *context);
+
+/* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a signal
+ * handler may call. */
+void cotan_interrupt(cotan_context *context);
+/* Whether Core is checked after every pass, at a small cost: for tests. */
+void cotan_check_passes(cotan_context *context, bool check);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
@@ -72,7 +90,7 @@ typedef struct cotan_result {
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
     uint64_t steps, primal_steps, trace;
     bool has_trace;
-    size_t peak_memory;
+    size_t peak_memory; /* bytes of the last run */
 } cotan_result;
 
 /* Runs. The result's strings belong to the program and live until the next call with it. */
@@ -82,6 +100,24 @@ cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cot
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
 /* The Core of one function (NULL: of all), after simplification. */
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
+
+/* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
+cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
+
+/* Holds the derivatives of a function at a point against finite differences, and against each other. */
+typedef struct cotan_check_row {
+    const char *what;
+    double derivative, expected; /* where they differ most */
+    double difference;           /* relative to the larger of 1 and the values */
+    bool agrees;
+} cotan_check_row;
+typedef struct cotan_check_result {
+    const cotan_check_row *rows; /* belong to the program until the next call with it */
+    size_t count;
+    bool agrees;
+} cotan_check_result;
+cotan_error *cotan_check(cotan_program *program, const char *function, const char *at, const char *method,
+                         cotan_check_result *out);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ static bool pass_parse(CtBuild *build, const CtEntry *entry) {
     for (uint32_t i = 0; i < ct_embedded_count; i++) {
         const struct CtEmbedded *library = &ct_embedded[i];
         uint32_t source = ct_source_add(context, library->name, library->text, library->length, true);
+        if (strcmp(library->name, "lib/entry.cot") == 0) build->entry_source = source;
         CtModule *module = ct_parse_module(context, source);
         if (module == NULL) return false;
         build->libraries[build->library_count++] = module;
@@ -60,13 +61,14 @@ static CtExpr *entry_expression(CtBuild *build, const CtEntry *entry);
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     CtExpr *expr = entry_expression(build, entry);
     if (expr == NULL) return false;
-    ct_types_prefer_double(build->types, entry->mode != COTAN_RUN);
+    ct_types_prefer_double(build->types, entry->prefer_double);
     bool sound = ct_infer_expression(build->types, expr, NULL);
     ct_types_prefer_double(build->types, false);
     if (!sound) return false;
     build->program = ct_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
-    build->ad = ct_ad_new(build->program, entry->method);
+    build->ad = ct_ad_new(build->program, entry->reverse);
+    ct_ad_jvp_in(build->ad, build->entry_source, entry->method);
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     return build->entry != NULL && build->context.error_count == 0;
 }
@@ -99,13 +101,7 @@ static void dump(CtBuild *build) {
             ct_text_puts(out, "\n");
         }
     } else if (build->types != NULL) {
-        CtEntity **entities;
-        uint32_t count = ct_module_entities(build->types, build->module, &entities);
-        for (uint32_t i = 0; i < count; i++) {
-            ct_text_printf(out, "%s :: ", entities[i]->name->text);
-            ct_scheme_print(out, build->types, &entities[i]->scheme);
-            ct_text_puts(out, "\n");
-        }
+        ct_build_types(build, NULL, out);
     } else {
         for (uint32_t i = 0; i < build->module->decls.count; i++) {
             const CtDecl *decl = &build->module->decls.items[i];
@@ -289,7 +285,29 @@ static CtExpr *entry_expression(CtBuild *build, const CtEntry *entry) {
     return expr;
 }
 
-/* ---- Core for printing ---- */
+/* ---- types and Core for printing ---- */
+
+bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
+    CtEntity **entities, *one = NULL;
+    uint32_t count = ct_module_entities(build->types, build->module, &entities);
+    if (name != NULL) {
+        one = find(build, name);
+        if (one == NULL) {
+            unknown_function(build, name);
+            return false;
+        }
+        entities = &one;
+        count = 1;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text = entities[i]->name->text;
+        bool is_operator = ct_is_operator_name(entities[i]->name);
+        ct_text_printf(out, is_operator ? "(%s) :: " : "%s :: ", text);
+        ct_scheme_print(out, build->types, &entities[i]->scheme);
+        ct_text_puts(out, "\n");
+    }
+    return true;
+}
 
 bool ct_build_core(CtBuild *build, const char *name, CtText *out) {
     CtEntity **entities, *one = NULL;

@@ -46,7 +46,7 @@ typedef struct CtBuild {
     CtFixities fixities;
     CtTypes *types;
     CtModule *libraries[8], *module;
-    uint32_t library_count;
+    uint32_t library_count, entry_source; /* of lib/entry.cot */
     /* elaborate… */
     CtProgram *program;
     CtElab *elab;
@@ -59,7 +59,9 @@ typedef struct CtBuild {
 typedef struct CtEntry {
     cotan_mode mode;
     const char *function;
-    CtMethod method;
+    CtMethod method;    /* of what is asked */
+    CtMethod reverse;   /* of the reverse derivatives inside the program */
+    bool prefer_double; /* types left open become Double rather than Int */
 } CtEntry;
 
 /* A new build of a source, through `infer`. The text is borrowed. NULL only without memory; whether it is sound is said by
@@ -72,6 +74,9 @@ void ct_build_free(CtBuild *build);
 bool ct_build_entry(CtBuild *build, const CtEntry *entry);
 /* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
 bool ct_build_core(CtBuild *build, const char *name, CtText *out);
+
+/* "name :: type" lines: of one name, or of all that the module defines (name NULL). */
+bool ct_build_types(CtBuild *build, const char *name, CtText *out);
 
 /* The number of parameters of a top-level function's type; -1 when there is no such name. */
 int ct_build_arity(CtBuild *build, const char *function);

@@ -1,0 +1,431 @@
+/* The public C API over sessions. Every function that works installs a handler for the end of memory, and computes in
+ * the C locale, so that numbers are read and printed alike whatever the host program has set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "session.h"
+
+const char *cotan_version(void) { return CT_VERSION; }
+
+/* ---- tables ---- */
+
+const cotan_method *cotan_method_at(size_t index) {
+    static const cotan_method methods[] = {
+#define CT_METHOD(id, name, rules, reverse, library, figure, what) {name, what, figure, reverse},
+#include "ad/methods.def"
+#undef CT_METHOD
+    };
+    return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
+}
+
+const char *cotan_explain(const char *code, const char **title) {
+    for (int i = 1; i < CT_ERROR_COUNT; i++) {
+        if (strcmp(ct_error_name((CtErrorCode)i), code) != 0) continue;
+        if (title) *title = ct_error_title((CtErrorCode)i);
+        return ct_error_explanation((CtErrorCode)i);
+    }
+    return NULL;
+}
+
+/* ---- contexts ---- */
+
+static size_t default_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || size <= 0) return (size_t)1 << 30;
+    return (size_t)pages / 4 * 3 * (size_t)size;
+}
+
+cotan_context *cotan_open(const cotan_limits *limits) {
+    cotan_context *context = calloc(1, sizeof *context);
+    if (!context) return NULL;
+    if (limits) context->limits = *limits;
+    if (context->limits.memory == 0) context->limits.memory = default_memory();
+    context->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (context->locale == (locale_t)0) {
+        free(context);
+        return NULL;
+    }
+#ifdef CT_LINT
+    context->lint = true;
+#endif
+    ct_report_init(context);
+    return context;
+}
+
+void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+
+static void program_free(cotan_program *program) {
+    while (program->sessions) {
+        CtSession *session = program->sessions;
+        program->sessions = session->next;
+        ct_session_free(session);
+    }
+    ct_build_free(program->base);
+    ct_arena_free(program->results);
+    free(program->name);
+    free(program->text);
+    free(program);
+}
+
+void cotan_close(cotan_context *context) {
+    if (!context) return;
+    while (context->programs) {
+        cotan_program *program = context->programs;
+        context->programs = program->next;
+        program_free(program);
+    }
+    ct_report_clear(context);
+    freelocale(context->locale);
+    free(context);
+}
+
+void cotan_interrupt(cotan_context *context) {
+    CtEval *eval = atomic_load(&context->running);
+    if (eval) ct_eval_interrupt(eval);
+}
+
+/* ---- guarding ---- */
+
+typedef bool Work(cotan_context *context, void *data);
+
+/* Memory has run out somewhere inside: what was being made or run cannot be trusted any more. */
+static void recover(cotan_context *context) {
+    if (context->making) ct_build_free(context->making);
+    if (context->active) ct_program_forget(context->active_program, context->active);
+    atomic_store(&context->running, NULL);
+    ct_report_out_of_memory(context);
+}
+
+static cotan_error *guarded(cotan_context *context, Work *work, void *data) {
+    jmp_buf failed;
+    ct_report_clear(context);
+    context->callers_locale = uselocale(context->locale);
+    context->making = NULL;
+    context->active = NULL;
+    context->handler = &failed;
+    if (setjmp(failed) == 0) {
+        if (!work(context, data) && !context->error)
+            ct_report_one(context, CT_E0901, NULL, "something failed and did not say why");
+    } else {
+        recover(context);
+    }
+    for (int i = 0; i < 2; i++) {
+        ct_json_free(context->inputs[i]);
+        context->inputs[i] = NULL;
+    }
+    context->handler = NULL;
+    uselocale(context->callers_locale);
+    return context->error;
+}
+
+/* A fresh arena for a program's results: the last ones are gone. */
+static CtArena *fresh_results(cotan_program *program) {
+    ct_arena_free(program->results);
+    program->results = ct_arena_new(0);
+    if (program->results)
+        ct_arena_on_failure(program->results, program->context->handler);
+    else
+        ct_report_out_of_memory(program->context);
+    return program->results;
+}
+
+/* ---- loading ---- */
+
+typedef struct Load {
+    const char *name, *text;
+    size_t length;
+    cotan_program *program;
+} Load;
+
+static bool load(cotan_context *context, void *data) {
+    Load *l = data;
+    cotan_program *program = calloc(1, sizeof *program);
+    if (program) {
+        program->name = strdup(l->name ? l->name : "<text>");
+        program->text = malloc(l->length + 1);
+    }
+    if (!program || !program->name || !program->text) {
+        if (program) program_free(program);
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    if (l->length > 0) memcpy(program->text, l->text, l->length);
+    program->text[l->length] = '\0';
+    program->length = l->length;
+    program->context = context;
+    program->next = context->programs;
+    context->programs = program; /* from here on it is freed with the context, whatever happens */
+    program->base = ct_program_build(program, NULL);
+    l->program = program->base ? program : NULL;
+    return program->base != NULL;
+}
+
+cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length,
+                        cotan_program **out) {
+    Load l = {name, text, length, NULL};
+    *out = NULL;
+    cotan_error *error = guarded(context, load, &l);
+    if (!error) *out = l.program;
+    return error;
+}
+
+/* ---- calling ---- */
+
+typedef struct Call {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_result *out;
+} Call;
+
+/* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
+static bool choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+    entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
+    entry->reverse = METHOD_TAPE;
+    if (!name) return true;
+    if (!ct_method_find(name, &entry->method))
+        return ct_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
+    entry->reverse = entry->method;
+    return true;
+}
+
+/* The first input: the point of a derivative, or the arguments of a run. */
+static bool read_point(cotan_context *context, CtSession *session, const cotan_call *call, CtWord *point) {
+    bool run = session->entry.mode == COTAN_RUN;
+    const char *what = run ? "--args" : "--at";
+    if (!call->at && session->point) {
+        const char *help =
+            run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
+        return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", call->function,
+                             session->arity, session->arity == 1 ? "" : "s");
+    }
+    if (!call->at) return true;
+    CtJson *json = ct_session_parse(session, context, 0, what, call->at);
+    if (!json) return false;
+    if (!session->point) { /* a constant: no arguments, or an empty array of them */
+        CtType *unit = session->build->program->unit_type;
+        return ct_session_read(session, context, json, unit, NULL, point);
+    }
+    CtContext *diags = &session->build->context;
+    if (run && session->arity == 1 && !ct_json_only_element(diags, json)) return ct_report(context, diags);
+    return ct_session_read(session, context, json, session->point, NULL, point);
+}
+
+/* Point and tangent or cotangent, as what the entry point takes. */
+static bool read_input(cotan_context *context, CtSession *session, const cotan_call *call, CtWord *input) {
+    if (!read_point(context, session, call, input)) return false;
+    if (!session->with) return true;
+    const char *what = session->entry.mode == COTAN_VJP ? "--cotangent" : "--tangent";
+    CtWord with;
+    CtJson *json = NULL;
+    if (call->with)
+        json = ct_session_parse(session, context, 1, what, call->with);
+    else
+        ct_report_one(context, CT_E0701, NULL, "%s is missing", what);
+    if (!json || !ct_session_read(session, context, json, session->with, NULL, &with)) {
+        ct_session_release(session, session->point, *input);
+        return false;
+    }
+    return ct_session_pair(session, context, *input, with, input);
+}
+
+static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
+    CtText out = ct_text(arena);
+    return ct_json_write(&out, type, value, NULL) ? out.data : NULL;
+}
+
+static const char *shown(CtArena *arena, CtProgram *program, const CtType *type, CtWord value) {
+    CtText out = ct_text(arena);
+    ct_text_puts(&out, "");
+    if (type == program->string_type)
+        ct_string_text(&out, value, SIZE_MAX);
+    else
+        ct_value_show(&out, type, value);
+    return out.data;
+}
+
+static void write_results(CtSession *session, CtArena *arena, CtWord result, cotan_result *out) {
+    CtProgram *program = session->build->program;
+    CtWord value = result, derivative = {.integer = 0};
+    if (session->derivative) {
+        const CtFields *pair = (const CtFields *)result.object;
+        value = pair->words[0];
+        derivative = pair->words[1];
+    }
+    out->value = json_of(arena, session->value, value);
+    out->value_text = shown(arena, program, session->value, value);
+    if (!session->derivative) return;
+    out->derivative = json_of(arena, session->derivative, derivative);
+    out->derivative_text = shown(arena, program, session->derivative, derivative);
+}
+
+/* The function alone, at the same point, for its steps. */
+static bool count_primal(cotan_context *context, Call *c) {
+    CtEntry entry = {.mode = COTAN_RUN, .function = c->call->function, .method = METHOD_TAPE, .reverse = METHOD_TAPE};
+    entry.prefer_double = true;
+    CtEntry asked = {.mode = c->call->mode};
+    choose_method(context, c->call->method, &asked);
+    entry.reverse = asked.reverse;
+    CtSession *session = ct_program_session(c->program, &entry);
+    CtWord point, result;
+    if (!session) return false;
+    CtJson *json = ct_session_parse(session, context, 0, "--at", c->call->at);
+    if (!json || !ct_session_read(session, context, json, session->point, NULL, &point)) return false;
+    ct_eval_reset_stats(session->eval);
+    if (!ct_session_run(session, context, point, &result)) return false;
+    ct_session_release(session, session->value, result);
+    c->out->primal_steps = ct_eval_stats(session->eval).steps;
+    return true;
+}
+
+static bool call_json(cotan_context *context, void *data) {
+    Call *c = data;
+    const cotan_call *call = c->call;
+    CtEntry entry = {.mode = call->mode, .function = call->function};
+    entry.prefer_double = call->at != NULL;
+    if (!choose_method(context, call->method, &entry)) return false;
+    CtArena *results = fresh_results(c->program);
+    CtSession *session = results ? ct_program_session(c->program, &entry) : NULL;
+    CtWord input = {.integer = 0}, result;
+    if (!session || !read_input(context, session, call, &input)) return false;
+    ct_eval_reset_stats(session->eval);
+    if (!ct_session_run(session, context, input, &result)) return false;
+    CtEvalStats stats = ct_eval_stats(session->eval);
+    c->out->steps = stats.steps;
+    c->out->peak_memory = stats.peak_memory;
+    write_results(session, results, result, c->out);
+    ct_session_release(session, ct_session_result(session), result);
+    if (!call->count) return true;
+    if (call->mode != COTAN_RUN) return count_primal(context, c);
+    c->out->primal_steps = stats.steps;
+    return true;
+}
+
+cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
+    *out = (cotan_result){0};
+    Call c = {program, call, out};
+    return guarded(program->context, call_json, &c);
+}
+
+/* ---- types and Core ---- */
+
+typedef struct Show {
+    cotan_program *program;
+    const char *name, *pass;
+    const char **out;
+} Show;
+
+static bool types(cotan_context *context, void *data) {
+    Show *s = data;
+    CtArena *results = fresh_results(s->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(s->program, NULL);
+    if (!build) return false;
+    context->making = build;
+    CtText out = ct_text(results);
+    bool done = ct_build_types(build, s->name, &out);
+    if (!done) ct_report(context, &build->context);
+    *s->out = out.data ? out.data : "";
+    context->making = NULL;
+    s->program->base = build;
+    return done;
+}
+
+cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {
+    Show s = {program, name, NULL, out};
+    *out = NULL;
+    return guarded(program->context, types, &s);
+}
+
+static bool core(cotan_context *context, void *data) {
+    Show *s = data;
+    CtArena *results = fresh_results(s->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(s->program, NULL);
+    if (!build) return false;
+    context->making = build;
+    CtText out = ct_text(build->arena);
+    bool done = ct_build_core(build, s->name, &out);
+    if (done)
+        *s->out = ct_copy_text(results, out.data ? out.data : "", out.length);
+    else
+        ct_report(context, &build->context);
+    context->making = NULL;
+    ct_build_free(build);
+    return done;
+}
+
+cotan_error *cotan_core(cotan_program *program, const char *name, const char **out) {
+    Show s = {program, name, NULL, out};
+    *out = NULL;
+    return guarded(program->context, core, &s);
+}
+
+typedef struct Dump {
+    cotan_program *program;
+    const cotan_call *call;
+    const char *pass;
+    const char **out;
+} Dump;
+
+static bool is_pass(const char *name) {
+    for (uint32_t i = 0; i < ct_pass_count; i++)
+        if (strcmp(ct_passes[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool unknown_pass(cotan_context *context, const char *name) {
+    char help[300] = "the passes are";
+    for (uint32_t i = 0; i < ct_pass_count; i++) {
+        size_t n = strlen(help);
+        snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
+    }
+    return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
+}
+
+static bool dump(cotan_context *context, void *data) {
+    Dump *d = data;
+    CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
+    if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
+    if (!choose_method(context, d->call->method, &entry)) return false;
+    CtArena *results = fresh_results(d->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(d->program, d->pass);
+    if (!build) return false;
+    context->making = build;
+    bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
+    if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
+    context->making = NULL;
+    ct_build_free(build);
+    return done;
+}
+
+cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out) {
+    Dump d = {program, call, pass, out};
+    *out = NULL;
+    return guarded(program->context, dump, &d);
+}
+
+/* ---- checking ---- */
+
+typedef struct CheckCall {
+    cotan_program *program;
+    const char *function, *at, *method;
+    cotan_check_result *out;
+} CheckCall;
+
+static bool check(cotan_context *context, void *data) {
+    CheckCall *c = data;
+    CtEntry entry = {.mode = COTAN_VJP};
+    if (!choose_method(context, c->method, &entry)) return false;
+    CtArena *results = fresh_results(c->program);
+    CtMethod jvp = c->method ? entry.method : METHOD_FORWARD;
+    return results && ct_check(c->program, results, c->function, c->at, jvp, entry.method, c->out);
+}
+
+cotan_error *cotan_check(cotan_program *program, const char *function, const char *at, const char *method,
+                         cotan_check_result *out) {
+    *out = (cotan_check_result){0};
+    CheckCall c = {program, function, at, method, out};
+    return guarded(program->context, check, &c);
+}

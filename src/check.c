@@ -1,0 +1,163 @@
+/* Derivatives held against finite differences: `cotan check FILE FUNCTION --at …`.
+ *
+ * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
+ * step of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "session.h"
+
+enum { DIRECTIONS = 3 };
+static const double slope_tolerance = 1e-6, product_tolerance = 1e-9;
+
+typedef struct Check {
+    cotan_program *program;
+    const char *function, *at;
+    cotan_check_result *out;
+    CtArena *arena;
+    CtMethod jvp, vjp; /* the methods that are checked */
+    CT_VEC(cotan_check_row) rows;
+} Check;
+
+static CtLeaves leaves_of(CtArena *arena) { return (CtLeaves){.arena = arena}; }
+
+/* Runs one call with the reals of its inputs replaced (NULL: as they are written); the reals of the result, value and
+ * derivative apart, go to `value` and `derivative`, and the text of the value to `text`. */
+typedef struct Ask {
+    cotan_mode mode;
+    CtMethod method;
+    const char *with; /* JSON that has the structure of the second input */
+    const CtLeaves *at_reals, *with_reals;
+} Ask;
+
+static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
+    cotan_context *context = c->program->context;
+    CtEntry entry = {a->mode, c->function, a->method, c->vjp, true};
+    CtSession *session = ct_program_session(c->program, &entry);
+    if (session == NULL) return false;
+    if (session->point == NULL)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+    CtWord input, with, result;
+    CtJson *json = ct_session_parse(session, context, 0, "--at", c->at);
+    if (json == NULL || !ct_session_read(session, context, json, session->point, a->at_reals, &input)) return false;
+    if (session->with != NULL) {
+        json = ct_session_parse(session, context, 1, "the direction", a->with);
+        if (json == NULL || !ct_session_read(session, context, json, session->with, a->with_reals, &with)) {
+            ct_session_release(session, session->point, input);
+            return false;
+        }
+        if (!ct_session_pair(session, context, input, with, &input)) return false;
+    }
+    if (!ct_session_run(session, context, input, &result)) return false;
+    CtWord value_word = result, derivative_word = result;
+    if (session->derivative != NULL) {
+        value_word = ((const CtFields *)result.object)->words[0];
+        derivative_word = ((const CtFields *)result.object)->words[1];
+    }
+    CtText ignored = ct_text(c->arena);
+    bool written = ct_json_write(text != NULL ? text : &ignored, session->value, value_word, value);
+    if (session->derivative != NULL)
+        written = written && ct_json_write(&ignored, session->derivative, derivative_word, derivative);
+    ct_session_release(session, ct_session_result(session), result);
+    return written || ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
+}
+
+static double relative(double a, double b) {
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    double size = fmax(1, fmax(fabs(a), fabs(b)));
+    double difference = fabs(a - b) / size;
+    return isnan(difference) ? INFINITY : difference;
+}
+
+static void add_row(Check *c, const char *what, double derivative, double expected, double tolerance) {
+    double difference = relative(derivative, expected);
+    cotan_check_row row = {what, derivative, expected, difference, difference <= tolerance};
+    ct_push(c->arena, &c->rows, row);
+    if (!row.agrees) c->out->agrees = false;
+}
+
+/* Directions that no structure of the program will be orthogonal to by chance, and the same on every run. */
+static CtLeaves direction(Check *c, uint32_t count, int which) {
+    CtLeaves d = leaves_of(c->arena);
+    for (uint32_t i = 0; i < count; i++) ct_push(c->arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
+    return d;
+}
+
+/* The reals of the function's value at x + h·dx. */
+static bool move(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, CtLeaves *value) {
+    CtLeaves moved = leaves_of(c->arena);
+    for (uint32_t i = 0; i < x->reals.count; i++)
+        ct_push(c->arena, &moved.reals, x->reals.items[i] + h * dx->reals.items[i]);
+    Ask a = {.mode = COTAN_RUN, .method = c->jvp, .at_reals = &moved};
+    *value = leaves_of(c->arena);
+    return ask(c, &a, value, NULL, NULL);
+}
+
+/* (f(x + h·dx) − f(x − h·dx)) / 2h, for each leaf of the result. */
+static bool slope(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, double *out, uint32_t count) {
+    CtLeaves above, below;
+    if (!move(c, x, dx, h, &above) || !move(c, x, dx, -h, &below)) return false;
+    bool same = above.reals.count == count && below.reals.count == count;
+    for (uint32_t i = 0; i < count; i++) out[i] = same ? (above.reals.items[i] - below.reals.items[i]) / (2 * h) : NAN;
+    return true;
+}
+
+static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
+    CtLeaves dx = direction(c, x->reals.count, which), dy = direction(c, y->reals.count, which + 5);
+    CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena), ignored = leaves_of(c->arena);
+    Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_reals = &dx};
+    Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
+    if (!ask(c, &jvp, &ignored, &tangent, NULL) || !ask(c, &vjp, &ignored, &cotangent, NULL)) return false;
+    double largest = 1;
+    for (uint32_t i = 0; i < x->reals.count; i++) largest = fmax(largest, fabs(x->reals.items[i]));
+    const double h = 1e-3 * fmin(largest, 1e3);
+    uint32_t count = y->reals.count, worst = 0;
+    double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
+    if (!slope(c, x, &dx, h, coarse, count) || !slope(c, x, &dx, h / 2, fine, count)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        fine[i] = (4 * fine[i] - coarse[i]) / 3;
+        if (relative(tangent.reals.items[i], fine[i]) > relative(tangent.reals.items[worst], fine[worst])) worst = i;
+    }
+    const char *what = ct_format(c->arena, "J·dx along direction %d, against finite differences", which + 1);
+    if (count > 0) add_row(c, what, tangent.reals.items[worst], fine[worst], slope_tolerance);
+    double left = 0, right = 0;
+    for (uint32_t i = 0; i < count; i++) left += tangent.reals.items[i] * dy.reals.items[i];
+    for (uint32_t i = 0; i < x->reals.count; i++) right += dx.reals.items[i] * cotangent.reals.items[i];
+    what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
+    add_row(c, what, right, left, product_tolerance);
+    return true;
+}
+
+/* The reals of the point, read by the session of a run, which takes the same type. */
+static bool point_leaves(Check *c, CtLeaves *x) {
+    cotan_context *context = c->program->context;
+    CtEntry entry = {COTAN_RUN, c->function, c->jvp, c->vjp, true};
+    CtSession *session = ct_program_session(c->program, &entry);
+    if (session == NULL) return false;
+    if (session->point == NULL)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+    CtJson *json = ct_session_parse(session, context, 0, "--at", c->at);
+    CtWord point;
+    if (json == NULL || !ct_session_read(session, context, json, session->point, NULL, &point)) return false;
+    CtText ignored = ct_text(c->arena);
+    bool written = ct_json_write(&ignored, session->point, point, x);
+    ct_session_release(session, session->point, point);
+    return written || ct_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
+}
+
+bool ct_check(cotan_program *program, CtArena *arena, const char *function, const char *at, CtMethod jvp, CtMethod vjp,
+              cotan_check_result *out) {
+    Check check = {
+        .program = program, .function = function, .at = at, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
+    CtLeaves x = leaves_of(arena), y = leaves_of(arena);
+    CtText y_text = ct_text(arena);
+    Ask run = {.mode = COTAN_RUN, .method = jvp};
+    out->agrees = true;
+    if (!point_leaves(&check, &x) || !ask(&check, &run, &y, NULL, &y_text)) return false;
+    for (int i = 0; i < DIRECTIONS; i++)
+        if (!check_direction(&check, &x, &y, y_text.data, i)) return false;
+    out->rows = check.rows.items;
+    out->count = check.rows.count;
+    return true;
+}

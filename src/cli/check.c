@@ -1,0 +1,61 @@
+/* cotan check: type-checks a file; with a function and a point, holds its derivatives against finite differences. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/verbs.h"
+
+static void print_json(const cotan_check_result *result) {
+    printf("{\"agrees\":%s,\"checks\":[", result->agrees ? "true" : "false");
+    for (size_t i = 0; i < result->count; i++) {
+        const cotan_check_row *row = &result->rows[i];
+        bool infinite = row->difference > 1e308 || row->difference != row->difference;
+        printf("%s{\"what\":\"%s\",\"difference\":", i > 0 ? "," : "", row->what);
+        if (infinite)
+            printf("\"inf\"");
+        else
+            printf("%.3g", row->difference);
+        printf(",\"agrees\":%s}", row->agrees ? "true" : "false");
+    }
+    printf("]}\n");
+}
+
+static void print_table(const char *function, const cotan_check_result *result) {
+    for (size_t i = 0; i < result->count; i++) {
+        const cotan_check_row *row = &result->rows[i];
+        printf("%s  %s: %.15g and %.15g differ by %.1e\n", row->agrees ? "ok    " : "FAILED", row->what,
+               row->derivative, row->expected, row->difference);
+    }
+    printf(result->agrees ? "the derivatives of %s agree\n" : "the derivatives of %s DISAGREE\n", function);
+}
+
+static int check_function(const Options *options, cotan_program *program, const char *at) {
+    cotan_check_result result;
+    cotan_error *error = cotan_check(program, options->words[1], at, options->method, &result);
+    if (error != NULL) return report(options, error);
+    if (options->json)
+        print_json(&result);
+    else
+        print_table(options->words[1], &result);
+    return result.agrees ? EXIT_DONE : EXIT_DISAGREES;
+}
+
+int verb_check(const Options *options) {
+    cotan_context *context;
+    cotan_program *program;
+    bool with_function = options->word_count > 1, failed = false;
+    if (with_function != (options->at != NULL))
+        return complain(options, "a function is checked at a point: cotan check FILE FUNCTION --at JSON");
+    char *at = read_input(options, options->at, &failed);
+    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    if (status == EXIT_DONE) {
+        if (with_function)
+            status = check_function(options, program, at);
+        else if (options->json)
+            printf("{\"sound\":true}\n");
+        else
+            printf("%s is sound\n", options->words[0]);
+        cotan_close(context);
+    }
+    free(at);
+    return status;
+}

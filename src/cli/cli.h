@@ -1,0 +1,76 @@
+/* The command: options, inputs and outputs that its verbs share. It uses the public API and nothing else. */
+#ifndef CT_CLI_CLI_H
+#define CT_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cotan.h"
+
+/* Exit statuses (docs/command.md). */
+enum { EXIT_DONE = 0, EXIT_PROGRAM = 1, EXIT_USAGE = 2, EXIT_DISAGREES = 3, EXIT_FAULT = 4 };
+
+typedef struct Verb Verb;
+
+typedef struct Options {
+    const Verb *verb;
+    const char *words[3]; /* what stands without a dash: file, function, … */
+    int word_count;
+    const char *args, *at, *tangent, *cotangent, *method, *dump;
+    bool json, count, help;
+    bool colour; /* on standard error */
+    cotan_limits limits;
+} Options;
+
+/* Option groups that a verb takes, as bits. */
+enum {
+    TAKES_ARGS = 1,
+    TAKES_AT = 2,
+    TAKES_TANGENT = 4,
+    TAKES_COTANGENT = 8,
+    TAKES_METHOD = 16,
+    TAKES_RUN = 32, /* --count --engine --dump and limits */
+    TAKES_JSON = 64,
+};
+
+struct Verb {
+    const char *name, *usage, *what;
+    int least_words, most_words;
+    int takes;
+    int (*run)(const Options *options);
+};
+
+extern const Verb verbs[];
+extern const size_t verb_count;
+
+/* ---- options.c ---- */
+
+/* Reads the words after the verb; false when something is wrong, which has been said. */
+bool read_options(int argc, char **argv, const Verb *verb, Options *options);
+/* Prints the verb's usage and options. */
+void print_verb_help(const Verb *verb);
+void print_help(void);
+/* The verb, or NULL after saying what is wrong. */
+const Verb *find_verb(const char *name, bool colour);
+
+/* ---- shared.c ---- */
+
+/* Says what is wrong with the command line or an input file; always EXIT_USAGE. */
+int complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints an error object; its exit status. */
+int report(const Options *options, const cotan_error *error);
+
+/* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
+char *read_file(const Options *options, const char *path, size_t *length);
+/* An option's JSON: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The
+ * caller frees it. */
+char *read_input(const Options *options, const char *value, bool *failed);
+
+/* Opens a context and loads words[0]. EXIT_DONE, or the status to end with; the context is closed then. */
+int load(const Options *options, cotan_context **context, cotan_program **program);
+
+/* Runs a call whose function is words[1] or `function`, and prints its results: with --json as one object, in which the
+ * derivative is called `name`. */
+int run_call(const Options *options, cotan_mode mode, const char *function, const char *name);
+
+#endif

@@ -1,0 +1,4 @@
+/* cotan grad: value and gradient of a function to Double. */
+#include "cli/verbs.h"
+
+int verb_grad(const Options *options) { return run_call(options, COTAN_GRAD, options->words[1], "gradient"); }

@@ -1,0 +1,63 @@
+/* The command `cotan`: finds the verb, reads its options, runs it, and sees that what it printed has arrived. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/verbs.h"
+
+enum {
+    DERIVES = TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_JSON,
+};
+
+const Verb verbs[] = {
+    {"run", "run FILE [FUNCTION] [--args JSON]", "evaluate FUNCTION (default main) and print its value", 1, 2,
+     TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_JSON, verb_run},
+    {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function to Double", 2, 2, DERIVES, verb_grad},
+    {"vjp", "vjp FILE FUNCTION --at JSON --cotangent JSON", "value and vector-Jacobian product", 2, 2,
+     DERIVES | TAKES_COTANGENT, verb_vjp},
+    {"jvp", "jvp FILE FUNCTION --at JSON --tangent JSON", "value and Jacobian-vector product", 2, 2,
+     DERIVES | TAKES_TANGENT, verb_jvp},
+    {"jacobian", "jacobian FILE FUNCTION --at JSON", "value and Jacobian, a row for each number of the result", 2, 2,
+     DERIVES, verb_jacobian},
+    {"check", "check FILE [FUNCTION --at JSON]", "check types; and a function's derivatives, numerically", 1, 2,
+     DERIVES, verb_check},
+    {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_JSON, verb_type},
+    {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_JSON, verb_core},
+    {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},
+    {"explain", "explain CODE", "explain an error code, such as E0301", 1, 1, 0, verb_explain},
+    {"help", "help [VERB]", "this, or the help of a verb", 0, 1, 0, verb_help},
+    {"version", "version", "the version", 0, 0, 0, verb_version},
+};
+const size_t verb_count = sizeof verbs / sizeof *verbs;
+
+static int dispatch(int argc, char **argv) {
+    bool colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
+    if (argc < 2) {
+        print_help();
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
+    if (strcmp(name, "--version") == 0) name = "version";
+    const Verb *verb = find_verb(name, colour);
+    Options options;
+    if (verb == NULL || !read_options(argc - 2, argv + 2, verb, &options)) return EXIT_USAGE;
+    if (options.help) {
+        print_verb_help(verb);
+        return EXIT_DONE;
+    }
+    return verb->run(&options);
+}
+
+int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
+    int status = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "error[E0701]: the output could not be written: %s\n", strerror(errno));
+        if (status == EXIT_DONE) status = EXIT_USAGE;
+    }
+    return status;
+}

@@ -1,0 +1,225 @@
+/* The command line: words, options and their help. */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* ---- the table of options ---- */
+
+typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, COLOUR, ENGINE } OptionKind;
+
+typedef struct OptionRow {
+    const char *name, *value, *what;
+    int group; /* 0: every verb takes it */
+    OptionKind kind;
+    size_t offset;
+} OptionRow;
+
+#define AT(field) offsetof(Options, field)
+static const OptionRow rows[] = {
+    {"--args", "JSON", "the arguments, as an array; - and @FILE read it from there", TAKES_ARGS, TEXT, AT(args)},
+    {"--at", "JSON", "the point; - and @FILE read it from there", TAKES_AT, TEXT, AT(at)},
+    {"--tangent", "JSON", "the direction, of the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
+    {"--cotangent", "JSON", "the weights, of the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
+    {"--method", "NAME", "how derivatives are made; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
+    {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
+    {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
+    {"--engine", "NAME", "eval, the evaluator", TAKES_RUN, ENGINE, 0},
+    {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_RUN, SIZE,
+     AT(limits.memory)},
+    {"--max-steps", "N", "stop with an error after this many steps", TAKES_RUN, COUNT, AT(limits.steps)},
+    {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_RUN, COUNT, AT(limits.depth)},
+    {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
+    {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
+    {"--help", NULL, "print this", 0, FLAG, AT(help)},
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+/* ---- help ---- */
+
+void print_verb_help(const Verb *verb) {
+    printf("usage: cotan %s\n\n%s.\n\n", verb->usage, verb->what);
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].group != 0 && !(rows[i].group & verb->takes)) continue;
+        char left[40];
+        snprintf(left, sizeof left, "%s%s%s", rows[i].name, rows[i].value != NULL ? " " : "",
+                 rows[i].value != NULL ? rows[i].value : "");
+        printf("  %-18s  %s\n", left, rows[i].what);
+    }
+}
+
+void print_help(void) {
+    printf("Cotan %s: programs that can be differentiated.\n\nusage: cotan VERB …\n\n", cotan_version());
+    for (size_t i = 0; i < verb_count; i++) printf("  %-46s  %s\n", verbs[i].usage, verbs[i].what);
+    printf("\n`cotan VERB --help` lists a verb's options.\n"
+           "\nexit status: 0 done, 1 the program has an error, 2 the command line or an input is wrong,\n"
+           "             3 a check failed, 4 an internal fault\n");
+}
+
+/* ---- spelling: the number of single-letter changes between two names ---- */
+
+static size_t changes(const char *a, const char *b) {
+    size_t row[32];
+    size_t m = strlen(a), n = strlen(b);
+    if (n > 30) return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; i <= m; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+const Verb *find_verb(const char *name, bool colour) {
+    const Verb *nearest = NULL;
+    size_t least = 3;
+    for (size_t i = 0; i < verb_count; i++) {
+        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+        size_t distance = changes(name, verbs[i].name);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = &verbs[i];
+    }
+    Options options = {.colour = colour};
+    if (nearest != NULL)
+        complain(&options, "there is no verb `%s`; did you mean `%s`?", name, nearest->name);
+    else
+        complain(&options, "there is no verb `%s`; `cotan --help` lists them", name);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static bool read_number(const char *text, bool size, uint64_t *out) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || text[0] == '-' || errno != 0) return false;
+    int shift = 0;
+    if (size && *end != '\0') {
+        switch (*end++) {
+        case 'k':
+        case 'K': shift = 10; break;
+        case 'm':
+        case 'M': shift = 20; break;
+        case 'g':
+        case 'G': shift = 30; break;
+        default: return false;
+        }
+        if (*end == 'i') end++;
+        if (*end == 'B' || *end == 'b') end++;
+    }
+    if (*end != '\0' || value > UINT64_MAX >> shift || value == 0) return false;
+    *out = (uint64_t)value << shift;
+    return true;
+}
+
+static bool set_colour(const char *when, bool *out) {
+    if (strcmp(when, "always") == 0)
+        *out = true;
+    else if (strcmp(when, "never") == 0)
+        *out = false;
+    else if (strcmp(when, "auto") != 0)
+        return false;
+    return true;
+}
+
+static bool apply(Options *o, const OptionRow *row, const char *value) {
+    char *field = (char *)o + row->offset;
+    uint64_t number;
+    switch (row->kind) {
+    case FLAG: *(bool *)field = true; return true;
+    case TEXT: *(const char **)field = value; return true;
+    case SIZE:
+        if (!read_number(value, true, &number) || number > SIZE_MAX) {
+            complain(o, "%s takes a size, such as 512M, not `%s`", row->name, value);
+            return false;
+        }
+        *(size_t *)field = (size_t)number;
+        return true;
+    case COUNT:
+        if (!read_number(value, false, &number)) {
+            complain(o, "%s takes a positive number, not `%s`", row->name, value);
+            return false;
+        }
+        *(uint64_t *)field = number;
+        return true;
+    case COLOUR:
+        if (set_colour(value, &o->colour)) return true;
+        complain(o, "--color takes auto, always or never, not `%s`", value);
+        return false;
+    case ENGINE:
+        if (strcmp(value, "eval") == 0) return true;
+        if (strcmp(value, "native") == 0)
+            complain(o, "the native engine is not built into this version; use --engine eval");
+        else
+            complain(o, "--engine takes eval, not `%s`", value);
+        return false;
+    }
+    return false;
+}
+
+static const OptionRow *find_row(const char *word, const Verb *verb, const char **value) {
+    for (int i = 0; i < ROW_COUNT; i++) {
+        size_t length = strlen(rows[i].name);
+        if (strncmp(word, rows[i].name, length) != 0 || (word[length] != '\0' && word[length] != '=')) continue;
+        if (rows[i].group != 0 && !(rows[i].group & verb->takes)) continue;
+        *value = word[length] == '=' ? word + length + 1 : NULL;
+        return &rows[i];
+    }
+    return NULL;
+}
+
+bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
+    *o = (Options){.verb = verb, .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
+    for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
+        if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
+    bool only_words = false;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i], *value = NULL;
+        if (only_words || word[0] != '-' || word[1] == '\0') {
+            if (o->word_count == verb->most_words) {
+                complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
+                return false;
+            }
+            o->words[o->word_count++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            only_words = true;
+            continue;
+        }
+        const OptionRow *row = find_row(strcmp(word, "-h") == 0 ? "--help" : word, verb, &value);
+        if (row == NULL) {
+            complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);
+            return false;
+        }
+        if (row->value == NULL && value != NULL) {
+            complain(o, "%s takes no value", row->name);
+            return false;
+        }
+        if (row->value != NULL && value == NULL) {
+            if (i + 1 == argc) {
+                complain(o, "%s needs a value: %s", row->name, row->value);
+                return false;
+            }
+            value = argv[++i];
+        }
+        if (!apply(o, row, value)) return false;
+    }
+    if (o->help || o->word_count >= verb->least_words) return true;
+    complain(o, "something is missing: usage: cotan %s", verb->usage);
+    return false;
+}

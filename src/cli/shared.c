@@ -1,0 +1,188 @@
+/* What verbs share: messages, inputs, loading, and calls with their output. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* ---- messages ---- */
+
+static void print_json_string(FILE *out, const char *text) {
+    fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(out, "\\%c", *c);
+        else if ((unsigned char)*c < 0x20)
+            fprintf(out, "\\u%04x", (unsigned)(unsigned char)*c);
+        else
+            fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+int complain(const Options *options, const char *format, ...) {
+    char message[2000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    if (options->json) {
+        fputs("{\"code\":\"E0701\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
+        print_json_string(stderr, message);
+        fputs("}\n", stderr);
+    } else {
+        const char *strong = options->colour ? "\033[1;31m" : "", *plain = options->colour ? "\033[0m" : "";
+        fprintf(stderr, "%serror[E0701]%s: %s\n", strong, plain, message);
+    }
+    return EXIT_USAGE;
+}
+
+int report(const Options *options, const cotan_error *error) {
+    fputs(cotan_error_text(error, options->colour, options->json), stderr);
+    return cotan_error_status(error);
+}
+
+/* ---- inputs ---- */
+
+char *read_file(const Options *options, const char *path, size_t *length) {
+    bool standard = strcmp(path, "-") == 0;
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    if (file == NULL) {
+        complain(options, "%s cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    size_t size = 0, capacity = 0;
+    bool sound = true;
+    for (;;) {
+        if (capacity - size < 65536) {
+            capacity = capacity * 2 + 131072;
+            char *larger = realloc(text, capacity + 1);
+            if (larger == NULL) {
+                errno = ENOMEM;
+                sound = false;
+                break;
+            }
+            text = larger;
+        }
+        size_t got = fread(text + size, 1, capacity - size, file);
+        size += got;
+        if (got == 0) break;
+    }
+    if (ferror(file)) sound = false;
+    if (!sound) complain(options, "%s cannot be read: %s", path, strerror(errno));
+    if (!standard) fclose(file);
+    if (!sound) {
+        free(text);
+        return NULL;
+    }
+    text[size] = '\0';
+    *length = size;
+    return text;
+}
+
+char *read_input(const Options *options, const char *value, bool *failed) {
+    if (value == NULL) return NULL;
+    char *text;
+    size_t length;
+    if (strcmp(value, "-") == 0) {
+        text = read_file(options, "-", &length);
+    } else if (value[0] == '@') {
+        text = read_file(options, value + 1, &length);
+    } else {
+        text = strdup(value);
+        length = strlen(value);
+    }
+    if (text != NULL && strlen(text) != length) {
+        complain(options, "%s is no JSON: it holds a NUL byte", value);
+        free(text);
+        text = NULL;
+    }
+    if (text == NULL) *failed = true;
+    return text;
+}
+
+int load(const Options *options, cotan_context **context, cotan_program **program) {
+    size_t length;
+    char *text = read_file(options, options->words[0], &length);
+    if (text == NULL) return EXIT_USAGE;
+    *context = cotan_open(&options->limits);
+    int status = EXIT_DONE;
+    if (*context == NULL) {
+        status = complain(options, "there is not enough memory to begin");
+    } else {
+        const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
+        cotan_error *error = cotan_load(*context, name, text, length, program);
+        if (error != NULL) status = report(options, error);
+    }
+    free(text);
+    if (status != EXIT_DONE) cotan_close(*context);
+    return status;
+}
+
+/* ---- calls ---- */
+
+static void print_counts_json(const cotan_result *r) {
+    printf(",\"steps\":%llu,\"primal_steps\":%llu", (unsigned long long)r->steps, (unsigned long long)r->primal_steps);
+    if (r->has_trace) printf(",\"trace\":%llu", (unsigned long long)r->trace);
+    printf(",\"peak_memory\":%llu", (unsigned long long)r->peak_memory);
+}
+
+static void print_counts(const cotan_result *r) {
+    printf("steps = %llu\nprimal steps = %llu\n", (unsigned long long)r->steps, (unsigned long long)r->primal_steps);
+    if (r->has_trace) printf("trace = %llu\n", (unsigned long long)r->trace);
+    printf("peak memory = %llu bytes\n", (unsigned long long)r->peak_memory);
+}
+
+static int print_result(const Options *options, const cotan_result *r, const char *name) {
+    if (options->json) {
+        if (r->value == NULL || (name != NULL && r->derivative == NULL))
+            return complain(options, "the result holds functions, which have no JSON form");
+        printf("{\"value\":%s", r->value);
+        if (name != NULL) printf(",\"%s\":%s", name, r->derivative);
+        if (options->count) print_counts_json(r);
+        printf("}\n");
+        return EXIT_DONE;
+    }
+    if (name == NULL)
+        printf("%s\n", r->value_text);
+    else
+        printf("value = %s\n%s = %s\n", r->value_text, name, r->derivative_text);
+    if (options->count) print_counts(r);
+    return EXIT_DONE;
+}
+
+int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
+    cotan_context *context;
+    cotan_program *program;
+    bool failed = false;
+    char *at = read_input(options, mode == COTAN_RUN ? options->args : options->at, &failed);
+    char *with =
+        failed ? NULL : read_input(options, mode == COTAN_VJP ? options->cotangent : options->tangent, &failed);
+    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    if (status == EXIT_DONE) {
+        cotan_call call = {.mode = mode,
+                           .function = function,
+                           .at = at,
+                           .with = with,
+                           .method = options->method,
+                           .count = options->count};
+        cotan_error *error;
+        if (options->dump != NULL) {
+            const char *text;
+            error = cotan_dump(program, &call, options->dump, &text);
+            if (error == NULL) fputs(text, stdout);
+        } else {
+            cotan_result result;
+            error = cotan_call_json(program, &call, &result);
+            if (error == NULL) status = print_result(options, &result, name);
+        }
+        if (error != NULL) status = report(options, error);
+        cotan_close(context);
+    }
+    free(at);
+    free(with);
+    return status;
+}

@@ -1,0 +1,61 @@
+/* cotan methods, explain, help and version: what needs no program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/verbs.h"
+
+int verb_methods(const Options *options) {
+    if (options->json) printf("[");
+    for (size_t i = 0; cotan_method_at(i) != NULL; i++) {
+        const cotan_method *m = cotan_method_at(i);
+        if (options->json)
+            printf("%s{\"name\":\"%s\",\"reverse\":%s,\"figure\":\"%s\",\"what\":\"%s\"}", i > 0 ? "," : "", m->name,
+                   m->reverse ? "true" : "false", m->figure, m->what);
+        else
+            printf("%-12s  %-7s  %s (%s)\n", m->name, m->reverse ? "reverse" : "forward", m->what, m->figure);
+    }
+    if (options->json) printf("]\n");
+    return EXIT_DONE;
+}
+
+/* Words of a text, in lines of at most 90 columns. */
+static void print_filled(const char *text) {
+    int column = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (column > 0 && column + 1 + (int)length > 90) {
+            printf("\n");
+            column = 0;
+        }
+        column += printf("%s%.*s", column > 0 ? " " : "", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    printf("\n");
+}
+
+int verb_explain(const Options *options) {
+    const char *title, *explanation = cotan_explain(options->words[0], &title);
+    if (explanation == NULL)
+        return complain(options, "there is no error code `%s`; codes look like E0301", options->words[0]);
+    printf("%s: %s\n\n", options->words[0], title);
+    print_filled(explanation);
+    return EXIT_DONE;
+}
+
+int verb_help(const Options *options) {
+    if (options->word_count == 0) {
+        print_help();
+        return EXIT_DONE;
+    }
+    const Verb *verb = find_verb(options->words[0], options->colour);
+    if (verb == NULL) return EXIT_USAGE;
+    print_verb_help(verb);
+    return EXIT_DONE;
+}
+
+int verb_version(const Options *options) {
+    (void)options;
+    printf("cotan %s\n", cotan_version());
+    return EXIT_DONE;
+}

@@ -1,0 +1,501 @@
+/* JSON to values, checked against a type. Jansson parses; then the document and the type are walked together.
+ *
+ * Nesting is bounded by Jansson (2048 levels), so the walk may recurse; lists and arrays are walked in loops. A value that
+ * cannot be finished is released before the error is given, and nothing is allocated in the arena while a part of a value
+ * is held here but for that error: running out of arena memory would lose the part.
+ */
+#include <jansson.h>
+#include <math.h>
+
+#include "io/internal.h"
+
+struct CtJson {
+    json_t *root, *value; /* the document, and the part of it that is read */
+    const char *what;
+    bool is_element; /* the value is element 0 of the document */
+    bool rounded; /* an integer did not fit 64 bits: all numbers were read as reals */
+};
+
+/* Where we are: `.mu[3][1]` is built from the inside out, only for an error. */
+typedef struct Path {
+    const struct Path *outer;
+    const char *field; /* NULL: an index */
+    size_t index;
+} Path;
+
+typedef struct Reader {
+    CtContext *context;
+    CtHeap *heap;
+    const CtJson *json;
+    const CtLeaves *replace;
+    uint32_t next_leaf;
+    /* the first thing wrong; told when all is released */
+    bool failed, no_memory;
+    char message[600];
+} Reader;
+
+/* ---- errors ---- */
+
+static size_t path_text(const Path *path, char *out, size_t size) {
+    if (!path || size < 2) return 0;
+    size_t n = path_text(path->outer, out, size);
+    if (n + 1 >= size) return n;
+    int more = path->field ? snprintf(out + n, size - n, ".%s", path->field)
+                           : snprintf(out + n, size - n, "[%zu]", path->index);
+    if (more < 0) return n;
+    return n + (size_t)more < size ? n + (size_t)more : size - 1;
+}
+
+static bool wrong(Reader *r, const Path *path, const char *format, ...) __attribute__((format(printf, 3, 4), noinline));
+static bool wrong(Reader *r, const Path *path, const char *format, ...) {
+    if (r->failed) return false;
+    r->failed = true;
+    char place[200] = "", text[400];
+    path_text(path, place, sizeof place);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const char *at = place[0] != '\0' ? place : "the value";
+    snprintf(r->message, sizeof r->message, "%s: at %s: %s", r->json->what, at, text);
+    return false;
+}
+
+static bool no_memory(Reader *r) {
+    r->failed = r->no_memory = true;
+    return false;
+}
+
+/* What a JSON value is, for messages. */
+static const char *found(const json_t *json, char *out, size_t size) {
+    switch (json_typeof(json)) {
+    case JSON_OBJECT: {
+        const char *key = json_object_iter_key(json_object_iter((json_t *)json));
+        size_t count = json_object_size(json);
+        if (count == 1) snprintf(out, size, "an object with the member \"%.40s\"", key);
+        else snprintf(out, size, "an object of %zu members", count);
+        break;
+    }
+    case JSON_ARRAY: {
+        size_t count = json_array_size(json);
+        snprintf(out, size, "an array of %zu element%s", count, count == 1 ? "" : "s");
+        break;
+    }
+    case JSON_STRING: snprintf(out, size, "the string \"%.40s\"", json_string_value(json)); break;
+    case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(json)); break;
+    case JSON_REAL: snprintf(out, size, "the number %.17g", json_real_value(json)); break;
+    case JSON_TRUE: snprintf(out, size, "true"); break;
+    case JSON_FALSE: snprintf(out, size, "false"); break;
+    case JSON_NULL: snprintf(out, size, "null"); break;
+    }
+    return out;
+}
+
+/* A type as it is written in Cotan, on the C stack: no arena memory while values are held. */
+static void type_add(char *out, size_t size, const char *text) {
+    size_t n = strlen(out);
+    if (n + 1 < size) snprintf(out + n, size - n, "%s", text);
+}
+
+static void type_name(char *out, size_t size, const CtType *type, bool atomic) {
+    if (strlen(out) + 8 > size) return;
+    switch (type->kind) {
+    case TYPE_DOUBLE: type_add(out, size, "Double"); return;
+    case TYPE_FLOAT: type_add(out, size, "Float"); return;
+    case TYPE_INT: type_add(out, size, "Int"); return;
+    case TYPE_CHAR: type_add(out, size, "Char"); return;
+    case TYPE_FUN: type_add(out, size, "a function"); return;
+    case TYPE_TUPLE:
+        type_add(out, size, "(");
+        for (uint32_t i = 0; i < type->count; i++) {
+            if (i > 0) type_add(out, size, ", ");
+            type_name(out, size, type->parts[i], false);
+        }
+        type_add(out, size, ")");
+        return;
+    case TYPE_ARRAY:
+    case TYPE_DATA: {
+        if (ct_json_is_string(type)) {
+            type_add(out, size, "String");
+            return;
+        }
+        if (ct_json_is_list(type)) {
+            type_add(out, size, "[");
+            type_name(out, size, type->data->args[0], false);
+            type_add(out, size, "]");
+            return;
+        }
+        bool is_array = type->kind == TYPE_ARRAY;
+        uint32_t count = is_array ? 1 : type->data->arg_count;
+        if (count > 0 && atomic) type_add(out, size, "(");
+        type_add(out, size, is_array ? "Array" : type->data->name->text);
+        for (uint32_t i = 0; i < count; i++) {
+            type_add(out, size, " ");
+            type_name(out, size, is_array ? type->parts[0] : type->data->args[i], true);
+        }
+        if (count > 0 && atomic) type_add(out, size, ")");
+        return;
+    }
+    }
+}
+
+__attribute__((noinline)) static bool expected(Reader *r, const Path *path, const CtType *type, const char *form,
+                                               const json_t *json) {
+    char name[160] = "", what[100];
+    type_name(name, sizeof name, type, false);
+    return wrong(r, path, "expected %s%s%s, found %s", name, form[0] != '\0' ? ", " : "", form,
+                 found(json, what, sizeof what));
+}
+
+/* ---- scalars ---- */
+
+static bool read_real(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    double real = 0;
+    if (json_is_real(json)) {
+        real = json_real_value(json);
+    } else if (json_is_integer(json)) {
+        real = (double)json_integer_value(json);
+    } else if (json_is_string(json)) {
+        const char *text = json_string_value(json);
+        if (strcmp(text, "inf") == 0) real = HUGE_VAL;
+        else if (strcmp(text, "-inf") == 0) real = -HUGE_VAL;
+        else if (strcmp(text, "nan") == 0) real = (double)NAN;
+        else return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
+    } else {
+        return expected(r, path, type, "a number", json);
+    }
+    if (r->replace) {
+        if (r->next_leaf >= r->replace->reals.count) return wrong(r, path, "there are more numbers here than leaves");
+        real = r->replace->reals.items[r->next_leaf++];
+    }
+    value->real = type->kind == TYPE_FLOAT ? (double)(float)real : real;
+    return true;
+}
+
+static bool read_int(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    if (json_is_integer(json)) {
+        value->integer = json_integer_value(json);
+        return true;
+    }
+    const double exact = 9007199254740992.0; /* 2^53 */
+    if (r->json->rounded && json_is_real(json)) {
+        double real = json_real_value(json);
+        if (real == trunc(real) && fabs(real) <= exact) {
+            value->integer = (int64_t)real;
+            return true;
+        }
+    }
+    return expected(r, path, type, "an integer of 64 bits", json);
+}
+
+static bool read_char(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    if (!json_is_string(json)) return expected(r, path, type, "a string of one character", json);
+    const unsigned char *s = (const unsigned char *)json_string_value(json);
+    size_t length = json_string_length(json);
+    if (length == 0) return expected(r, path, type, "a string of one character", json);
+    size_t more = s[0] >= 0xF0 ? 3 : s[0] >= 0xE0 ? 2 : s[0] >= 0xC0 ? 1 : 0; /* Jansson has checked the encoding */
+    if (length != more + 1) return expected(r, path, type, "a string of one character", json);
+    uint32_t point = more == 0 ? s[0] : s[0] & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++) point = point << 6 | (s[i] & 0x3Fu);
+    value->integer = (int64_t)point;
+    return true;
+}
+
+/* ---- structures ---- */
+
+static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value);
+
+/* Fills an object's words in turn; on failure releases those that were filled. Its other words are unset, so it is given
+ * back as if it held nothing: they are first set to what may be released. */
+static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Path *paths, json_t *const *parts,
+                       CtWord *words) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (read_value(r, &paths[i], types[i], parts[i], &words[i])) continue;
+        while (i > 0) {
+            i--;
+            ct_value_release(r->heap, types[i], words[i]);
+        }
+        return false;
+    }
+    return true;
+}
+
+enum { MANY_PARTS = 8 };
+
+/* An object of parts; `names` are the keys of an object, or NULL for an array. */
+static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uint32_t tag, CtType *const *types,
+                        uint32_t count, CtSym const *names, const json_t *json, CtWord *value) {
+    CtWord few_words[MANY_PARTS], *words = few_words;
+    Path few_paths[MANY_PARTS], *paths = few_paths;
+    json_t *few_parts[MANY_PARTS], **parts = few_parts;
+    void *many = NULL;
+    if (count > MANY_PARTS) {
+        many = calloc(count, sizeof *words + sizeof *paths + sizeof(json_t *));
+        if (!many) return no_memory(r);
+        words = many;
+        paths = (Path *)(words + count);
+        parts = (json_t **)(paths + count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        paths[i] = (Path){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
+        parts[i] = names ? json_object_get(json, names[i]->text) : json_array_get(json, i);
+    }
+    bool done = read_parts(r, types, count, paths, parts, words);
+    CtFields *fields = done && layout ? ct_fields_new(r->heap, layout, tag) : NULL;
+    if (fields) {
+        memcpy(fields->words, words, count * sizeof *words);
+        value->object = &fields->head;
+    } else if (done) {
+        for (uint32_t i = 0; i < count; i++) ct_value_release(r->heap, types[i], words[i]);
+        no_memory(r);
+    }
+    free(many);
+    return fields != NULL;
+}
+
+static bool read_tuple(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    char form[64];
+    if (type->count == 0) snprintf(form, sizeof form, "[]");
+    else snprintf(form, sizeof form, "an array of %u elements", type->count);
+    if (!json_is_array(json) || json_array_size(json) != type->count) return expected(r, path, type, form, json);
+    if (type->count == 0) {
+        value->integer = 0;
+        return true;
+    }
+    return read_fields(r, path, ct_layout_tuple(r->heap, type), 0, type->parts, type->count, NULL, json, value);
+}
+
+/* Cells from the front, each hung into the one before, so that elements lie and fail in order. */
+static bool read_list(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    if (!json_is_array(json)) return expected(r, path, type, "an array", json);
+    const CtCon *nil = &type->data->cons[0], *cons = &type->data->cons[1];
+    const CtType *element = type->data->args[0];
+    const CtLayout *layout = ct_layout_con(r->heap, cons);
+    CtObject *end = ct_nullary(r->heap, nil);
+    if (!layout || !end) return no_memory(r);
+    CtWord list = {.object = end}, *link = &list;
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        Path here = {.outer = path, .index = i};
+        CtWord head;
+        bool read = read_value(r, &here, element, json_array_get(json, i), &head);
+        CtFields *cell = read ? ct_fields_new(r->heap, layout, cons->tag) : NULL;
+        if (!cell) {
+            if (read) {
+                ct_value_release(r->heap, element, head);
+                no_memory(r);
+            }
+            ct_release(r->heap, list.object);
+            return false;
+        }
+        cell->words[0] = head;
+        cell->words[1].object = end;
+        link->object = &cell->head;
+        link = &cell->words[1];
+    }
+    *value = list;
+    return true;
+}
+
+/* Whether two arrays have one shape, by their first elements: both are regular themselves. */
+static bool same_shape(const CtType *type, CtWord a, CtWord b, int64_t *length, int64_t *other) {
+    while (type->kind == TYPE_ARRAY) {
+        const CtArray *x = (const CtArray *)a.object, *y = (const CtArray *)b.object;
+        *length = x->length;
+        *other = y->length;
+        if (x->length != y->length) return false;
+        if (x->length == 0) return true;
+        a = x->items[0];
+        b = y->items[0];
+        type = type->parts[0];
+    }
+    return true;
+}
+
+static bool read_array(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    if (!json_is_array(json)) return expected(r, path, type, "an array", json);
+    const CtType *element = type->parts[0];
+    const CtLayout *layout = ct_layout_array(r->heap, type);
+    size_t count = json_array_size(json);
+    CtArray *array = layout ? ct_array_new(r->heap, layout, 0, (int64_t)count) : NULL;
+    if (!array) return no_memory(r);
+    for (size_t i = 0; i < count; i++) {
+        Path here = {.outer = path, .index = i};
+        CtWord item;
+        if (!read_value(r, &here, element, json_array_get(json, i), &item)) {
+            ct_release(r->heap, &array->head);
+            return false;
+        }
+        array->items[array->length++] = item;
+        int64_t first, this;
+        if (i > 0 && !same_shape(element, array->items[0], item, &first, &this)) {
+            wrong(r, &here,
+                  "an array of arrays has elements of one shape: a length is %lld here and %lld in element 0",
+                  (long long)this, (long long)first);
+            ct_release(r->heap, &array->head);
+            return false;
+        }
+    }
+    value->object = &array->head;
+    return true;
+}
+
+static const CtCon *find_con(const CtData *data, const char *name) {
+    for (uint32_t i = 0; i < data->con_count; i++)
+        if (strcmp(data->cons[i].name->text, name) == 0) return &data->cons[i];
+    return NULL;
+}
+
+/* `Leaf, Node` for messages. */
+static const char *con_names(const CtData *data, char *out, size_t size) {
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < data->con_count && n < size; i++) {
+        int more = snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", data->cons[i].name->text);
+        n += more > 0 ? (size_t)more : 0;
+    }
+    return out;
+}
+
+static bool read_record(Reader *r, const Path *path, const CtType *type, const CtCon *con, const json_t *json,
+                        CtWord *value) {
+    if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
+    for (uint32_t i = 0; i < con->count; i++)
+        if (!json_object_get(json, con->field_names[i]->text))
+            return wrong(r, path, "the field `%s` is missing", con->field_names[i]->text);
+    const char *key;
+    json_t *member;
+    json_object_foreach((json_t *)json, key, member) {
+        bool known = false;
+        for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
+        if (!known) return wrong(r, path, "`%.80s` is not a field of %s", key, con->name->text);
+    }
+    const CtLayout *layout = ct_layout_con(r->heap, con);
+    return read_fields(r, path, layout, con->tag, con->fields, con->count, con->field_names, json, value);
+}
+
+static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCon *con, const json_t *args,
+                     CtWord *value) {
+    const CtData *data = type->data;
+    size_t given = args && json_is_array(args) ? json_array_size(args) : 0;
+    if (con->field_names && con->count > 0) {
+        if (args) return read_record(r, path, type, con, args, value);
+        return wrong(r, path, "%s has fields: write {\"%s\": {…}}", con->name->text, con->name->text);
+    }
+    if (args && !json_is_array(args)) return expected(r, path, type, "the constructor's arguments as an array", args);
+    if (given != con->count)
+        return wrong(r, path, "%s takes %u argument%s, found %zu", con->name->text, con->count,
+                     con->count == 1 ? "" : "s", given);
+    if (data->is_enum) {
+        value->integer = con->tag;
+        return true;
+    }
+    if (con->count == 0) {
+        value->object = ct_nullary(r->heap, con);
+        return value->object || no_memory(r);
+    }
+    const CtLayout *layout = ct_layout_con(r->heap, con);
+    return read_fields(r, path, layout, con->tag, con->fields, con->count, NULL, args, value);
+}
+
+static bool read_data(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    const CtData *data = type->data;
+    if (ct_json_is_bool(type)) {
+        if (!json_is_boolean(json)) return expected(r, path, type, "true or false", json);
+        value->integer = json_is_true(json);
+        return true;
+    }
+    if (ct_json_is_string(type)) {
+        if (!json_is_string(json)) return expected(r, path, type, "a string", json);
+        value->object = ct_string_new(r->heap, type, json_string_value(json), json_string_length(json));
+        return value->object || no_memory(r);
+    }
+    if (ct_json_is_list(type)) return read_list(r, path, type, json, value);
+    if (data->con_count == 1 && data->cons[0].field_names) return read_record(r, path, type, &data->cons[0], json, value);
+    const char *name = NULL;
+    const json_t *args = NULL;
+    if (json_is_string(json)) {
+        name = json_string_value(json);
+    } else if (json_is_object(json) && json_object_size(json) == 1) {
+        void *member = json_object_iter((json_t *)json);
+        name = json_object_iter_key(member);
+        args = json_object_iter_value(member);
+    }
+    const CtCon *con = name ? find_con(data, name) : NULL;
+    if (!con) {
+        char names[120], form[160];
+        snprintf(form, sizeof form, "a constructor (%s)", con_names(data, names, sizeof names));
+        return expected(r, path, type, form, json);
+    }
+    Path here = {.outer = path, .field = con->name->text};
+    return read_con(r, args ? &here : path, type, con, args, value);
+}
+
+static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT: return read_real(r, path, type, json, value);
+    case TYPE_INT: return read_int(r, path, type, json, value);
+    case TYPE_CHAR: return read_char(r, path, type, json, value);
+    case TYPE_TUPLE: return read_tuple(r, path, type, json, value);
+    case TYPE_ARRAY: return read_array(r, path, type, json, value);
+    case TYPE_FUN: return wrong(r, path, "a function cannot be given as JSON");
+    case TYPE_DATA: return read_data(r, path, type, json, value);
+    }
+    return false;
+}
+
+/* ---- the public functions ---- */
+
+CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
+    const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+    json_error_t error;
+    json_t *root = json_loadb(text, length, flags, &error);
+    bool rounded = !root && json_error_code(&error) == json_error_numeric_overflow;
+    if (rounded) root = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
+    CtJson *json = root ? malloc(sizeof *json) : NULL;
+    if (json) {
+        *json = (CtJson){.root = root, .value = root, .what = what, .rounded = rounded};
+        return json;
+    }
+    json_decref(root);
+    if (root || json_error_code(&error) == json_error_out_of_memory) {
+        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
+        return NULL;
+    }
+    bool deep = json_error_code(&error) == json_error_stack_overflow;
+    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_SPAN, "%s: line %d, column %d: %s", what, error.line, error.column,
+                            deep ? "arrays and objects are nested too deeply" : error.text);
+    if (deep) ct_help(context, diag, "a value that is read may be nested 2048 levels deep; a long list is one level");
+    return NULL;
+}
+
+bool ct_json_only_element(CtContext *context, CtJson *json) {
+    size_t count = json_is_array(json->root) ? json_array_size(json->root) : 0;
+    if (count != 1) {
+        char what[100];
+        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected an array of 1 argument, found %s", json->what,
+                 found(json->root, what, sizeof what));
+        return false;
+    }
+    json->value = json_array_get(json->root, 0);
+    json->is_element = true;
+    return true;
+}
+
+void ct_json_free(CtJson *json) {
+    if (!json) return;
+    json_decref(json->root);
+    free(json);
+}
+
+bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
+                   CtWord *value) {
+    Reader reader = {.context = context, .heap = heap, .json = json, .replace = replace};
+    const Path element = {.index = 0};
+    if (read_value(&reader, json->is_element ? &element : NULL, type, json->value, value)) return true;
+    if (reader.no_memory)
+        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: the value does not fit into the memory limit", json->what);
+    else
+        ct_error(context, CT_E0601, CT_NO_SPAN, "%s", reader.message);
+    return false;
+}

@@ -1,0 +1,226 @@
+/* Values to JSON. An explicit stack of what is still to be written, so that a value of any depth can be printed. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "io/internal.h"
+
+bool ct_json_is_list(const CtType *type) {
+    return type->kind == TYPE_DATA && type->data->arg_count == 1 && strcmp(type->data->name->text, "[]") == 0;
+}
+
+bool ct_json_is_string(const CtType *type) {
+    return ct_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR;
+}
+
+bool ct_json_is_bool(const CtType *type) {
+    if (type->kind != TYPE_DATA || strcmp(type->data->name->text, "Bool") != 0) return false;
+    const CtData *data = type->data;
+    return data->is_enum && data->con_count == 2 && strcmp(data->cons[0].name->text, "False") == 0;
+}
+
+/* ---- scalars ---- */
+
+/* A Float prints the fewest digits that read back to the same Float through a Double. */
+static void write_float(CtText *out, double value) {
+    char digits[40];
+    for (int precision = 6; precision <= 9; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        if ((double)(float)strtod(digits, NULL) == value) {
+            ct_text_puts(out, digits);
+            return;
+        }
+    }
+    ct_text_double(out, value);
+}
+
+static void write_real(CtText *out, const CtType *type, double value) {
+    if (value == 0 && signbit(value)) ct_text_puts(out, "-0.0"); /* "-0" would read back as an integer */
+    else if (type->kind == TYPE_FLOAT && isfinite(value)) write_float(out, value);
+    else ct_text_double(out, value);
+}
+
+void ct_json_write_string(CtText *out, const char *text, size_t length) {
+    ct_text_putc(out, '"');
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\') {
+            ct_text_putc(out, '\\');
+            ct_text_putc(out, (char)c);
+        } else if (c == '\n') {
+            ct_text_puts(out, "\\n");
+        } else if (c == '\t') {
+            ct_text_puts(out, "\\t");
+        } else if (c < 0x20 || c == 0x7f) {
+            ct_text_printf(out, "\\u%04x", c);
+        } else {
+            ct_text_putc(out, (char)c);
+        }
+    }
+    ct_text_putc(out, '"');
+}
+
+static void write_string(CtText *out, CtWord string) {
+    CtText plain = ct_text(out->arena);
+    ct_string_text(&plain, string, SIZE_MAX);
+    ct_json_write_string(out, plain.data ? plain.data : "", plain.length);
+}
+
+static void write_char(CtText *out, int64_t point) {
+    char bytes[4];
+    size_t n = 0;
+    uint32_t c = point < 0 || point > 0x10FFFF ? 0xFFFD : (uint32_t)point;
+    if (c < 0x80) {
+        bytes[n++] = (char)c;
+    } else if (c < 0x800) {
+        bytes[n++] = (char)(0xC0 | c >> 6);
+        bytes[n++] = (char)(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        bytes[n++] = (char)(0xE0 | c >> 12);
+        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+        bytes[n++] = (char)(0x80 | (c & 0x3F));
+    } else {
+        bytes[n++] = (char)(0xF0 | c >> 18);
+        bytes[n++] = (char)(0x80 | (c >> 12 & 0x3F));
+        bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
+        bytes[n++] = (char)(0x80 | (c & 0x3F));
+    }
+    ct_json_write_string(out, bytes, n);
+}
+
+/* ---- structures ---- */
+
+/* What is still to be written of one structure: children from `next` on, then `close`. */
+typedef struct Frame {
+    enum { FRAME_PARTS, FRAME_LIST, FRAME_ARRAY } kind;
+    const CtType *type; /* LIST, ARRAY: of the elements */
+    CtType *const *types; /* PARTS */
+    CtSym const *names;   /* PARTS: keys, or NULL */
+    const CtWord *words;  /* PARTS, ARRAY */
+    const CtObject *cell; /* LIST */
+    uint64_t next, count;
+    const char *close;
+} Frame;
+
+typedef struct Writer {
+    CtText *out;
+    CtLeaves *collect;
+    CT_VEC(Frame) frames;
+} Writer;
+
+static void push(Writer *w, Frame frame) { ct_push(w->out->arena, &w->frames, frame); }
+
+static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
+    Frame frame = {.kind = FRAME_PARTS, .types = con->fields, .names = con->field_names, .words = fields->words};
+    frame.count = con->count;
+    if (con->field_names && con->data->con_count == 1) {
+        ct_text_putc(w->out, '{');
+        frame.close = "}";
+    } else {
+        ct_text_putc(w->out, '{');
+        ct_json_write_string(w->out, con->name->text, con->name->length);
+        ct_text_puts(w->out, con->field_names ? ":{" : ":[");
+        frame.close = con->field_names ? "}}" : "]}";
+    }
+    push(w, frame);
+}
+
+static void write_data(Writer *w, const CtType *type, CtWord value) {
+    const CtData *data = type->data;
+    if (ct_json_is_bool(type)) {
+        ct_text_puts(w->out, value.integer ? "true" : "false");
+    } else if (ct_json_is_string(type)) {
+        write_string(w->out, value);
+    } else if (ct_json_is_list(type)) {
+        ct_text_putc(w->out, '[');
+        push(w, (Frame){.kind = FRAME_LIST, .type = data->args[0], .cell = value.object, .close = "]"});
+    } else {
+        const CtCon *con = &data->cons[data->is_enum ? (uint32_t)value.integer : value.object->tag];
+        if (con->count == 0) ct_json_write_string(w->out, con->name->text, con->name->length);
+        else open_con(w, con, (const CtFields *)value.object);
+    }
+}
+
+/* Writes a scalar, or the beginning of a structure whose frame it pushes. */
+static bool write_start(Writer *w, const CtType *type, CtWord value) {
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT:
+        write_real(w->out, type, value.real);
+        if (w->collect) ct_push(w->collect->arena, &w->collect->reals, value.real);
+        return true;
+    case TYPE_INT: ct_text_printf(w->out, "%lld", (long long)value.integer); return true;
+    case TYPE_CHAR: write_char(w->out, value.integer); return true;
+    case TYPE_TUPLE:
+        ct_text_putc(w->out, '[');
+        if (type->count == 0) {
+            ct_text_putc(w->out, ']');
+            return true;
+        }
+        push(w, (Frame){.kind = FRAME_PARTS,
+                        .types = type->parts,
+                        .words = ((const CtFields *)value.object)->words,
+                        .count = type->count,
+                        .close = "]"});
+        return true;
+    case TYPE_ARRAY: {
+        const CtArray *array = (const CtArray *)value.object;
+        ct_text_putc(w->out, '[');
+        push(w, (Frame){.kind = FRAME_ARRAY,
+                        .type = type->parts[0],
+                        .words = array->items,
+                        .count = (uint64_t)array->length,
+                        .close = "]"});
+        return true;
+    }
+    case TYPE_FUN: return false;
+    case TYPE_DATA: write_data(w, type, value); return true;
+    }
+    return false;
+}
+
+/* The next child of a frame; false when there is none left. */
+static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
+    switch (frame->kind) {
+    case FRAME_LIST: {
+        const CtFields *cell = (const CtFields *)frame->cell;
+        if (frame->cell->tag == 0) return false;
+        *type = frame->type;
+        *value = cell->words[0];
+        frame->cell = cell->words[1].object;
+        return true;
+    }
+    case FRAME_ARRAY:
+        if (frame->next == frame->count) return false;
+        *type = frame->type;
+        *value = frame->words[frame->next];
+        return true;
+    case FRAME_PARTS:
+        if (frame->next == frame->count) return false;
+        *type = frame->types[frame->next];
+        *value = frame->words[frame->next];
+        return true;
+    }
+    return false;
+}
+
+bool ct_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
+    Writer writer = {.out = out, .collect = collect}, *w = &writer;
+    if (!write_start(w, type, value)) return false;
+    while (w->frames.count > 0) {
+        Frame *frame = &w->frames.items[w->frames.count - 1];
+        uint64_t index = frame->next;
+        if (!next_child(frame, &type, &value)) {
+            ct_text_puts(out, frame->close);
+            w->frames.count--;
+            continue;
+        }
+        frame->next++;
+        if (index > 0) ct_text_putc(out, ',');
+        if (frame->names) {
+            ct_json_write_string(out, frame->names[index]->text, frame->names[index]->length);
+            ct_text_putc(out, ':');
+        }
+        if (!write_start(w, type, value)) return false;
+    }
+    return true;
+}

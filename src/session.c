@@ -1,0 +1,179 @@
+/* Sessions: entry points built and ready to run. */
+#include "session.h"
+
+#include <stdlib.h>
+
+/* ---- making ---- */
+
+CtBuild *ct_program_build(cotan_program *program, const char *dump) {
+    cotan_context *context = program->context;
+    if (program->base && !dump) {
+        CtBuild *base = program->base;
+        program->base = NULL;
+        ct_arena_on_failure(base->arena, context->handler);
+        return base;
+    }
+    CtBuildOptions options = {.lint = context->lint, .dump = dump, .memory = context->limits.memory};
+    CtBuild *build = ct_build_new(program->name, program->text, program->length, options, context->handler);
+    if (!build) {
+        ct_report_out_of_memory(context);
+        return NULL;
+    }
+    context->making = build;
+    if (build->context.error_count > 0) {
+        ct_report(context, &build->context);
+        context->making = NULL;
+        ct_build_free(build);
+        return NULL;
+    }
+    context->making = NULL;
+    return build;
+}
+
+static bool same(const CtEntry *a, const CtEntry *b) {
+    return a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
+           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+}
+
+/* What the evaluator may have: the limit, less what the compilation holds already. */
+static CtEvalLimits limits_of(const cotan_context *context, const CtBuild *build) {
+    const size_t least = 64 * 1024;
+    size_t used = ct_arena_bytes(build->arena), memory = context->limits.memory;
+    memory = memory > used + least ? memory - used : least;
+    return (CtEvalLimits){.steps = context->limits.steps, .memory = memory, .depth = context->limits.depth};
+}
+
+CtType *ct_session_result(const CtSession *session) {
+    CtType *type = session->build->entry->type;
+    return session->point ? ct_type_fun_result(type) : type;
+}
+
+static void find_types(CtSession *session) {
+    CtType *type = session->build->entry->type;
+    cotan_mode mode = session->entry.mode;
+    session->value = type;
+    if (mode == COTAN_RUN && session->arity == 0) return;
+    CtType *input = type->parts[0], *result = ct_type_fun_result(type);
+    bool pair = mode == COTAN_VJP || mode == COTAN_JVP;
+    session->point = pair ? input->parts[0] : input;
+    session->with = pair ? input->parts[1] : NULL;
+    session->value = mode == COTAN_RUN ? result : result->parts[0];
+    session->derivative = mode == COTAN_RUN ? NULL : result->parts[1];
+}
+
+static CtSession *make(cotan_program *program, const CtEntry *entry) {
+    cotan_context *context = program->context;
+    CtBuild *build = ct_program_build(program, NULL);
+    if (!build) return NULL;
+    context->making = build;
+    CtSession *session = NULL;
+    char *function = NULL;
+    if (!ct_build_entry(build, entry)) {
+        ct_report(context, &build->context);
+    } else {
+        session = calloc(1, sizeof *session);
+        function = strdup(entry->function);
+        if (session && function) session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+        if (!session || !session->eval) ct_report_out_of_memory(context);
+    }
+    if (!session || !session->eval) {
+        free(session);
+        free(function);
+        ct_build_free(build);
+        context->making = NULL;
+        return NULL;
+    }
+    session->entry = *entry;
+    session->entry.function = function;
+    session->build = build;
+    session->arity = ct_build_arity(build, function);
+    session->next = program->sessions;
+    program->sessions = session;
+    context->making = NULL;
+    find_types(session);
+    return session;
+}
+
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    cotan_context *context = program->context;
+    CtSession *session = program->sessions;
+    while (session && !same(&session->entry, entry)) session = session->next;
+    if (!session) session = make(program, entry);
+    if (session) ct_arena_on_failure(session->build->arena, context->handler);
+    context->active = session;
+    context->active_program = program;
+    return session;
+}
+
+void ct_session_free(CtSession *session) {
+    ct_eval_free(session->eval);
+    ct_build_free(session->build);
+    free((char *)session->entry.function);
+    free(session);
+}
+
+void ct_program_forget(cotan_program *program, CtSession *session) {
+    CtSession **link = &program->sessions;
+    while (*link && *link != session) link = &(*link)->next;
+    if (!*link) return;
+    *link = session->next;
+    ct_session_free(session);
+}
+
+/* ---- values in and out ---- */
+
+CtJson *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *text) {
+    ct_json_free(context->inputs[index]);
+    context->inputs[index] = ct_json_parse(&session->build->context, what, text, strlen(text));
+    if (!context->inputs[index]) ct_report(context, &session->build->context);
+    return context->inputs[index];
+}
+
+bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *json, const CtType *type,
+                     const CtLeaves *replace, CtWord *value) {
+    CtContext *diags = &session->build->context;
+    return ct_json_value(diags, ct_eval_heap(session->eval), json, type, replace, value) || ct_report(context, diags);
+}
+
+void ct_session_release(CtSession *session, const CtType *type, CtWord value) {
+    ct_value_release(ct_eval_heap(session->eval), type, value);
+}
+
+bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair) {
+    CtHeap *heap = ct_eval_heap(session->eval);
+    const CtType *type = session->build->entry->type->parts[0];
+    const CtLayout *layout = ct_layout_tuple(heap, type);
+    CtFields *fields = layout ? ct_fields_new(heap, layout, 0) : NULL;
+    if (!fields) {
+        ct_session_release(session, session->point, point);
+        ct_session_release(session, session->with, with);
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    fields->words[0] = point;
+    fields->words[1] = with;
+    pair->object = &fields->head;
+    return true;
+}
+
+bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
+    CtEval *eval = session->eval;
+    CtGlobal *entry = session->build->entry;
+    atomic_store(&context->running, eval);
+    bool done = false;
+    if (!session->point) {
+        done = ct_eval_call(eval, entry, NULL, 0, result);
+    } else if (entry->body->kind == CORE_LAM) {
+        done = ct_eval_call(eval, entry, &input, 1, result);
+    } else { /* an expression whose value is the function */
+        CtWord function;
+        if (ct_eval_call(eval, entry, NULL, 0, &function)) {
+            done = ct_eval_apply(eval, entry->type, function, &input, 1, result);
+            ct_session_release(session, entry->type, function);
+        } else {
+            ct_session_release(session, entry->type->parts[0], input);
+        }
+    }
+    atomic_store(&context->running, NULL);
+    return done || ct_report(context, &session->build->context);
+}

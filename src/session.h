@@ -1,0 +1,110 @@
+/* Behind the public C API: contexts, loaded programs, and sessions.
+ *
+ * A session is one entry point of a program (a function, what is asked of it, by which method) built and ready to run, with
+ * its evaluator. Sessions are made on first use and kept with the program.
+ *
+ * A function here that fails returns false or NULL and has set context->error. Running out of memory does not return: it
+ * jumps to context->handler, which every public function installs.
+ */
+#ifndef CT_SESSION_H
+#define CT_SESSION_H
+
+#include <locale.h>
+#include <stdatomic.h>
+
+#include "io/io.h"
+#include "pipeline.h"
+
+typedef struct CtErrorItem {
+    const char *code, *message, *file;
+    int line, column;
+} CtErrorItem;
+
+struct cotan_error {
+    CtErrorItem *items;
+    size_t count;
+    const char *texts[2][2]; /* [colour][as_json] */
+    int status;
+};
+
+typedef struct CtSession {
+    CtEntry entry; /* its function's name is the session's own */
+    CtBuild *build;
+    CtEval *eval;
+    CtType *point;      /* NULL: a constant */
+    CtType *with;       /* VJP, JVP: of the second input; NULL otherwise */
+    CtType *value, *derivative; /* derivative NULL for RUN */
+    int arity;          /* of the function as it was written */
+    struct CtSession *next;
+} CtSession;
+
+struct cotan_program {
+    cotan_context *context;
+    char *name, *text;
+    size_t length;
+    CtBuild *base; /* checked, without an entry point yet; NULL once a session has taken it */
+    CtSession *sessions;
+    CtArena *results;
+    struct cotan_program *next;
+};
+
+struct cotan_context {
+    cotan_limits limits;
+    bool lint;
+    cotan_error *error; /* of the current call; NULL: none */
+    CtArena *error_arena;
+    cotan_error out_of_memory;
+    cotan_program *programs;
+    _Atomic(CtEval *) running;
+    locale_t locale, callers_locale;
+    /* of the current call, for when memory runs out */
+    jmp_buf *handler;
+    CtBuild *making;
+    CtSession *active;
+    cotan_program *active_program;
+    CtJson *inputs[2];
+};
+
+/* ---- report.c: errors as objects ---- */
+
+void ct_report_init(cotan_context *context);
+/* Forgets the errors of the last call. */
+void ct_report_clear(cotan_context *context);
+/* Takes over what stands in `diags`, which is empty afterwards. Always false. */
+bool ct_report(cotan_context *context, CtContext *diags);
+/* One error without a place. Always false. */
+bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void ct_report_out_of_memory(cotan_context *context);
+
+/* ---- session.c ---- */
+
+/* A checked build of the program, for the caller to use up and free. */
+CtBuild *ct_program_build(cotan_program *program, const char *dump);
+/* The session of an entry point. */
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
+void ct_session_free(CtSession *session);
+/* Removes a session that was interrupted half-way. */
+void ct_program_forget(cotan_program *program, CtSession *session);
+
+/* Parses an input and keeps it until the end of the call, as inputs[index]. */
+CtJson *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *text);
+/* A value of a parsed input in the session's heap. */
+bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *json, const CtType *type,
+                     const CtLeaves *replace, CtWord *value);
+/* Both inputs as what the entry point takes; `with` is used when the session has one. Both are taken, also on failure. */
+bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair);
+/* Runs on an input (taken; ignored for a constant). The result is the caller's. */
+bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
+void ct_session_release(CtSession *session, const CtType *type, CtWord value);
+/* The type of the entry point's result, of which value and derivative are parts. */
+CtType *ct_session_result(const CtSession *session);
+
+
+/* ---- check.c ---- */
+
+/* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
+bool ct_check(cotan_program *program, CtArena *arena, const char *function, const char *at, CtMethod jvp, CtMethod vjp,
+              cotan_check_result *out);
+
+#endif
