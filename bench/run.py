@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 COTAN = os.path.join(HERE, "..", "build", "cotan")
 PROGRAM = os.path.join(HERE, "loop.cot")
 RUNS = 5
+GRADIENTS = [("f6", "0.9"), ("poly", "0.9"), ("tree", "0.9"), ("folded", "0.9")]
 
 
 def once(*args):
@@ -51,13 +52,14 @@ def main():
     operations = 2 * (5_000_000 - 500_000)
     print(f"\ntape, a loop of 10^7 operations: {(large_bytes - small_bytes) / operations:.1f} bytes of resident memory an operation")
 
-    print(f"\n{'gradient':12} {'method':8} {'steps/primal':>13} {'time/primal':>12}")
-    for name, point in [("f5", "0.9"), ("f6", "0.9")]:
+    print(f"\n{'function':12} {'method':8} {'steps/primal':>13} {'time/primal':>12}")
+    for name, point in GRADIENTS:
         primal, _, _ = measure("run", PROGRAM, name, "--args", f"[{point}]")
+        start, _, _ = measure("check", PROGRAM)
         for method in ["tape", "forward"]:
             seconds, _, _ = measure("grad", PROGRAM, name, "--at", point, "--method", method)
             counted = once("grad", PROGRAM, name, "--at", point, "--method", method, "--count")[2]
-            ratio = (seconds - empty) / max(primal - empty, 1e-9)
+            ratio = (seconds - start) / max(primal - start, 1e-9)
             print(f"{name:12} {method:8} {counted['steps'] / counted['primal_steps']:13.1f} {ratio:12.1f}")
 
 

@@ -131,7 +131,7 @@ static Form last_form(Random *random, Scope *scope, Type type) {
     return form;
 }
 
-static Form pick_form(Random *random, const Scope *scope, Type type, int budget) {
+static Form pick_form(Random *random, const Scope *scope, Type type) {
     int total = 0;
     Form fit[F_COUNT];
     int weights[F_COUNT], count = 0;
@@ -157,7 +157,7 @@ static Node *generate(Random *random, const Scope *outer, Type type, int budget)
     int known = budget <= 1 || random_below(random, 4) == 0 ? var_pick(random, scope, type) : -1;
     Form form = known >= 0    ? F_VAR
                 : budget <= 1 ? last_form(random, scope, type)
-                              : pick_form(random, scope, type, budget);
+                              : pick_form(random, scope, type);
     Node *node = node_new(form, type);
     if (form == F_VAR) node->which = known >= 0 ? known : var_pick(random, scope, type);
     if (form == F_LIT) node->literal = random_real(random, -2, 2);
