@@ -68,8 +68,8 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program = ct_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
-    ct_ad_jvp_in(build->ad, build->entry_source, entry->method);
     build->entry = ct_elab_expression(build->elab, "entry", expr);
+    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->entry_source);
     return build->entry != NULL && build->context.error_count == 0;
 }
 

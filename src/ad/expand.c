@@ -10,11 +10,6 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
     return ad;
 }
 
-void ct_ad_jvp_in(CtAd *ad, uint32_t source, CtMethod method) {
-    ad->jvp_source = source;
-    ad->jvp_method = method;
-}
-
 /* ---- globals ---- */
 
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span) {
@@ -125,8 +120,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         CtType *fun = args[0]->type;
         if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function")) return core;
         if (!first_order(ad, core->span, fun->parts[1], "the result of the differentiated function")) return core;
-        bool here = ad->jvp_source != 0 && core->span.source == ad->jvp_source;
-        CtMethod method = op == DERIV_VJP ? ad->reverse : here ? ad->jvp_method : METHOD_FORWARD;
+        CtMethod method = op == DERIV_JVP ? METHOD_FORWARD : ad->reverse;
         return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
     }
     }
@@ -159,6 +153,39 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
     CtCore *expanded = expand(&e, core);
     ct_ad_work(ad);
     return expanded;
+}
+
+/* ---- what the command asks for ---- */
+
+typedef struct Rows {
+    CtAd *ad;
+    uint32_t source;
+} Rows;
+
+static CtCore *by_rows(void *data, CtCore *core) {
+    Rows *r = data;
+    CtProgram *p = r->ad->p;
+    core = ct_core_map(p, core, by_rows, r);
+    if (core->kind != CORE_DERIV || core->as.call.of.deriv != DERIV_JVP || core->span.source != r->source) return core;
+    CtCore **args = core->as.call.args;
+    CtSeq seq = ct_seq(p, NULL);
+    CtCore *vjp[2];
+    vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_seq_name(&seq, "f", args[0]);
+    vjp[1] = ct_seq_name(&seq, "x", args[1]);
+    /* No place: a tangent of another shape than the point was given from outside. */
+    CtWrap wrap = {.span = CT_NO_SPAN, .s = args[1]->type, .t = ct_type_fun_result(args[0]->type), .x = vjp[1]};
+    wrap.dx = ct_seq_name(&seq, "dx", args[2]);
+    CtCore *result = ct_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->span, DERIV_VJP, vjp, 2));
+    return ct_seq_close(&seq, result);
+}
+
+void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source) {
+    Rows rows = {ad, source};
+    uint32_t count = ad->p->globals.count;
+    for (uint32_t i = 0; i < count; i++) {
+        CtGlobal *global = ad->p->globals.items[i];
+        if (global->body) global->body = by_rows(&rows, global->body);
+    }
 }
 
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {

@@ -433,10 +433,16 @@ static const CtGeneric dot = {.name = "dot",
                               .mismatch = "the cotangent does not have the shape of the result",
                               .state = double_type,
                               .leaf = dot_leaf};
+static const CtGeneric dot_tangent = {.name = "dotTangent",
+                                      .inputs = 2,
+                                      .mismatch = "the tangent does not have the shape of the point",
+                                      .state = double_type,
+                                      .leaf = dot_leaf};
 
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b) {
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent) {
     CtCore *zero = ct_core_double(ad->p, span, -0.0);
-    return ct_generic(ad, &dot, (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+    const CtGeneric *generic = tangent ? &dot_tangent : &dot;
+    return ct_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
 }
 
 static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {

@@ -87,8 +87,6 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
-    uint32_t jvp_source; /* jvp's written there go by jvp_method, others forward; 0: none do */
-    CtMethod jvp_method;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
@@ -204,8 +202,8 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
-/* Σ a·b over the real leaves, with `scale`; a Double. */
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b);
+/* Σ a·b over the real leaves, with `scale`; a Double. b is a cotangent, or a tangent. */
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent);
 /* x with its real leaves from an array, left to right. */
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
@@ -237,5 +235,7 @@ CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span
 
 CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
+/* The same of any term for (value, pullback). */
+CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 
 #endif

@@ -25,7 +25,7 @@ CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
     one.dx = ct_core_var(p, span, b);
     CtCore *both = ad->rules[method]->jvp(ad, &inner, &one);
     CtCore *column = ct_core_proj(p, span, both, 1);
-    CtCore *weighted = ct_generic_dot(ad, span, wrap->t, column, ct_core_var(p, span, dy));
+    CtCore *weighted = ct_generic_dot(ad, span, wrap->t, column, ct_core_var(p, span, dy), false);
     CtCore *body = ct_seq_close(&inner, ct_normal(ad, span, weighted));
     CtCore *reals = over_rows(p, span, b, body, ct_generic_basis(ad, span, wrap->s, wrap->x));
     CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_generic_fill(ad, span, wrap->s, wrap->x, reals));
@@ -33,16 +33,20 @@ CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 }
 
 /* let (y, pullback) = vjp f x in (y, fill_T y (map (λb. dot_S (pullback b) dx) (basis_T y))) */
-CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
+CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp) {
     CtProgram *p = ad->p;
     CtSpan span = wrap->span;
     CtCore *parts[2];
-    ct_seq_open(seq, "y", "pullback", ad->rules[method]->vjp(ad, seq, wrap), parts);
+    ct_seq_open(seq, "y", "pullback", vjp, parts);
     CtVar *b = ct_var_new(p, "b", wrap->t);
     CtCore *b_use = ct_core_var(p, span, b);
     CtCore *row = ct_core_app(p, span, parts[1], &b_use, 1);
-    CtCore *weighted = ct_generic_dot(ad, span, wrap->s, row, wrap->dx);
+    CtCore *weighted = ct_generic_dot(ad, span, wrap->s, row, wrap->dx, true);
     CtCore *reals = over_rows(p, span, b, ct_normal(ad, span, weighted), ct_generic_basis(ad, span, wrap->t, parts[0]));
     CtCore *tangent = ct_generic_fill(ad, span, wrap->t, parts[0], reals);
     return ct_core_pair(p, span, parts[0], tangent);
+}
+
+CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
+    return ct_jvp_from_pullback(ad, seq, wrap, ad->rules[method]->vjp(ad, seq, wrap));
 }
