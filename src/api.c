@@ -259,6 +259,23 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, cot
     out->derivative_text = shown(arena, program, session->derivative, derivative);
 }
 
+static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
+    CtJson *json = ct_session_parse(session, context, 0, "--at", c->call->at);
+    return json && ct_session_read(session, context, json, session->point, NULL, point);
+}
+
+/* How much the method writes down, when it writes anything down. */
+static bool count_trace(cotan_context *context, Call *c, CtSession *session, CtMethod method) {
+    CtGlobal *trace = ct_ad_trace(session->build->ad, method, session->build->entry);
+    if (!trace) return true;
+    CtWord point, entries;
+    if (!read_again(context, c, session, &point)) return false;
+    if (!ct_session_call(session, context, trace, point, &entries)) return false;
+    c->out->trace = (uint64_t)entries.integer;
+    c->out->has_trace = true;
+    return true;
+}
+
 /* The function alone, at the same point, for its steps. */
 static bool count_primal(cotan_context *context, Call *c) {
     CtEntry entry = {.mode = COTAN_RUN, .function = c->call->function, .method = METHOD_TAPE, .reverse = METHOD_TAPE};
@@ -268,14 +285,12 @@ static bool count_primal(cotan_context *context, Call *c) {
     entry.reverse = asked.reverse;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord point, result;
-    if (!session) return false;
-    CtJson *json = ct_session_parse(session, context, 0, "--at", c->call->at);
-    if (!json || !ct_session_read(session, context, json, session->point, NULL, &point)) return false;
+    if (!session || !read_again(context, c, session, &point)) return false;
     ct_eval_reset_stats(session->eval);
     if (!ct_session_run(session, context, point, &result)) return false;
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
-    return true;
+    return count_trace(context, c, session, asked.method);
 }
 
 static bool call_json(cotan_context *context, void *data) {

@@ -157,8 +157,11 @@ bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, C
 }
 
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
+    return ct_session_call(session, context, session->build->entry, input, result);
+}
+
+bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
     CtEval *eval = session->eval;
-    CtGlobal *entry = session->build->entry;
     atomic_store(&context->running, eval);
     bool done = false;
     if (!session->point) {

@@ -96,6 +96,8 @@ bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *j
 bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair);
 /* Runs on an input (taken; ignored for a constant). The result is the caller's. */
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
+/* The same of another global of the build that takes the same input. */
+bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *global, CtWord input, CtWord *result);
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, of which value and derivative are parts. */
 CtType *ct_session_result(const CtSession *session);

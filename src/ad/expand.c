@@ -204,6 +204,10 @@ CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *
 
 CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
     if (!ad->rules[method]->trace) return NULL;
+    const char *key_text = ct_format(ad->arena, "trace %u %u", (unsigned)method, function->id);
+    CtSym key = ct_intern_text(&ad->p->context->symbols, key_text);
+    CtGlobal *made = ct_map_get(&ad->generics, ct_key(key));
+    if (made) return made;
     CtType *type = function->type;
     ct_ad_expand_global(ad, function);
     CtVar *x = ct_var_new(ad->p, "x", type->parts[0]);
@@ -215,8 +219,9 @@ CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
     CtCore *length = ad->rules[method]->trace(ad, &seq, &wrap);
     CtCore *body = ct_core_lam(ad->p, function->span, "trace", &x, 1, ct_seq_close(&seq, length));
     const char *name = ct_format(ad->arena, "trace.%s", function->name->text);
-    CtGlobal *made = ct_ad_new_global(ad, name, body->type, function->span);
+    made = ct_ad_new_global(ad, name, body->type, function->span);
     made->body = body;
+    ct_map_set(ad->arena, &ad->generics, ct_key(key), made);
     ct_ad_work(ad);
     return made;
 }
