@@ -101,7 +101,15 @@ static void check_lit(Lint *l, CtCore *core) {
         wrong(l, core, "a Float literal that is not rounded");
 }
 
+/* What a λ with an origin captures must be there, whether or not its body uses it. */
+static void check_captures(Lint *l, CtCore *core, const CtLam *lam) {
+    for (uint32_t i = 0; i < lam->capture_count; i++)
+        if (ct_map_get(&l->binders, ct_key(lam->captures[i])) == NULL)
+            wrong(l, core, "a transformed λ captures %s, which is not in scope", lam->captures[i]->name->text);
+}
+
 static CtCore *check_lam(Lint *l, CtCore *core, bool in_letrec) {
+    if (core->as.lam->origin != NULL) check_captures(l, core, core->as.lam);
     CtLam *lam = core->as.lam;
     const CtType *type = core->type;
     if (lam->node != core) wrong(l, core, "the λ does not know its node");

@@ -29,8 +29,18 @@ static void open(CtSimplifier *s, const CtCore *core) {
     if (core->kind == CORE_VAR) ct_notes(s, core->as.var)->opens++;
 }
 
+/* What a λ with an origin captures stays, whether or not its body still uses it: its dual is made of all of it. */
+static void pin_captures(CtSimplifier *s, const CtLam *lam) {
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        CtVarNotes *notes = ct_notes(s, lam->captures[i]);
+        notes->uses++;
+        notes->crosses = notes->pinned = true;
+    }
+}
+
 static void count_lam(CtSimplifier *s, CtLam *lam) {
     s->depth++;
+    if (lam->origin != NULL) pin_captures(s, lam);
     s->pinning += lam->origin != NULL;
     bind(s, lam->params, lam->count);
     ct_count_uses(s, lam->body);

@@ -100,7 +100,10 @@ Jet op1_apply(int which, Jet a, uint64_t *branches) {
     case 8: return jet_recip(positive(a));
     case 9: return jet_atan(a);
     case 10: return jet_erf(a);
-    case 11: decide(branches, a.value < 0); return a.value < 0 ? scale(-1, a) : a;
+    case 11: /* at 0 the derivative is 0 */
+        decide(branches, a.value < 0);
+        decide(branches, a.value > 0);
+        return scale((a.value > 0) - (a.value < 0), a);
     case 12: return jet_expm1(jet_tanh(a));
     case 13: return jet_sinh(jet_tanh(a));
     case 14: return jet_asinh(a);
