@@ -83,11 +83,9 @@ typedef struct Expand {
 
 static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
     if (!ct_type_has_fun(type)) return true;
-    CtText text = ct_text(ad->arena);
-    ct_type_print(&text, type);
-    CtDiag *diag =
-        ct_error(ad->p->context, CT_E0401, span, "%s has the type %s, which holds functions", what, text.data);
-    ct_help(ad->p->context, diag, "derivatives are of numbers, tuples, data, lists and arrays of them");
+    CtDiag *diag = ct_error(ad->p->context, CT_E0401, span, "%s is a function, or holds functions", what);
+    ct_help(ad->p->context, diag,
+            "apply the function first; numbers, tuples, data, lists and arrays are what derivatives are of");
     return false;
 }
 
@@ -106,20 +104,28 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, Ct
     return ct_seq_close(&seq, result);
 }
 
+/* Stands where an error was reported. */
+static CtCore *refused(CtAd *ad, CtCore *core) {
+    return ct_core_fail(ad->p, core->span, core->type, CT_E0401, "there is no such derivative", NULL);
+}
+
 static CtCore *operator(Expand *e, CtCore *core) {
     CtAd *ad = e->ad;
     CtCore **args = core->as.call.args;
     CtDerivOp op = core->as.call.of.deriv;
     switch (op) {
-    case DERIV_STOP: first_order(ad, core->span, core->type, "the argument of stopGradient"); return core;
+    case DERIV_STOP:
+        if (!first_order(ad, core->span, core->type, "the argument of stopGradient")) return refused(ad, core);
+        return core;
     case DERIV_BASIS:
-        if (!first_order(ad, core->span, args[0]->type, "the result")) return core;
+        if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
         return ct_generic_basis(ad, core->span, args[0]->type, args[0]);
     case DERIV_JVP:
     case DERIV_VJP: {
         CtType *fun = args[0]->type;
-        if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function")) return core;
-        if (!first_order(ad, core->span, fun->parts[1], "the result of the differentiated function")) return core;
+        if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function") ||
+            !first_order(ad, core->span, fun->parts[1], "the result of the differentiated function"))
+            return refused(ad, core);
         CtMethod method = op == DERIV_JVP ? METHOD_FORWARD : ad->reverse;
         return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
     }
