@@ -6,43 +6,43 @@ cd "$(dirname "$0")/.."
 passed=0
 failed=0
 
-# Adds the counts of the last line "N passed, N failed…" of a run; a run without one, or that fails without saying so, fails.
+# Adds the counts of a run's last line `N passed, N failed`. A run without one, or that fails without saying so, fails.
 count() {
-    log=$1 status=$2 name=$3
-    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
+    log=$1 status=$2 what=$3
+    line=$(grep -E '^([a-z ]+: )?[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1 | sed -E 's/^[a-z ]+: //')
     p=$(echo "$line" | sed -nE 's/^([0-9]+) passed, .*/\1/p')
     f=$(echo "$line" | sed -nE 's/^[0-9]+ passed, ([0-9]+) failed.*/\1/p')
     if [ -z "$line" ] || { [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; }; then
         cat "$log"
-        echo "FAILED $name (exit $status)"
+        echo "FAILED $what (exit $status)"
         failed=$((failed + 1))
         return
     fi
     [ "$f" -eq 0 ] || cat "$log"
-    echo "$name: $line"
+    echo "$what: $line"
     passed=$((passed + p))
     failed=$((failed + f))
 }
 
-# One C test program: cmocka's TAP output, a line a test.
+run() {
+    what=$1
+    shift
+    log=$(mktemp)
+    "$@" >"$log" 2>&1
+    count "$log" $? "$what"
+    rm -f "$log"
+}
+
+# One C test program: cmocka's TAP output, a line a test. A skipped test counts as neither.
 unit() {
     log=$(mktemp)
     CMOCKA_MESSAGE_OUTPUT=TAP "$1" >"$log" 2>&1
     status=$?
     p=$(grep -c '^ok ' "$log")
-    f=$(grep -c '^not ok ' "$log")
+    f=$(grep '^not ok ' "$log" | grep -vc '# SKIP')
     echo "$p passed, $f failed" >>"$log"
-    if [ "$p" -eq 0 ] && [ "$f" -eq 0 ]; then status=1; fi
-    count "$log" "$status" "$2 $(basename "$1")"
-    rm -f "$log"
-}
-
-run() {
-    name=$1
-    shift
-    log=$(mktemp)
-    "$@" >"$log" 2>&1
-    count "$log" $? "$name"
+    [ "$p" -gt 0 ] || status=1
+    count "$log" "$status" "$2, $(basename "$1")"
     rm -f "$log"
 }
 
@@ -57,12 +57,13 @@ build() {
 }
 
 all_tests() {
-    folder=$1 name=$2 random=$3
+    folder=$1 kind=$2 random=$3 golden=$4
     for program in "$folder"/tests/test_*; do
-        [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$name"
+        [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
-    run "$name golden programs" tests/run.py --cotan "$folder/cotan" $4
-    run "$name random programs" "$folder/tests/random_programs" --count "$random"
+    # shellcheck disable=SC2086
+    run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
+    run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
