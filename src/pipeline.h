@@ -81,4 +81,7 @@ bool ct_build_types(CtBuild *build, const char *name, CtText *out);
 /* The number of parameters of a top-level function's type; -1 when there is no such name. */
 int ct_build_arity(CtBuild *build, const char *function);
 
+/* The expression of an entry point, for `elaborate`; NULL with errors in the context. */
+CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry);
+
 #endif
