@@ -19,7 +19,8 @@ typedef struct cotan_context cotan_context;
 typedef struct cotan_program cotan_program; /* a loaded source */
 typedef struct cotan_error cotan_error;
 
-/* Limits of one context; 0 means the default (memory: three quarters of the machine's; steps and depth: none). */
+/* Limits of one context; 0 means the default: memory three quarters of the machine's, depth 50 million,
+ * steps unlimited. */
 typedef struct cotan_limits {
     size_t memory; /* bytes */
     uint64_t steps;

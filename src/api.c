@@ -30,6 +30,9 @@ const char *cotan_explain(const char *code, const char **title) {
 
 /* ---- contexts ---- */
 
+/* Deep enough for any list that fits into memory; a recursion without end is told within seconds. */
+enum { DEFAULT_DEPTH = 50000000 };
+
 static size_t default_memory(void) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (pages <= 0 || size <= 0) return (size_t)1 << 30;
@@ -41,6 +44,7 @@ cotan_context *cotan_open(const cotan_limits *limits) {
     if (!context) return NULL;
     if (limits) context->limits = *limits;
     if (context->limits.memory == 0) context->limits.memory = default_memory();
+    if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
     context->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (context->locale == (locale_t)0) {
         free(context);
