@@ -18,7 +18,6 @@ run() {
     fi
 }
 
-begun=$(date +%s)
 
 say "" \
     "Welcome to Cotan, a language whose programs can be differentiated." \
@@ -52,7 +51,7 @@ say "" \
 run "cotan run examples/tree.cot"
 
 say "" \
-    "That was all, in $(($(date +%s) - begun)) seconds. What to try next:" \
+    "That was all. What to try next:" \
     "" \
     "  * Change examples/iris.cot (the rate in \`train\`, the weight decay in \`loss\`) and run it again." \
     "  * build/cotan run examples/newton.cot       derivatives of functions not known where they are taken" \
