@@ -54,7 +54,7 @@ int verb_check(const Options *options) {
             printf("{\"sound\":true}\n");
         else
             printf("%s is sound\n", options->words[0]);
-        cotan_close(context);
+        close_context(context);
     }
     free(at);
     return status;

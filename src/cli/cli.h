@@ -66,8 +66,11 @@ char *read_file(const Options *options, const char *path, size_t *length);
  * caller frees it. */
 char *read_input(const Options *options, const char *value, bool *failed);
 
-/* Opens a context and loads words[0]. EXIT_DONE, or the status to end with; the context is closed then. */
+/* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is closed
+ * then. Otherwise the caller closes it by close_context. */
 int load(const Options *options, cotan_context **context, cotan_program **program);
+
+void close_context(cotan_context *context);
 
 /* Runs a call whose function is words[1] or `function`, and prints its results: with --json as one object, in which the
  * derivative is called `name`. */

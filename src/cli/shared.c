@@ -1,5 +1,6 @@
 /* What verbs share: messages, inputs, loading, and calls with their output. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,6 +105,14 @@ char *read_input(const Options *options, const char *value, bool *failed) {
     return text;
 }
 
+/* Ctrl-C ends a run with an error (E0804); a second one ends the command. */
+static cotan_context *volatile interruptible;
+
+static void on_interrupt(int number) {
+    signal(number, SIG_DFL);
+    cotan_interrupt(interruptible);
+}
+
 int load(const Options *options, cotan_context **context, cotan_program **program) {
     size_t length;
     char *text = read_file(options, options->words[0], &length);
@@ -113,13 +122,20 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
     if (*context == NULL) {
         status = complain(options, "there is not enough memory to begin");
     } else {
+        interruptible = *context;
+        signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
         cotan_error *error = cotan_load(*context, name, text, length, program);
         if (error != NULL) status = report(options, error);
     }
     free(text);
-    if (status != EXIT_DONE) cotan_close(*context);
+    if (status != EXIT_DONE) close_context(*context);
     return status;
+}
+
+void close_context(cotan_context *context) {
+    signal(SIGINT, SIG_DFL);
+    cotan_close(context);
 }
 
 /* ---- calls ---- */
@@ -180,7 +196,7 @@ int run_call(const Options *options, cotan_mode mode, const char *function, cons
             if (error == NULL) status = print_result(options, &result, name);
         }
         if (error != NULL) status = report(options, error);
-        cotan_close(context);
+        close_context(context);
     }
     free(at);
     free(with);

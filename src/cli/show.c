@@ -16,7 +16,7 @@ static int show(const Options *options, Show *text_of) {
         status = report(options, error);
     else
         fputs(text, stdout);
-    cotan_close(context);
+    close_context(context);
     return status;
 }
 
