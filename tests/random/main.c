@@ -224,7 +224,7 @@ static void save(const char *folder, uint64_t seed, const Program *p) {
     }
     char *at = text_of_point(&p->point, p->point.leaves);
     fprintf(file, "-- Found by random programs; the derivatives must agree with finite differences.\n");
-    fprintf(file, "-- $ cotan check FILE f --at '%s'\n", at);
+    fprintf(file, "-- $ cotan check FILE h --at '%s' | tail -n 1\n", at);
     print_program(file, p);
     fclose(file);
     free(at);
