@@ -1,0 +1,306 @@
+/* The public C API: every function, its errors, limits, and that nothing is shared between contexts. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <cmocka.h>
+
+#include "cotan.h"
+
+static const char *const model = "f :: (Double, Double) -> Double\n"
+                                 "f (x, y) = x * x * y\n"
+                                 "g :: Double -> [Double]\n"
+                                 "g x = [x * x, 3 * x]\n"
+                                 "three x y z = x * y + z\n"
+                                 "main = \"a string\"\n"
+                                 "forever :: Int -> Int\n"
+                                 "forever n = forever (n + 1)\n"
+                                 "deep :: Int -> Int\n"
+                                 "deep n = 1 + deep n\n"
+                                 "hold :: Int -> Int\n"
+                                 "hold n = length [1 .. n]\n"
+                                 "away :: Array Double -> Double\n"
+                                 "away xs = xs ! 7\n";
+
+static cotan_program *load(cotan_context *context, const char *text) {
+    cotan_program *program = NULL;
+    cotan_error *error = cotan_load(context, "model.cot", text, strlen(text), &program);
+    if (error != NULL) fail_msg("%s", cotan_error_text(error, false, false));
+    return program;
+}
+
+static cotan_context *open_with(cotan_limits limits) {
+    cotan_context *context = cotan_open(&limits);
+    assert_non_null(context);
+    cotan_check_passes(context, true);
+    return context;
+}
+
+static void assert_fails(cotan_error *error, const char *code, int status) {
+    assert_non_null(error);
+    assert_string_equal(cotan_error_code(error, 0), code);
+    assert_int_equal(cotan_error_status(error), status);
+}
+
+static void every_mode_answers_in_json(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    static const struct {
+        cotan_call call;
+        const char *value, *derivative;
+    } cases[] = {
+        {{.mode = COTAN_RUN, .function = "main"}, "\"a string\"", NULL},
+        {{.mode = COTAN_RUN, .function = "three", .at = "[2, 3, 4]"}, "10", NULL},
+        {{.mode = COTAN_RUN, .function = "f", .at = "[[2, 3]]"}, "12", NULL},
+        {{.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"}, "12", "[12,4]"},
+        {{.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]", .method = "forward"}, "12", "[12,4]"},
+        {{.mode = COTAN_GRAD, .function = "three", .at = "[2, 3, 4]"}, "10", "[3,2,1]"},
+        {{.mode = COTAN_JVP, .function = "g", .at = "2", .with = "0.5"}, "[4,6]", "[2,1.5]"},
+        {{.mode = COTAN_JVP, .function = "g", .at = "2", .with = "0.5", .method = "tape"}, "[4,6]", "[2,1.5]"},
+        {{.mode = COTAN_VJP, .function = "g", .at = "2", .with = "[1, 10]"}, "[4,6]", "34"},
+        {{.mode = COTAN_JACOBIAN, .function = "g", .at = "2"}, "[4,6]", "[4,3]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cotan_result result;
+        cotan_error *error = cotan_call_json(p, &cases[i].call, &result);
+        if (error != NULL) fail_msg("case %zu: %s", i, cotan_error_text(error, false, false));
+        assert_string_equal(result.value, cases[i].value);
+        if (cases[i].derivative != NULL) assert_string_equal(result.derivative, cases[i].derivative);
+        else assert_null(result.derivative);
+    }
+    cotan_close(context);
+}
+
+static void counts_are_the_same_on_every_later_call(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]", .count = true};
+    cotan_result first, second;
+    assert_null(cotan_call_json(p, &call, &first)); /* this one also evaluates the program's constants */
+    assert_null(cotan_call_json(p, &call, &first));
+    cotan_call again = call;
+    again.at = "[5, 7]";
+    assert_null(cotan_call_json(p, &again, &second));
+    assert_true(first.steps > first.primal_steps);
+    assert_int_equal(first.steps, second.steps);
+    assert_int_equal(first.primal_steps, second.primal_steps);
+    assert_true(first.has_trace);
+    assert_int_equal(first.trace, 4); /* two inputs, two products */
+    assert_true(first.peak_memory > 0);
+    cotan_close(context);
+}
+
+static void errors_have_their_parts(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = NULL;
+    const char *text = "f x = lenght x\ng = 1 + \"a\"\n";
+    cotan_error *error = cotan_load(context, "bad.cot", text, strlen(text), &p);
+    assert_fails(error, "E0302", 1);
+    assert_null(p);
+    assert_int_equal(cotan_error_count(error), 2);
+    assert_string_equal(cotan_error_file(error, 0), "bad.cot");
+    assert_int_equal(cotan_error_line(error, 0), 1);
+    assert_int_equal(cotan_error_column(error, 0), 7);
+    assert_int_equal(cotan_error_line(error, 1), 2);
+    assert_non_null(strstr(cotan_error_message(error, 0), "lenght"));
+    assert_non_null(strstr(cotan_error_text(error, false, false), "^^^^^^"));
+    assert_non_null(strstr(cotan_error_text(error, true, false), "\033["));
+    const char *json = cotan_error_text(error, false, true);
+    assert_true(strncmp(json, "{\"code\":\"E0302\",\"file\":\"bad.cot\",\"line\":1,\"column\":7,", 51) == 0);
+    p = load(context, model); /* and the context goes on */
+    cotan_result result;
+    cotan_call call = {.mode = COTAN_GRAD, .function = "away", .at = "[1]"};
+    error = cotan_call_json(p, &call, &result);
+    assert_fails(error, "E0501", 1);
+    assert_int_equal(cotan_error_line(error, 0), 14);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, \"x\"]"};
+    assert_fails(cotan_call_json(p, &call, &result), "E0601", 2);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, 2"};
+    assert_int_equal(cotan_error_status(cotan_call_json(p, &call, &result)), 2);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "g", .at = "1"};
+    assert_fails(cotan_call_json(p, &call, &result), "E0405", 1);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "nothing", .at = "1"};
+    assert_fails(cotan_call_json(p, &call, &result), "E0302", 1);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, 2]", .method = "magic"};
+    assert_int_equal(cotan_error_status(cotan_call_json(p, &call, &result)), 2);
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, 2]"};
+    assert_null(cotan_call_json(p, &call, &result));
+    cotan_close(context);
+}
+
+static void limits_are_errors_and_the_context_goes_on(void **state) {
+    (void)state;
+    cotan_context *context =
+        open_with((cotan_limits){.memory = 64 * 1024 * 1024, .steps = 20000000, .depth = 100000});
+    cotan_program *p = load(context, model);
+    static const struct {
+        const char *function, *code;
+    } cases[] = {{"forever", "E0802"}, {"deep", "E0803"}, {"hold", "E0801"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cotan_result result;
+        cotan_call call = {.mode = COTAN_RUN, .function = cases[i].function, .at = "[4000000]"};
+        assert_fails(cotan_call_json(p, &call, &result), cases[i].code, 1);
+        call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"};
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_string_equal(result.derivative, "[12,4]");
+    }
+    cotan_close(context);
+}
+
+static void a_limit_too_small_to_compile_is_an_error(void **state) {
+    (void)state;
+    for (size_t memory = 1; memory < 8 * 1024 * 1024; memory = memory * 2 + 4096) {
+        cotan_context *context = open_with((cotan_limits){.memory = memory});
+        cotan_program *p = NULL;
+        cotan_error *error = cotan_load(context, "model.cot", model, strlen(model), &p);
+        cotan_result result;
+        cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"};
+        if (error == NULL) error = cotan_call_json(p, &call, &result);
+        if (error != NULL) assert_fails(error, "E0801", 1);
+        cotan_close(context);
+    }
+}
+
+static void garbage_is_refused(void **state) {
+    (void)state;
+    uint64_t seed = 12345;
+    for (int round = 0; round < 200; round++) {
+        char text[300];
+        size_t length = 1 + (size_t)round;
+        for (size_t i = 0; i < length; i++) {
+            seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+            text[i] = round % 2 == 0 ? (char)(seed >> 56) : "(){}[]|=\n \\\"'x1->:,`"[(seed >> 40) % 21];
+        }
+        cotan_context *context = open_with((cotan_limits){.memory = 256 * 1024 * 1024});
+        cotan_program *p = NULL;
+        cotan_error *error = cotan_load(context, "garbage", text, length, &p);
+        assert_true((error == NULL) == (p != NULL));
+        if (error != NULL) assert_true(cotan_error_status(error) == 1);
+        cotan_close(context);
+    }
+}
+
+static void types_core_and_dumps_are_texts(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    const char *text;
+    assert_null(cotan_types(p, "f", &text));
+    assert_string_equal(text, "f :: (Double, Double) -> Double\n");
+    assert_null(cotan_types(p, NULL, &text));
+    assert_non_null(strstr(text, "three :: Num a => a -> a -> a -> a\n"));
+    assert_fails(cotan_types(p, "nothing", &text), "E0302", 1);
+    assert_null(cotan_core(p, "g", &text));
+    assert_non_null(strstr(text, "g : Double"));
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"};
+    assert_null(cotan_dump(p, &call, "simplify", &text));
+    assert_non_null(strstr(text, "vjp"));
+    assert_null(cotan_dump(p, &call, "differentiate", &text));
+    assert_non_null(strstr(text, "tapePush2"));
+    assert_int_equal(cotan_error_status(cotan_dump(p, &call, "magic", &text)), 2);
+    cotan_close(context);
+}
+
+static void derivatives_are_checked_against_differences(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, "f :: (Double, Double) -> [Double]\nf (x, y) = [sin x * y, x / y]\n"
+                                     "kink :: Double -> Double\nkink x = if x > 0 then 2 * x else x\n");
+    cotan_check_result result;
+    assert_null(cotan_check(p, "f", "[1, 2]", NULL, &result));
+    assert_true(result.agrees);
+    assert_int_equal(result.count, 6);
+    for (size_t i = 0; i < result.count; i++) assert_true(result.rows[i].difference < 1e-6);
+    assert_null(cotan_check(p, "kink", "0", NULL, &result));
+    assert_false(result.agrees);
+    cotan_close(context);
+}
+
+static void tables_can_be_walked(void **state) {
+    (void)state;
+    size_t count = 0;
+    bool forward = false, tape = false;
+    for (; cotan_method_at(count) != NULL; count++) {
+        forward = forward || strcmp(cotan_method_at(count)->name, "forward") == 0;
+        tape = tape || strcmp(cotan_method_at(count)->name, "tape") == 0;
+    }
+    assert_true(forward && tape);
+    const char *title;
+    assert_non_null(cotan_explain("E0301", &title));
+    assert_string_equal(title, "type mismatch");
+    assert_null(cotan_explain("E9999", &title));
+    assert_true(strlen(cotan_version()) > 0);
+}
+
+/* ---- threads ---- */
+
+static void *differentiate_often(void *data) {
+    bool *sound = data;
+    cotan_context *context = cotan_open(NULL);
+    cotan_program *p = NULL;
+    *sound = context != NULL && cotan_load(context, "model.cot", model, strlen(model), &p) == NULL;
+    for (int i = 0; i < 20 && *sound; i++) {
+        cotan_result result;
+        cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"};
+        *sound = cotan_call_json(p, &call, &result) == NULL && strcmp(result.derivative, "[12,4]") == 0;
+    }
+    cotan_close(context);
+    return NULL;
+}
+
+static void contexts_do_not_disturb_each_other(void **state) {
+    (void)state;
+    pthread_t threads[4];
+    bool sound[4];
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, differentiate_often, &sound[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(sound[i]);
+    }
+}
+
+static void *interrupt_soon(void *data) {
+    struct timespec pause = {.tv_nsec = 20000000};
+    for (int i = 0; i < 50; i++) { /* until it has surely begun */
+        nanosleep(&pause, NULL);
+        cotan_interrupt(data);
+    }
+    return NULL;
+}
+
+static void another_thread_can_interrupt(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, context), 0);
+    cotan_result result;
+    cotan_call call = {.mode = COTAN_RUN, .function = "forever", .at = "[0]"};
+    assert_fails(cotan_call_json(p, &call, &result), "E0804", 1);
+    pthread_join(thread, NULL);
+    cotan_close(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mode_answers_in_json),
+        cmocka_unit_test(counts_are_the_same_on_every_later_call),
+        cmocka_unit_test(errors_have_their_parts),
+        cmocka_unit_test(limits_are_errors_and_the_context_goes_on),
+        cmocka_unit_test(a_limit_too_small_to_compile_is_an_error),
+        cmocka_unit_test(garbage_is_refused),
+        cmocka_unit_test(types_core_and_dumps_are_texts),
+        cmocka_unit_test(derivatives_are_checked_against_differences),
+        cmocka_unit_test(tables_can_be_walked),
+        cmocka_unit_test(contexts_do_not_disturb_each_other),
+        cmocka_unit_test(another_thread_can_interrupt),
+    };
+    return cmocka_run_group_tests_name("api", tests, NULL, NULL);
+}
