@@ -269,7 +269,8 @@ void ct_text_double(CtText *text, double value) {
         ct_text_puts(text, value > 0 ? "\"inf\"" : "\"-inf\"");
     } else {
         char digits[40];
-        for (int precision = 15; precision <= 17; precision++) {
+        int precision = fabs(value) < 2.3e-308 ? 1 : 15; /* subnormal numbers have fewer digits */
+        for (; precision <= 17; precision++) {
             snprintf(digits, sizeof digits, "%.*g", precision, value);
             if (strtod(digits, NULL) == value) break;
         }

@@ -87,7 +87,7 @@ static void doubles_print_shortest_and_read_back(void **state) {
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{1, "1"}, {0.1, "0.1"}, {1.0 / 3, "0.3333333333333333"}, {1e300, "1e+300"}, {5e-324, "4.94065645841247e-324"},
+    } cases[] = {{1, "1"}, {0.1, "0.1"}, {1.0 / 3, "0.3333333333333333"}, {1e300, "1e+300"}, {5e-324, "5e-324"},
                  {INFINITY, "\"inf\""}, {-INFINITY, "\"-inf\""}, {NAN, "\"nan\""}, {-0.0, "-0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CtText text = ct_text(f->arena);
