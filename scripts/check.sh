@@ -72,6 +72,7 @@ run "the rooms" scripts/check_includes.py
 if build build; then
     all_tests build plain 500 ""
     run "documentation" tests/docs.py --cotan build/cotan
+    run "installed" scripts/check_install.sh build
 else
     failed=$((failed + 1))
 fi

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Installs a build into an empty folder and builds examples/c against it, as a user would: shared, static, and by pkg-config.
+set -eu
+cd "$(dirname "$0")/.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+build=${1:-build}
+DESTDIR=$folder/root meson install -C "$build" --no-rebuild --quiet
+prefix=$(find "$folder/root" -name include -type d | head -n 1 | xargs dirname)
+libraries=$(dirname "$(find "$prefix" -name libcotan.so)")
+expected='value 14, gradient [2,4,6]'
+passed=0
+failed=0
+
+try() {
+    what=$1
+    shift
+    if "$@" -o "$folder/example" && [ "$(LD_LIBRARY_PATH=$libraries "$folder/example")" = "$expected" ]; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: an example built with the $what"
+        failed=$((failed + 1))
+    fi
+}
+
+try "shared library" cc examples/c/gradient.c -I"$prefix/include" -L"$libraries" -lcotan
+try "static library" cc examples/c/gradient.c -I"$prefix/include" "$libraries/libcotan.a" -ljansson -lm
+flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs cotan)
+# shellcheck disable=SC2086
+try "pkg-config file" cc examples/c/gradient.c $flags
+if [ "$("$prefix/bin/cotan" --version)" != "" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
