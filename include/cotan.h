@@ -14,6 +14,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default) /* the shared library exports what stands here, and nothing else */
+#endif
 
 typedef struct cotan_context cotan_context;
 typedef struct cotan_program cotan_program; /* a loaded source */
@@ -105,11 +108,12 @@ cotan_error *cotan_core(cotan_program *program, const char *name, const char **o
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
-/* Holds the derivatives of a function at a point against finite differences, and against each other. */
+/* Holds the derivatives of a function at a point against finite differences, and against each other: each number of a
+ * tangent must be the slope of the function to 1e-6, relatively. */
 typedef struct cotan_check_row {
     const char *what;
     double derivative, expected; /* where they differ most */
-    double difference;           /* relative to the larger of 1 and the values */
+    double difference;           /* relative to the larger of the two, or to what rounding allows */
     bool agrees;
 } cotan_check_row;
 typedef struct cotan_check_result {
@@ -120,6 +124,9 @@ typedef struct cotan_check_result {
 cotan_error *cotan_check(cotan_program *program, const char *function, const char *at, const char *method,
                          cotan_check_result *out);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
