@@ -206,13 +206,10 @@ static bool read_point(cotan_context *context, CtSession *session, const cotan_c
     if (!call->at) return true;
     CtJson *json = ct_session_parse(session, context, 0, what, call->at);
     if (!json) return false;
-    if (!session->point) { /* a constant: no arguments, or an empty array of them */
-        CtType *unit = session->build->program->unit_type;
-        return ct_session_read(session, context, json, unit, NULL, point);
-    }
     CtContext *diags = &session->build->context;
-    if (run && session->arity == 1 && !ct_json_only_element(diags, json)) return ct_report(context, diags);
-    return ct_session_read(session, context, json, session->point, NULL, point);
+    bool sound = !run || ct_json_arguments(diags, json, call->function, (uint32_t)session->arity);
+    if (!sound) return ct_report(context, diags);
+    return !session->point || ct_session_read(session, context, json, session->point, NULL, point);
 }
 
 /* Point and tangent or cotangent, as what the entry point takes. */

@@ -71,7 +71,7 @@ static void unknown_function(CtBuild *build, const char *name) {
     CtSym *names = CT_NEW_ARRAY(build->arena, CtSym, count + 1);
     for (uint32_t i = 0; i < count; i++) names[i] = entities[i]->name;
     const char *file = build->context.sources.items[1].name;
-    CtDiag *diag = ct_error(&build->context, CT_E0302, CT_NO_SPAN, "%s does not define `%s`", file, name);
+    CtDiag *diag = ct_error(&build->context, CT_E0702, CT_NO_SPAN, "%s does not define `%s`", file, name);
     CtSym nearest = ct_nearest(ct_intern_text(&build->context.symbols, name), names, count);
     if (nearest != NULL) ct_help(&build->context, diag, "did you mean `%s`?", nearest->text);
 }

@@ -1,7 +1,7 @@
 /* The passes, and the one function that runs them. */
 #include "pipeline.h"
 
-#include <stdlib.h>
+#include <assert.h>
 
 #include "embedded.h"
 
@@ -77,6 +77,8 @@ static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     return true;
 }
 
+static bool pass_reduce(CtBuild *build, const CtEntry *entry) { return pass_simplify(build, entry); }
+
 static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     ct_ad_expand(build->ad);
@@ -102,31 +104,25 @@ static void dump(CtBuild *build) {
         ct_build_types(build, NULL, out);
     } else {
         for (uint32_t i = 0; i < build->module->decls.count; i++) {
-            const CtDecl *decl = &build->module->decls.items[i];
-            if (decl->kind != DECL_BINDING) continue;
-            for (uint32_t j = 0; j < decl->binding->clause_count; j++) {
-                const CtRhs *rhs = &decl->binding->clauses[j].rhs;
-                ct_text_puts(out, decl->binding->name.text != NULL ? decl->binding->name.text->text : "(pattern)");
-                for (uint32_t k = 0; k < rhs->guarded_count; k++) {
-                    ct_text_puts(out, " = ");
-                    ct_syntax_print_expr(out, rhs->guarded[k].body);
-                }
-                ct_text_puts(out, "\n");
-            }
+            ct_syntax_print_decl(out, &build->module->decls.items[i]);
+            ct_text_puts(out, "\n");
         }
     }
 }
 
 static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
+    const CtPass *pass = &ct_passes[index];
+    assert((build->known & pass->needs) == pass->needs);
     if (!functions[index](build, entry) || build->context.error_count > 0) return false;
+    build->known = (build->known & ~pass->breaks) | pass->makes;
     if (build->options.lint && build->program != NULL) {
         const char *wrong = ct_core_lint(build->program);
         if (wrong != NULL) {
-            ct_error(&build->context, CT_E0901, CT_NO_SPAN, "after the pass %s: %s", ct_passes[index].name, wrong);
+            ct_error(&build->context, CT_E0901, CT_NO_SPAN, "after the pass %s: %s", pass->name, wrong);
             return false;
         }
     }
-    if (build->options.dump != NULL && strcmp(build->options.dump, ct_passes[index].name) == 0) dump(build);
+    if (build->options.dump != NULL && strcmp(build->options.dump, pass->name) == 0) dump(build);
     return true;
 }
 

@@ -9,25 +9,34 @@
 #include "elab/elab.h"
 #include "eval/eval.h"
 
-/* CT_PASS(name, needs, makes, breaks, what it does). Needs, makes and breaks are kinds of knowledge about the program:
- *   syntax       the modules as trees
- *   operators    operator chains are applications
- *   types        every name is resolved, every use has its types
- *   core         the entry point and all that it needs, as Core
- *   simple       nothing is left that the simplifier would do
- *   closed       no derivative operators are left
- * CT_PASS rows for Core are followed by lint when the build asks for it. */
+/* What is known of a program, as passes go by. */
+typedef enum CtKnown {
+    KNOWN_SYNTAX = 1,    /* the modules as trees */
+    KNOWN_OPERATORS = 2, /* operator chains are applications */
+    KNOWN_TYPES = 4,     /* every name is resolved, every use has its types */
+    KNOWN_CORE = 8,      /* the entry point and all that it needs, as Core */
+    KNOWN_SIMPLE = 16,   /* nothing is left that the simplifier would do */
+    KNOWN_CLOSED = 32,   /* no derivative operators are left: it can be run */
+    KNOWN_PRUNED = 64,   /* nothing is there that the entry point does not reach */
+} CtKnown;
+
+/* CT_PASS(name, needs, makes, breaks, what it does): all else that is known before a pass it keeps. A pass on Core is
+ * followed by lint when the build asks for it. */
 #define CT_PASSES(CT_PASS)                                                                                             \
-    CT_PASS(parse, "", "syntax", "", "text to syntax: tokens, the layout rule, the grammar")                           \
-    CT_PASS(operators, "syntax", "operators", "", "operator chains become applications, by their fixities")           \
-    CT_PASS(infer, "operators", "types", "", "names are resolved, types inferred, classes checked")                    \
-    CT_PASS(elaborate, "types", "core", "", "patterns are compiled, classes resolved, polymorphism specialised")       \
-    CT_PASS(simplify, "core", "simple", "", "inlining, reduction of known constructions, dead code")                   \
-    CT_PASS(differentiate, "core", "closed", "simple", "derivative operators become the wrappers of their methods")    \
-    CT_PASS(prune, "closed", "closed", "", "what the entry point does not reach is dropped")
+    CT_PASS(parse, 0, KNOWN_SYNTAX, 0, "text to syntax: tokens, the layout rule, the grammar")                         \
+    CT_PASS(operators, KNOWN_SYNTAX, KNOWN_OPERATORS, 0, "operator chains become applications, by their fixities")     \
+    CT_PASS(infer, KNOWN_OPERATORS, KNOWN_TYPES, 0, "names are resolved, types inferred, classes checked")             \
+    CT_PASS(elaborate, KNOWN_TYPES, KNOWN_CORE, 0, "patterns are compiled, classes resolved, functions specialised")   \
+    CT_PASS(simplify, KNOWN_CORE, KNOWN_SIMPLE, 0, "inlining, reduction of known constructions, dead code")            \
+    CT_PASS(differentiate, KNOWN_CORE, KNOWN_CLOSED, KNOWN_SIMPLE | KNOWN_PRUNED,                                      \
+            "derivative operators become the wrappers of their methods, functions their transformed selves")           \
+    CT_PASS(prune, KNOWN_CORE, KNOWN_PRUNED, 0, "what the entry point does not reach is dropped")                      \
+    CT_PASS(reduce, KNOWN_CLOSED | KNOWN_PRUNED, KNOWN_SIMPLE, 0, "the simplifier again, on what differentiation made")
 
 typedef struct CtPass {
-    const char *name, *needs, *makes, *breaks, *what;
+    const char *name;
+    uint32_t needs, makes, breaks; /* CtKnown bits */
+    const char *what;
 } CtPass;
 extern const CtPass ct_passes[];
 extern const uint32_t ct_pass_count;
@@ -42,6 +51,7 @@ typedef struct CtBuild {
     CtArena *arena;
     CtContext context;
     CtBuildOptions options;
+    uint32_t known; /* CtKnown bits */
     /* parse, operators, infer */
     CtFixities fixities;
     CtTypes *types;

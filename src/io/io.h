@@ -18,9 +18,9 @@ typedef struct CtJson CtJson;
  * Jansson's memory, not to an arena. */
 CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length);
 void ct_json_free(CtJson *json);
-/* From now on the value is the only element of the document's array: a function's one argument. False with an error when
- * it is no such array. */
-bool ct_json_only_element(CtContext *context, CtJson *json);
+/* Takes the document as the array of `count` arguments of a function: one argument is read from its element. False with an
+ * error when it is no such array. */
+bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count);
 
 /* The value of a type in a document; its owner is the caller. False with an error in the context whose message names the
  * path of the place, what was expected and what was found; then nothing is left in the heap. With `replace`, the reals of

@@ -31,7 +31,7 @@ typedef struct Reader {
     uint32_t next_leaf;
     /* the first thing wrong; told when all is released */
     bool failed, no_memory;
-    char message[600];
+    char message[700];
 } Reader;
 
 /* ---- errors ---- */
@@ -56,8 +56,9 @@ static bool wrong(Reader *r, const Path *path, const char *format, ...) {
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    const char *at = place[0] != '\0' ? place : "the value";
-    snprintf(r->message, sizeof r->message, "%s: at %s: %s", r->json->what, at, text);
+    bool root = place[0] == '\0';
+    snprintf(r->message, sizeof r->message, "%s: %s%s%s%s", r->json->what, root ? "" : "at ", place, root ? "" : ": ",
+             text);
     return false;
 }
 
@@ -83,7 +84,12 @@ static const char *found(const json_t *json, char *out, size_t size) {
     }
     case JSON_STRING: snprintf(out, size, "the string \"%.40s\"", json_string_value(json)); break;
     case JSON_INTEGER: snprintf(out, size, "the number %lld", (long long)json_integer_value(json)); break;
-    case JSON_REAL: snprintf(out, size, "the number %.17g", json_real_value(json)); break;
+    case JSON_REAL: {
+        double real = json_real_value(json);
+        bool whole = real == trunc(real) && fabs(real) < 1e15;
+        snprintf(out, size, whole ? "the number %.1f" : "the number %.17g", real);
+        break;
+    }
     case JSON_TRUE: snprintf(out, size, "true"); break;
     case JSON_FALSE: snprintf(out, size, "false"); break;
     case JSON_NULL: snprintf(out, size, "null"); break;
@@ -143,8 +149,7 @@ __attribute__((noinline)) static bool expected(Reader *r, const Path *path, cons
                                                const json_t *json) {
     char name[160] = "", what[100];
     type_name(name, sizeof name, type, false);
-    return wrong(r, path, "expected %s%s%s, found %s", name, form[0] != '\0' ? ", " : "", form,
-                 found(json, what, sizeof what));
+    return wrong(r, path, "expected %s as %s, found %s", name, form, found(json, what, sizeof what));
 }
 
 /* ---- scalars ---- */
@@ -345,12 +350,13 @@ static const CtCon *find_con(const CtData *data, const char *name) {
     return NULL;
 }
 
-/* `Leaf, Node` for messages. */
+/* `Leaf, Twig or Node` for messages. */
 static const char *con_names(const CtData *data, char *out, size_t size) {
     size_t n = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < data->con_count && n < size; i++) {
-        int more = snprintf(out + n, size - n, "%s%s", i > 0 ? ", " : "", data->cons[i].name->text);
+        const char *between = i == 0 ? "" : i + 1 == data->con_count ? " or " : ", ";
+        int more = snprintf(out + n, size - n, "%s%s", between, data->cons[i].name->text);
         n += more > 0 ? (size_t)more : 0;
     }
     return out;
@@ -422,9 +428,8 @@ static bool read_data(Reader *r, const Path *path, const CtType *type, const jso
     }
     const CtCon *con = name ? find_con(data, name) : NULL;
     if (!con) {
-        char names[120], form[160];
-        snprintf(form, sizeof form, "a constructor (%s)", con_names(data, names, sizeof names));
-        return expected(r, path, type, form, json);
+        char names[160];
+        return expected(r, path, type, con_names(data, names, sizeof names), json);
     }
     Path here = {.outer = path, .field = con->name->text};
     return read_con(r, args ? &here : path, type, con, args, value);
@@ -469,16 +474,24 @@ CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, si
     return NULL;
 }
 
-bool ct_json_only_element(CtContext *context, CtJson *json) {
-    size_t count = json_is_array(json->root) ? json_array_size(json->root) : 0;
-    if (count != 1) {
-        char what[100];
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected an array of 1 argument, found %s", json->what,
-                 found(json->root, what, sizeof what));
+bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count) {
+    char what[100];
+    if (!json_is_array(json->root)) {
+        CtDiag *diag = ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected an array of the arguments, found %s",
+                                json->what, found(json->root, what, sizeof what));
+        ct_help(context, diag, "one argument is an array of one element: %s '[3]'", json->what);
         return false;
     }
-    json->value = json_array_get(json->root, 0);
-    json->is_element = true;
+    size_t given = json_array_size(json->root);
+    if (given != count) {
+        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: `%s` takes %u argument%s, found %zu", json->what, function, count,
+                 count == 1 ? "" : "s", given);
+        return false;
+    }
+    if (count == 1) {
+        json->value = json_array_get(json->root, 0);
+        json->is_element = true;
+    }
     return true;
 }
 

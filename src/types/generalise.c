@@ -25,7 +25,7 @@ static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
     CtTyCon *unit = ct_tycon_tuple(types, 0), *int_ = types->int_, *real = types->double_;
     CtTyCon *first = types->prefer_double ? real : int_, *second = types->prefer_double ? int_ : real;
     CtTyCon *constructors[] = {types->list, types->array, NULL}, *numbers[] = {first, second, types->float_, NULL},
-            *others[] = {unit, first, second, NULL};
+            *others[] = {types->prefer_double ? real : unit, first, second, NULL};
     CtTyCon **candidates = meta->arity > 0 ? constructors : is_numeric(types, meta) ? numbers : others;
     for (; *candidates; candidates++)
         if (has_all(meta, *candidates)) return *candidates;
@@ -65,6 +65,12 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
     return changed;
 }
 
+/* What nothing is asked of. At a point, numbers are what is meant. */
+static CtTyCon *unconstrained(CtTypes *types, const CtTy *meta) {
+    if (meta->arity > 0) return types->list;
+    return types->prefer_double ? types->double_ : ct_tycon_tuple(types, 0);
+}
+
 void ct_default(CtTypes *types, CtMarks marks) {
     bool quiet = types->context->error_count > marks.errors;
     do ct_solve_deferred(types, marks.deferred, false);
@@ -74,7 +80,7 @@ void ct_default(CtTypes *types, CtMarks marks) {
     uint32_t kept = marks.metas;
     for (uint32_t i = marks.metas; i < types->metas.count; i++) {
         CtTy *meta = types->metas.items[i];
-        if (own(types, meta)) meta->link = (meta->arity ? types->list : ct_tycon_tuple(types, 0))->type;
+        if (own(types, meta)) meta->link = unconstrained(types, meta)->type;
         if (!meta->link) types->metas.items[kept++] = meta;
     }
     types->metas.count = kept;
