@@ -127,7 +127,7 @@ static void errors_have_their_parts(void **state) {
     call = (cotan_call){.mode = COTAN_GRAD, .function = "g", .at = "1"};
     assert_fails(cotan_call_json(p, &call, &result), "E0405", 1);
     call = (cotan_call){.mode = COTAN_GRAD, .function = "nothing", .at = "1"};
-    assert_fails(cotan_call_json(p, &call, &result), "E0302", 1);
+    assert_fails(cotan_call_json(p, &call, &result), "E0702", 2);
     call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, 2]", .method = "magic"};
     assert_int_equal(cotan_error_status(cotan_call_json(p, &call, &result)), 2);
     call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[1, 2]"};
@@ -196,7 +196,7 @@ static void types_core_and_dumps_are_texts(void **state) {
     assert_string_equal(text, "f :: (Double, Double) -> Double\n");
     assert_null(cotan_types(p, NULL, &text));
     assert_non_null(strstr(text, "three :: Num a => a -> a -> a -> a\n"));
-    assert_fails(cotan_types(p, "nothing", &text), "E0302", 1);
+    assert_fails(cotan_types(p, "nothing", &text), "E0702", 2);
     assert_null(cotan_core(p, "g", &text));
     assert_non_null(strstr(text, "g : Double"));
     cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]"};
