@@ -1,7 +1,7 @@
 /* Derivatives held against finite differences: `cotan check FILE FUNCTION --at …`.
  *
  * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
- * step of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
+ * level of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,24 +63,34 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     return written || ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
 }
 
-static double relative(double a, double b) {
+/* |a − b|, relative to the largest of them and `floor`. */
+static double relative(double a, double b, double floor) {
     if (a == b || (isnan(a) && isnan(b))) return 0;
-    double size = fmax(1, fmax(fabs(a), fabs(b)));
-    double difference = fabs(a - b) / size;
+    double difference = fabs(a - b) / fmax(floor, fmax(fabs(a), fabs(b)));
     return isnan(difference) ? INFINITY : difference;
 }
 
-static void add_row(Check *c, const char *what, double derivative, double expected, double tolerance) {
-    double difference = relative(derivative, expected);
+static void add_row(Check *c, const char *what, double derivative, double expected, double difference,
+                    double tolerance) {
     cotan_check_row row = {what, derivative, expected, difference, difference <= tolerance};
     ct_push(c->arena, &c->rows, row);
     if (!row.agrees) c->out->agrees = false;
 }
 
-/* Directions that no structure of the program will be orthogonal to by chance, and the same on every run. */
-static CtLeaves direction(Check *c, uint32_t count, int which) {
+/* Numbers that no structure of the program will be orthogonal to by chance, and the same on every run. */
+static CtLeaves weights(Check *c, uint32_t count, int which) {
     CtLeaves d = leaves_of(c->arena);
     for (uint32_t i = 0; i < count; i++) ct_push(c->arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
+    return d;
+}
+
+/* A direction in which each number moves in proportion to itself, so that points of mixed sizes can be checked. */
+static CtLeaves direction(Check *c, const CtLeaves *x, int which) {
+    CtLeaves d = weights(c, x->reals.count, which);
+    for (uint32_t i = 0; i < d.reals.count; i++) {
+        double size = fabs(x->reals.items[i]);
+        if (size > 0 && isfinite(size)) d.reals.items[i] *= size;
+    }
     return d;
 }
 
@@ -103,29 +113,68 @@ static bool slope(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, dou
     return true;
 }
 
+/* For each leaf of the result, the slope along dx that is nearest to the tangent, of those by some steps: which step is
+ * good depends on how the function bends, and no wrong tangent is a slope by chance. */
+typedef struct Slopes {
+    double *best, *difference; /* per leaf */
+    uint32_t worst;            /* the leaf that differs most */
+} Slopes;
+
+static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
+                        Slopes *out) {
+    static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-2};
+    uint32_t count = y->reals.count;
+    double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
+    out->best = CT_NEW_ARRAY(c->arena, double, count);
+    out->difference = CT_NEW_ARRAY(c->arena, double, count);
+    for (uint32_t i = 0; i < count; i++) out->difference[i] = INFINITY;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+        double h = steps[k];
+        if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
+        out->worst = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            double floor = 1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
+            double estimate = (4 * fine[i] - coarse[i]) / 3;
+            double difference = relative(tangent->reals.items[i], estimate, floor);
+            if (difference <= out->difference[i]) {
+                out->difference[i] = difference;
+                out->best[i] = estimate;
+            }
+            if (out->difference[i] > out->difference[out->worst]) out->worst = i;
+        }
+        if (count == 0 || out->difference[out->worst] <= slope_tolerance) break;
+    }
+    return true;
+}
+
+/* Sum of products; `size` receives the sum of their absolute values. */
+static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
+    double sum = 0;
+    *size = 0;
+    for (uint32_t i = 0; i < a->reals.count; i++) {
+        double product = a->reals.items[i] * b->reals.items[i];
+        sum += product;
+        *size += fabs(product);
+    }
+    return sum;
+}
+
 static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
-    CtLeaves dx = direction(c, x->reals.count, which), dy = direction(c, y->reals.count, which + 5);
+    CtLeaves dx = direction(c, x, which), dy = weights(c, y->reals.count, which + 5);
     CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena), ignored = leaves_of(c->arena);
     Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_reals = &dx};
     Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
     if (!ask(c, &jvp, &ignored, &tangent, NULL) || !ask(c, &vjp, &ignored, &cotangent, NULL)) return false;
-    double largest = 1;
-    for (uint32_t i = 0; i < x->reals.count; i++) largest = fmax(largest, fabs(x->reals.items[i]));
-    const double h = 1e-3 * fmin(largest, 1e3);
-    uint32_t count = y->reals.count, worst = 0;
-    double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
-    if (!slope(c, x, &dx, h, coarse, count) || !slope(c, x, &dx, h / 2, fine, count)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        fine[i] = (4 * fine[i] - coarse[i]) / 3;
-        if (relative(tangent.reals.items[i], fine[i]) > relative(tangent.reals.items[worst], fine[worst])) worst = i;
-    }
+    Slopes slopes;
+    if (!find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
     const char *what = ct_format(c->arena, "J·dx along direction %d, against finite differences", which + 1);
-    if (count > 0) add_row(c, what, tangent.reals.items[worst], fine[worst], slope_tolerance);
-    double left = 0, right = 0;
-    for (uint32_t i = 0; i < count; i++) left += tangent.reals.items[i] * dy.reals.items[i];
-    for (uint32_t i = 0; i < x->reals.count; i++) right += dx.reals.items[i] * cotangent.reals.items[i];
+    uint32_t worst = slopes.worst;
+    if (y->reals.count > 0)
+        add_row(c, what, tangent.reals.items[worst], slopes.best[worst], slopes.difference[worst], slope_tolerance);
+    double left_size, right_size;
+    double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
-    add_row(c, what, right, left, product_tolerance);
+    add_row(c, what, right, left, relative(right, left, fmax(left_size, right_size)), product_tolerance);
     return true;
 }
 
