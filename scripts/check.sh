@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every test, in a plain build and under AddressSanitizer and UBSan. The last line is `N passed, N failed`.
+# Every test, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -76,7 +76,7 @@ if build build; then
 else
     failed=$((failed + 1))
 fi
-if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false; then
+if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
     all_tests build-sanitize sanitized 100 --quick
 else
     failed=$((failed + 1))
