@@ -25,7 +25,10 @@ static void print_table(const char *function, const cotan_check_result *result) 
         printf("%s  %s: %.15g and %.15g differ by %.1e\n", row->agrees ? "ok    " : "FAILED", row->what,
                row->derivative, row->expected, row->difference);
     }
-    printf(result->agrees ? "the derivatives of %s agree\n" : "the derivatives of %s DISAGREE\n", function);
+    if (result->agrees)
+        printf("the derivatives of %s agree\n", function);
+    else
+        printf("the derivatives of %s DISAGREE, or it has a kink or a jump there, or uses stopGradient\n", function);
 }
 
 static int check_function(const Options *options, cotan_program *program, const char *at) {
@@ -43,6 +46,7 @@ int verb_check(const Options *options) {
     cotan_context *context;
     cotan_program *program;
     bool with_function = options->word_count > 1, failed = false;
+    if (reads_twice(options, options->at, NULL)) return EXIT_USAGE;
     if (with_function != (options->at != NULL))
         return complain(options, "a function is checked at a point: cotan check FILE FUNCTION --at JSON");
     char *at = read_input(options, options->at, &failed);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cotan.h"
 
@@ -55,8 +56,14 @@ const Verb *find_verb(const char *name, bool colour);
 
 /* ---- shared.c ---- */
 
-/* Says what is wrong with the command line or an input file; always EXIT_USAGE. */
+/* Says what is wrong with the command line; always EXIT_USAGE. */
 int complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same of something else, with its error code. */
+int refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* A string of JSON, with its quotes, of `length` bytes. */
+void print_json_string(FILE *out, const char *text, size_t length);
+/* Whether more than one of these is "-", which has been said. */
+bool reads_twice(const Options *options, const char *first, const char *second);
 /* Prints an error object; its exit status. */
 int report(const Options *options, const cotan_error *error);
 

@@ -56,8 +56,9 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like any other */
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "error[E0701]: the output could not be written: %s\n", strerror(errno));
-        if (status == EXIT_DONE) status = EXIT_USAGE;
+        Options plain = {.json = false};
+        int failed = refuse(&plain, "E0704", "the output could not be written: %s", strerror(errno));
+        if (status == EXIT_DONE) status = failed;
     }
     return status;
 }

@@ -10,9 +10,9 @@
 
 /* ---- messages ---- */
 
-static void print_json_string(FILE *out, const char *text) {
+void print_json_string(FILE *out, const char *text, size_t length) {
     fputc('"', out);
-    for (const char *c = text; *c != '\0'; c++) {
+    for (const char *c = text; c < text + length; c++) {
         if (*c == '"' || *c == '\\')
             fprintf(out, "\\%c", *c);
         else if ((unsigned char)*c < 0x20)
@@ -23,21 +23,36 @@ static void print_json_string(FILE *out, const char *text) {
     fputc('"', out);
 }
 
-int complain(const Options *options, const char *format, ...) {
+static int say(const Options *options, const char *code, const char *format, va_list list)
+    __attribute__((format(printf, 3, 0)));
+static int say(const Options *options, const char *code, const char *format, va_list list) {
     char message[2000];
-    va_list list;
-    va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
-    va_end(list);
     if (options->json) {
-        fputs("{\"code\":\"E0701\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
-        print_json_string(stderr, message);
+        fprintf(stderr, "{\"code\":\"%s\",\"file\":null,\"line\":null,\"column\":null,\"message\":", code);
+        print_json_string(stderr, message, strlen(message));
         fputs("}\n", stderr);
     } else {
         const char *strong = options->colour ? "\033[1;31m" : "", *plain = options->colour ? "\033[0m" : "";
-        fprintf(stderr, "%serror[E0701]%s: %s\n", strong, plain, message);
+        fprintf(stderr, "%serror[%s]%s: %s\n", strong, code, plain, message);
     }
     return EXIT_USAGE;
+}
+
+int complain(const Options *options, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    int status = say(options, "E0701", format, list);
+    va_end(list);
+    return status;
+}
+
+int refuse(const Options *options, const char *code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    int status = say(options, code, format, list);
+    va_end(list);
+    return status;
 }
 
 int report(const Options *options, const cotan_error *error) {
@@ -51,7 +66,7 @@ char *read_file(const Options *options, const char *path, size_t *length) {
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
     if (file == NULL) {
-        complain(options, "%s cannot be read: %s", path, strerror(errno));
+        refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
         return NULL;
     }
     char *text = NULL;
@@ -73,7 +88,7 @@ char *read_file(const Options *options, const char *path, size_t *length) {
         if (got == 0) break;
     }
     if (ferror(file)) sound = false;
-    if (!sound) complain(options, "%s cannot be read: %s", path, strerror(errno));
+    if (!sound) refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
     if (!standard) fclose(file);
     if (!sound) {
         free(text);
@@ -97,12 +112,21 @@ char *read_input(const Options *options, const char *value, bool *failed) {
         length = strlen(value);
     }
     if (text != NULL && strlen(text) != length) {
-        complain(options, "%s is no JSON: it holds a NUL byte", value);
+        refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
         free(text);
         text = NULL;
     }
     if (text == NULL) *failed = true;
     return text;
+}
+
+bool reads_twice(const Options *options, const char *first, const char *second) {
+    const char *names[] = {options->words[0], first, second};
+    int count = 0;
+    for (int i = 0; i < 3; i++) count += names[i] != NULL && strcmp(names[i], "-") == 0;
+    if (count < 2) return false;
+    complain(options, "standard input can be read once: only one of the program and its inputs can be `-`");
+    return true;
 }
 
 /* Ctrl-C ends a run with an error (E0804); a second one ends the command. */
@@ -120,7 +144,7 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
     *context = cotan_open(&options->limits);
     int status = EXIT_DONE;
     if (*context == NULL) {
-        status = complain(options, "there is not enough memory to begin");
+        status = refuse(options, "E0801", "there is not enough memory to begin");
     } else {
         interruptible = *context;
         signal(SIGINT, on_interrupt);
@@ -155,7 +179,7 @@ static void print_counts(const cotan_result *r) {
 static int print_result(const Options *options, const cotan_result *r, const char *name) {
     if (options->json) {
         if (r->value == NULL || (name != NULL && r->derivative == NULL))
-            return complain(options, "the result holds functions, which have no JSON form");
+            return refuse(options, "E0603", "the result holds functions, which have no JSON form");
         printf("{\"value\":%s", r->value);
         if (name != NULL) printf(",\"%s\":%s", name, r->derivative);
         if (options->count) print_counts_json(r);
@@ -174,9 +198,11 @@ int run_call(const Options *options, cotan_mode mode, const char *function, cons
     cotan_context *context;
     cotan_program *program;
     bool failed = false;
-    char *at = read_input(options, mode == COTAN_RUN ? options->args : options->at, &failed);
-    char *with =
-        failed ? NULL : read_input(options, mode == COTAN_VJP ? options->cotangent : options->tangent, &failed);
+    const char *first = mode == COTAN_RUN ? options->args : options->at;
+    const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
+    if (reads_twice(options, first, second)) return EXIT_USAGE;
+    char *at = read_input(options, first, &failed);
+    char *with = failed ? NULL : read_input(options, second, &failed);
     int status = failed ? EXIT_USAGE : load(options, &context, &program);
     if (status == EXIT_DONE) {
         cotan_call call = {.mode = mode,

@@ -1,11 +1,40 @@
 /* cotan type and cotan core: a program's types, and what it means. */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/verbs.h"
 
 typedef cotan_error *Show(cotan_program *program, const char *name, const char **out);
+typedef void Print(const char *text);
 
-static int show(const Options *options, Show *text_of) {
+/* "name :: type" lines as {"types":[{"name":…,"type":…},…]}. */
+static void print_types_json(const char *lines) {
+    printf("{\"types\":[");
+    for (const char *line = lines; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        const char *mark = strstr(line, " :: "), *name = line, *name_end = mark;
+        if (name[0] == '(') { /* an operator */
+            name++;
+            name_end--;
+        }
+        printf("%s{\"name\":", line > lines ? "," : "");
+        print_json_string(stdout, name, (size_t)(name_end - name));
+        printf(",\"type\":");
+        print_json_string(stdout, mark + 4, (size_t)(line + length - (mark + 4)));
+        printf("}");
+        line += length;
+        if (*line == '\n') line++;
+    }
+    printf("]}\n");
+}
+
+static void print_core_json(const char *text) {
+    printf("{\"core\":");
+    print_json_string(stdout, text, strlen(text));
+    printf("}\n");
+}
+
+static int show(const Options *options, Show *text_of, Print *print_json) {
     cotan_context *context;
     cotan_program *program;
     int status = load(options, &context, &program);
@@ -14,11 +43,13 @@ static int show(const Options *options, Show *text_of) {
     cotan_error *error = text_of(program, options->word_count > 1 ? options->words[1] : NULL, &text);
     if (error != NULL)
         status = report(options, error);
+    else if (options->json)
+        print_json(text);
     else
         fputs(text, stdout);
     close_context(context);
     return status;
 }
 
-int verb_type(const Options *options) { return show(options, cotan_types); }
-int verb_core(const Options *options) { return show(options, cotan_core); }
+int verb_type(const Options *options) { return show(options, cotan_types, print_types_json); }
+int verb_core(const Options *options) { return show(options, cotan_core, print_core_json); }
