@@ -1,8 +1,9 @@
 /* Cotan: a strict functional language whose programs can be differentiated.
  *
  * Everything belongs to a context. A context and all that came from it are used by one thread at a time; different
- * contexts are independent. No function exits, aborts or prints. Functions that can fail return a cotan_error, NULL when
- * all went well; it belongs to the context and lives until the next call with that context, or until the context is freed.
+ * contexts are independent. No function exits, aborts or prints. Functions that can fail return a cotan_error, NULL
+ * when all went well; it belongs to the context and lives until the next call with that context, or until the context
+ * is freed.
  */
 #ifndef COTAN_H
 #define COTAN_H
@@ -48,8 +49,8 @@ const char *cotan_explain(const char *code, const char **title);
 cotan_context *cotan_open(const cotan_limits *limits);
 void cotan_close(cotan_context *context);
 
-/* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a signal
- * handler may call. */
+/* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a
+ * signal handler may call. */
 void cotan_interrupt(cotan_context *context);
 /* Whether Core is checked after every pass, at a small cost: for tests. */
 void cotan_check_passes(cotan_context *context, bool check);
@@ -57,9 +58,9 @@ void cotan_check_passes(cotan_context *context, bool check);
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
 size_t cotan_error_count(const cotan_error *error);
-const char *cotan_error_code(const cotan_error *error, size_t index);    /* "E0301" */
+const char *cotan_error_code(const cotan_error *error, size_t index); /* "E0301" */
 const char *cotan_error_message(const cotan_error *error, size_t index);
-const char *cotan_error_file(const cotan_error *error, size_t index);    /* NULL when there is none */
+const char *cotan_error_file(const cotan_error *error, size_t index); /* NULL when there is none */
 int cotan_error_line(const cotan_error *error, size_t index);
 int cotan_error_column(const cotan_error *error, size_t index);
 /* All of them as a person reads them, with the source lines marked; as_json: one JSON object a line. */
@@ -67,7 +68,8 @@ const char *cotan_error_text(const cotan_error *error, bool colour, bool as_json
 /* 1 the program has an error, 2 an input is wrong, 3 a check failed, 4 an internal fault: the command's exit status. */
 int cotan_error_status(const cotan_error *error);
 
-/* Loads a program from text; `name` is used in messages. The text is copied. The program lives as long as the context. */
+/* Loads a program from text; `name` is used in messages. The text is copied. The program lives as long as the context.
+ */
 cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);
 
 /* What can be done with a function. */
@@ -89,8 +91,8 @@ typedef struct cotan_call {
 } cotan_call;
 
 typedef struct cotan_result {
-    const char *value;    /* JSON text of the value */
-    const char *derivative; /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
+    const char *value;                        /* JSON text of the value */
+    const char *derivative;                   /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
     uint64_t steps, primal_steps, trace;
     bool has_trace;

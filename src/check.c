@@ -133,7 +133,8 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
         if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
         out->worst = 0;
         for (uint32_t i = 0; i < count; i++) {
-            double floor = 1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
+            double floor =
+                1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
             double estimate = (4 * fine[i] - coarse[i]) / 3;
             double difference = relative(tangent->reals.items[i], estimate, floor);
             if (difference <= out->difference[i]) {

@@ -1,6 +1,7 @@
 /* The whole path of a program, on one screen: the table of passes below, run in this order by pipeline.c.
  *
- * A build is one entry point (a function, what is asked of it, a method) taken through all passes, in an arena of its own.
+ * A build is one entry point (a function, what is asked of it, a method) taken through all passes, in an arena of its
+ * own.
  */
 #ifndef CT_PIPELINE_H
 #define CT_PIPELINE_H
@@ -74,8 +75,8 @@ typedef struct CtEntry {
     bool prefer_double; /* types left open become Double rather than Int */
 } CtEntry;
 
-/* A new build of a source, through `infer`. The text is borrowed. NULL only without memory; whether it is sound is said by
- * build->context.error_count. `handler` is where running out of memory goes. */
+/* A new build of a source, through `infer`. The text is borrowed. NULL only without memory; whether it is sound is said
+ * by build->context.error_count. `handler` is where running out of memory goes. */
 CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
 void ct_build_free(CtBuild *build);
 

@@ -1,4 +1,5 @@
-/* Errors as the public API hands them out: copied out of the compilation that they arose in, so that they outlive it. */
+/* Errors as the public API hands them out: copied out of the compilation that they arose in, so that they outlive it.
+ */
 #include "session.h"
 
 static int status_of(CtErrorCode code) {
@@ -15,7 +16,8 @@ void ct_report_init(cotan_context *context) {
     static CtErrorItem item = {"E0801", "out of memory", NULL, 0, 0};
     static const char plain[] = "error[E0801]: out of memory\n";
     static const char colour[] = "\033[1;31merror[E0801]\033[0m: out of memory\n";
-    static const char json[] = "{\"code\":\"E0801\",\"file\":null,\"line\":null,\"column\":null,\"message\":\"out of memory\"}\n";
+    static const char json[] =
+        "{\"code\":\"E0801\",\"file\":null,\"line\":null,\"column\":null,\"message\":\"out of memory\"}\n";
     context->out_of_memory = (cotan_error){&item, 1, {{plain, json}, {colour, json}}, 1};
 }
 
@@ -78,8 +80,7 @@ bool ct_report(cotan_context *context, CtContext *diags) {
     } else {
         ct_arena_on_failure(arena, &failed);
         cotan_error *error = CT_NEW(arena, cotan_error);
-        if (diags->error_count == 0)
-            ct_error(diags, CT_E0901, CT_NO_SPAN, "something failed and did not say why");
+        if (diags->error_count == 0) ct_error(diags, CT_E0901, CT_NO_SPAN, "something failed and did not say why");
         fill(error, arena, diags);
         ct_arena_on_failure(arena, NULL);
         ct_arena_free(context->error_arena);

@@ -1,10 +1,10 @@
 /* Behind the public C API: contexts, loaded programs, and sessions.
  *
- * A session is one entry point of a program (a function, what is asked of it, by which method) built and ready to run, with
- * its evaluator. Sessions are made on first use and kept with the program.
+ * A session is one entry point of a program (a function, what is asked of it, by which method) built and ready to run,
+ * with its evaluator. Sessions are made on first use and kept with the program.
  *
- * A function here that fails returns false or NULL and has set context->error. Running out of memory does not return: it
- * jumps to context->handler, which every public function installs.
+ * A function here that fails returns false or NULL and has set context->error. Running out of memory does not return:
+ * it jumps to context->handler, which every public function installs.
  */
 #ifndef CT_SESSION_H
 #define CT_SESSION_H
@@ -31,10 +31,10 @@ typedef struct CtSession {
     CtEntry entry; /* its function's name is the session's own */
     CtBuild *build;
     CtEval *eval;
-    CtType *point;      /* NULL: a constant */
-    CtType *with;       /* VJP, JVP: of the second input; NULL otherwise */
+    CtType *point;              /* NULL: a constant */
+    CtType *with;               /* VJP, JVP: of the second input; NULL otherwise */
     CtType *value, *derivative; /* derivative NULL for RUN */
-    int arity;          /* of the function as it was written */
+    int arity;                  /* of the function as it was written */
     struct CtSession *next;
 } CtSession;
 
@@ -92,7 +92,8 @@ CtJson *ct_session_parse(CtSession *session, cotan_context *context, int index, 
 /* A value of a parsed input in the session's heap. */
 bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *json, const CtType *type,
                      const CtLeaves *replace, CtWord *value);
-/* Both inputs as what the entry point takes; `with` is used when the session has one. Both are taken, also on failure. */
+/* Both inputs as what the entry point takes; `with` is used when the session has one. Both are taken, also on failure.
+ */
 bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair);
 /* Runs on an input (taken; ignored for a constant). The result is the caller's. */
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
@@ -101,7 +102,6 @@ bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *globa
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, of which value and derivative are parts. */
 CtType *ct_session_result(const CtSession *session);
-
 
 /* ---- check.c ---- */
 

@@ -34,7 +34,7 @@ char *ct_format(CtArena *arena, const char *format, ...) __attribute__((format(p
 char *ct_format_list(CtArena *arena, const char *format, va_list list);
 size_t ct_arena_bytes(const CtArena *arena);
 
-#define CT_NEW(arena, T) ((T *)ct_alloc((arena), sizeof(T)))
+#define CT_NEW(arena, T)              ((T *)ct_alloc((arena), sizeof(T)))
 #define CT_NEW_ARRAY(arena, T, count) ((T *)ct_alloc_array((arena), (size_t)(count), sizeof(T)))
 
 /* ---- vectors: CT_VEC(CtCore *) args = {0}; ct_push(arena, &args, e); args.items[i], args.count ---- */

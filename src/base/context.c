@@ -25,8 +25,7 @@ static void find_lines(CtContext *context, CtSource *source) {
         if (source->text[i] == '\n') source->lines[source->line_count++] = (uint32_t)(i + 1);
 }
 
-void ct_source_position(CtContext *context, uint32_t source_number, uint32_t offset, uint32_t *line,
-                        uint32_t *column) {
+void ct_source_position(CtContext *context, uint32_t source_number, uint32_t offset, uint32_t *line, uint32_t *column) {
     CtSource *source = &context->sources.items[source_number];
     if (source->lines == NULL) find_lines(context, source);
     uint32_t low = 0, high = source->line_count; /* the last line that starts at or before offset */

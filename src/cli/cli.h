@@ -73,8 +73,8 @@ char *read_file(const Options *options, const char *path, size_t *length);
  * caller frees it. */
 char *read_input(const Options *options, const char *value, bool *failed);
 
-/* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is closed
- * then. Otherwise the caller closes it by close_context. */
+/* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
+ * closed then. Otherwise the caller closes it by close_context. */
 int load(const Options *options, cotan_context **context, cotan_program **program);
 
 void close_context(cotan_context *context);

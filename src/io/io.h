@@ -14,17 +14,17 @@ typedef struct CtLeaves {
 /* A JSON document being read: parsed once, then taken apart. */
 typedef struct CtJson CtJson;
 
-/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_json_free; it belongs to
- * Jansson's memory, not to an arena. */
+/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_json_free; it belongs
+ * to Jansson's memory, not to an arena. */
 CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length);
 void ct_json_free(CtJson *json);
-/* Takes the document as the array of `count` arguments of a function: one argument is read from its element. False with an
- * error when it is no such array. */
+/* Takes the document as the array of `count` arguments of a function: one argument is read from its element. False with
+ * an error when it is no such array. */
 bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count);
 
-/* The value of a type in a document; its owner is the caller. False with an error in the context whose message names the
- * path of the place, what was expected and what was found; then nothing is left in the heap. With `replace`, the reals of
- * the value are those leaves instead, one after the other. */
+/* The value of a type in a document; its owner is the caller. False with an error in the context whose message names
+ * the path of the place, what was expected and what was found; then nothing is left in the heap. With `replace`, the
+ * reals of the value are those leaves instead, one after the other. */
 bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                    CtWord *value);
 

@@ -1,8 +1,8 @@
 /* JSON to values, checked against a type. Jansson parses; then the document and the type are walked together.
  *
- * Nesting is bounded by Jansson (2048 levels), so the walk may recurse; lists and arrays are walked in loops. A value that
- * cannot be finished is released before the error is given, and nothing is allocated in the arena while a part of a value
- * is held here but for that error: running out of arena memory would lose the part.
+ * Nesting is bounded by Jansson (2048 levels), so the walk may recurse; lists and arrays are walked in loops. A value
+ * that cannot be finished is released before the error is given, and nothing is allocated in the arena while a part of
+ * a value is held here but for that error: running out of arena memory would lose the part.
  */
 #include <jansson.h>
 #include <math.h>
@@ -13,7 +13,7 @@ struct CtJson {
     json_t *root, *value; /* the document, and the part of it that is read */
     const char *what;
     bool is_element; /* the value is element 0 of the document */
-    bool rounded; /* an integer did not fit 64 bits: all numbers were read as reals */
+    bool rounded;    /* an integer did not fit 64 bits: all numbers were read as reals */
 };
 
 /* Where we are: `.mu[3][1]` is built from the inside out, only for an error. */
@@ -73,8 +73,10 @@ static const char *found(const json_t *json, char *out, size_t size) {
     case JSON_OBJECT: {
         const char *key = json_object_iter_key(json_object_iter((json_t *)json));
         size_t count = json_object_size(json);
-        if (count == 1) snprintf(out, size, "an object with the member \"%.40s\"", key);
-        else snprintf(out, size, "an object of %zu members", count);
+        if (count == 1)
+            snprintf(out, size, "an object with the member \"%.40s\"", key);
+        else
+            snprintf(out, size, "an object of %zu members", count);
         break;
     }
     case JSON_ARRAY: {
@@ -162,10 +164,14 @@ static bool read_real(Reader *r, const Path *path, const CtType *type, const jso
         real = (double)json_integer_value(json);
     } else if (json_is_string(json)) {
         const char *text = json_string_value(json);
-        if (strcmp(text, "inf") == 0) real = HUGE_VAL;
-        else if (strcmp(text, "-inf") == 0) real = -HUGE_VAL;
-        else if (strcmp(text, "nan") == 0) real = (double)NAN;
-        else return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
+        if (strcmp(text, "inf") == 0)
+            real = HUGE_VAL;
+        else if (strcmp(text, "-inf") == 0)
+            real = -HUGE_VAL;
+        else if (strcmp(text, "nan") == 0)
+            real = (double)NAN;
+        else
+            return expected(r, path, type, "a number, \"inf\", \"-inf\" or \"nan\"", json);
     } else {
         return expected(r, path, type, "a number", json);
     }
@@ -210,8 +216,8 @@ static bool read_char(Reader *r, const Path *path, const CtType *type, const jso
 
 static bool read_value(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value);
 
-/* Fills an object's words in turn; on failure releases those that were filled. Its other words are unset, so it is given
- * back as if it held nothing: they are first set to what may be released. */
+/* Fills an object's words in turn; on failure releases those that were filled. Its other words are unset, so it is
+ * given back as if it held nothing: they are first set to what may be released. */
 static bool read_parts(Reader *r, CtType *const *types, uint32_t count, const Path *paths, json_t *const *parts,
                        CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
@@ -260,8 +266,10 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
 
 static bool read_tuple(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
     char form[64];
-    if (type->count == 0) snprintf(form, sizeof form, "[]");
-    else snprintf(form, sizeof form, "an array of %u elements", type->count);
+    if (type->count == 0)
+        snprintf(form, sizeof form, "[]");
+    else
+        snprintf(form, sizeof form, "an array of %u elements", type->count);
     if (!json_is_array(json) || json_array_size(json) != type->count) return expected(r, path, type, form, json);
     if (type->count == 0) {
         value->integer = 0;
@@ -333,8 +341,7 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, const js
         array->items[array->length++] = item;
         int64_t first, this;
         if (i > 0 && !same_shape(element, array->items[0], item, &first, &this)) {
-            wrong(r, &here,
-                  "an array of arrays has elements of one shape: a length is %lld here and %lld in element 0",
+            wrong(r, &here, "an array of arrays has elements of one shape: a length is %lld here and %lld in element 0",
                   (long long)this, (long long)first);
             ct_release(r->heap, &array->head);
             return false;
@@ -416,7 +423,8 @@ static bool read_data(Reader *r, const Path *path, const CtType *type, const jso
         return value->object || no_memory(r);
     }
     if (ct_json_is_list(type)) return read_list(r, path, type, json, value);
-    if (data->con_count == 1 && data->cons[0].field_names) return read_record(r, path, type, &data->cons[0], json, value);
+    if (data->con_count == 1 && data->cons[0].field_names)
+        return read_record(r, path, type, &data->cons[0], json, value);
     const char *name = NULL;
     const json_t *args = NULL;
     if (json_is_string(json)) {

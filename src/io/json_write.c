@@ -8,9 +8,7 @@ bool ct_json_is_list(const CtType *type) {
     return type->kind == TYPE_DATA && type->data->arg_count == 1 && strcmp(type->data->name->text, "[]") == 0;
 }
 
-bool ct_json_is_string(const CtType *type) {
-    return ct_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR;
-}
+bool ct_json_is_string(const CtType *type) { return ct_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR; }
 
 bool ct_json_is_bool(const CtType *type) {
     if (type->kind != TYPE_DATA || strcmp(type->data->name->text, "Bool") != 0) return false;
@@ -34,9 +32,12 @@ static void write_float(CtText *out, double value) {
 }
 
 static void write_real(CtText *out, const CtType *type, double value) {
-    if (value == 0 && signbit(value)) ct_text_puts(out, "-0.0"); /* "-0" would read back as an integer */
-    else if (type->kind == TYPE_FLOAT && isfinite(value)) write_float(out, value);
-    else ct_text_double(out, value);
+    if (value == 0 && signbit(value))
+        ct_text_puts(out, "-0.0"); /* "-0" would read back as an integer */
+    else if (type->kind == TYPE_FLOAT && isfinite(value))
+        write_float(out, value);
+    else
+        ct_text_double(out, value);
 }
 
 void ct_json_write_string(CtText *out, const char *text, size_t length) {
@@ -92,7 +93,7 @@ static void write_char(CtText *out, int64_t point) {
 /* What is still to be written of one structure: children from `next` on, then `close`. */
 typedef struct Frame {
     enum { FRAME_PARTS, FRAME_LIST, FRAME_ARRAY } kind;
-    const CtType *type; /* LIST, ARRAY: of the elements */
+    const CtType *type;   /* LIST, ARRAY: of the elements */
     CtType *const *types; /* PARTS */
     CtSym const *names;   /* PARTS: keys, or NULL */
     const CtWord *words;  /* PARTS, ARRAY */
@@ -135,8 +136,10 @@ static void write_data(Writer *w, const CtType *type, CtWord value) {
         push(w, (Frame){.kind = FRAME_LIST, .type = data->args[0], .cell = value.object, .close = "]"});
     } else {
         const CtCon *con = &data->cons[data->is_enum ? (uint32_t)value.integer : value.object->tag];
-        if (con->count == 0) ct_json_write_string(w->out, con->name->text, con->name->length);
-        else open_con(w, con, (const CtFields *)value.object);
+        if (con->count == 0)
+            ct_json_write_string(w->out, con->name->text, con->name->length);
+        else
+            open_con(w, con, (const CtFields *)value.object);
     }
 }
 

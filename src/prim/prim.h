@@ -16,7 +16,7 @@ typedef struct CtPrimInfo {
     const char *name; /* "add" */
     const char *signature;
     uint32_t arity;
-    char args[2];  /* letters of the signature */
+    char args[2]; /* letters of the signature */
     char result;
     uint32_t cost;
     bool has_derivative; /* real result, a derivative for each real argument (zero counts) */
@@ -36,13 +36,14 @@ struct CtPrimBuilder {
     CtPrimTerm (*number)(CtPrimBuilder *self, double value);
     CtPrimTerm (*prim)(CtPrimBuilder *self, CtPrim prim, CtPrimTerm *args, uint32_t count);
     /* yes where the comparison (PRIM_EQ, PRIM_LT, PRIM_LE) holds, else no */
-    CtPrimTerm (*choose)(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes, CtPrimTerm no);
+    CtPrimTerm (*choose)(CtPrimBuilder *self, CtPrim comparison, CtPrimTerm a, CtPrimTerm b, CtPrimTerm yes,
+                         CtPrimTerm no);
 };
 
-/* The cotangent that argument `index` receives when the result has the cotangent `g`; equally, the tangent that the result
- * gets from a tangent `g` of that argument. NULL where the table says ZERO or NONE. Terms in args and y may be used any
- * number of times: pass variables. A builder for which `g` is the number 1 (g NULL) receives plain partial derivatives:
- * SCALE(p, 1) is built as p. */
+/* The cotangent that argument `index` receives when the result has the cotangent `g`; equally, the tangent that the
+ * result gets from a tangent `g` of that argument. NULL where the table says ZERO or NONE. Terms in args and y may be
+ * used any number of times: pass variables. A builder for which `g` is the number 1 (g NULL) receives plain partial
+ * derivatives: SCALE(p, 1) is built as p. */
 CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t index, const CtPrimTerm *args, CtPrimTerm y,
                               CtPrimTerm g);
 

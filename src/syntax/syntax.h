@@ -42,8 +42,8 @@ typedef enum CtTypeExprKind {
 struct CtTypeExpr {
     CtTypeExprKind kind;
     CtSpan span;
-    CtName name;         /* VAR, CON */
-    CtTypeExpr **parts;  /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
+    CtName name;        /* VAR, CON */
+    CtTypeExpr **parts; /* APP: function and one argument; FUN: argument and result; LIST: one; TUPLE: all */
     uint32_t part_count;
 };
 
@@ -67,9 +67,9 @@ typedef enum CtLitKind { LIT_INT, LIT_FRACTION, LIT_CHAR, LIT_STRING } CtLitKind
 
 typedef struct CtLit {
     CtLitKind kind;
-    int64_t integer;      /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
-    double fraction;      /* FRACTION, and INT as a double */
-    const char *text;     /* STRING: UTF-8, escapes resolved, may hold NULs */
+    int64_t integer;  /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
+    double fraction;  /* FRACTION, and INT as a double */
+    const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
     size_t text_length;
 } CtLit;
 
@@ -91,8 +91,8 @@ typedef enum CtPatKind {
 struct CtPat {
     CtPatKind kind;
     CtSpan span;
-    CtName name;    /* VAR, AS: the variable; CON, RECORD: the constructor */
-    CtLit lit;      /* LIT; a negative literal is stored negated */
+    CtName name; /* VAR, AS: the variable; CON, RECORD: the constructor */
+    CtLit lit;   /* LIT; a negative literal is stored negated */
     CtPat **parts;
     uint32_t part_count;
     CtName *fields;    /* RECORD: field names; CHAIN: the part_count - 1 operators */
@@ -106,28 +106,28 @@ struct CtPat {
 /* ---- expressions ---- */
 
 typedef enum CtExprKind {
-    EXPR_VAR,      /* x, (+) */
-    EXPR_CON,      /* Node, (:), True */
+    EXPR_VAR, /* x, (+) */
+    EXPR_CON, /* Node, (:), True */
     EXPR_LIT,
-    EXPR_APP,      /* f a b: parts[0] applied to the rest; `a + b` is APP of VAR + */
-    EXPR_CHAIN,    /* a + b * c before fixity resolution; see CtChain */
-    EXPR_NEG,      /* -e: parts[0] */
-    EXPR_LAM,      /* \p q -> e: pats, parts[0] */
-    EXPR_LET,      /* let decls in e: decls, parts[0] */
-    EXPR_IF,       /* parts[0..2] */
-    EXPR_CASE,     /* case parts[0] of alts */
-    EXPR_TUPLE,    /* (a, b); () has no parts */
-    EXPR_TUPLE_CON,/* (,) (,,): tuple_size */
-    EXPR_LIST,     /* [a, b]; [] has no parts */
-    EXPR_ARRAY,    /* [|a, b|] */
-    EXPR_RANGE,    /* [a ..], [a, b ..], [a .. c], [a, b .. c]: parts[0] from, [1] then, [2] to; NULL where absent */
+    EXPR_APP,       /* f a b: parts[0] applied to the rest; `a + b` is APP of VAR + */
+    EXPR_CHAIN,     /* a + b * c before fixity resolution; see CtChain */
+    EXPR_NEG,       /* -e: parts[0] */
+    EXPR_LAM,       /* \p q -> e: pats, parts[0] */
+    EXPR_LET,       /* let decls in e: decls, parts[0] */
+    EXPR_IF,        /* parts[0..2] */
+    EXPR_CASE,      /* case parts[0] of alts */
+    EXPR_TUPLE,     /* (a, b); () has no parts */
+    EXPR_TUPLE_CON, /* (,) (,,): tuple_size */
+    EXPR_LIST,      /* [a, b]; [] has no parts */
+    EXPR_ARRAY,     /* [|a, b|] */
+    EXPR_RANGE,     /* [a ..], [a, b ..], [a .. c], [a, b .. c]: parts[0] from, [1] then, [2] to; NULL where absent */
     EXPR_LEFT_SECTION,  /* (a +): parts[0] = a, parts[1] = operator (VAR or CON) */
     EXPR_RIGHT_SECTION, /* (+ a): parts[0] = operator, parts[1] = a */
-    EXPR_ANNOT,    /* e :: t */
-    EXPR_RECORD,   /* Con { f = e }: parts[0] = CON, then values beside fields */
-    EXPR_UPDATE,   /* e { f = e }: parts[0], then values beside fields */
+    EXPR_ANNOT,         /* e :: t */
+    EXPR_RECORD,        /* Con { f = e }: parts[0] = CON, then values beside fields */
+    EXPR_UPDATE,        /* e { f = e }: parts[0], then values beside fields */
     EXPR_COMPREHENSION, /* [e | stmts]: parts[0], stmts */
-    EXPR_DO,       /* do stmts */
+    EXPR_DO,            /* do stmts */
 } CtExprKind;
 
 /* One right-hand side: guards in order, then what `where` binds over all of them. */
@@ -163,8 +163,8 @@ typedef struct CtAlt {
 typedef enum CtStmtKind { STMT_EXPR, STMT_BIND, STMT_LET } CtStmtKind;
 struct CtStmt {
     CtStmtKind kind;
-    CtPat *pat;  /* BIND */
-    CtExpr *expr; /* EXPR, BIND */
+    CtPat *pat;    /* BIND */
+    CtExpr *expr;  /* EXPR, BIND */
     CtDecls decls; /* LET */
     CtSpan span;
 };
@@ -185,7 +185,7 @@ struct CtExpr {
     CtDecls decls; /* LET */
     CtStmt *stmts; /* COMPREHENSION, DO */
     uint32_t stmt_count;
-    CtName *fields; /* RECORD, UPDATE: names beside parts[1..] */
+    CtName *fields;    /* RECORD, UPDATE: names beside parts[1..] */
     CtQualType *annot; /* ANNOT */
     /* CHAIN: operands, operators and prefix minuses as they stand */
     struct CtChainItem *chain;
@@ -274,8 +274,8 @@ struct CtDecl {
     CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
     CtFixityKind fixity;
     int precedence;
-    CtName name;      /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
-    CtName *params;   /* DATA, SYNONYM: type variables; CLASS: the one */
+    CtName name;    /* DATA, SYNONYM, CLASS: what is declared; INSTANCE: the class; IMPORT: the module */
+    CtName *params; /* DATA, SYNONYM: type variables; CLASS: the one */
     uint32_t param_count;
     bool is_newtype;
     CtConDecl *cons; /* DATA */
@@ -284,8 +284,8 @@ struct CtDecl {
     uint32_t deriving_count;
     CtConstraint *supers; /* CLASS */
     uint32_t super_count;
-    CtDecls body;          /* CLASS, INSTANCE */
-    const char *primitive; /* PRIMITIVE: the operation's name */
+    CtDecls body;                     /* CLASS, INSTANCE */
+    const char *primitive;            /* PRIMITIVE: the operation's name */
     bool qualified, hiding, has_list; /* IMPORT */
     CtSym alias;                      /* IMPORT … as; NULL */
     struct CtTyCon *tycon;            /* DATA, SYNONYM: inference */
@@ -293,7 +293,7 @@ struct CtDecl {
 };
 
 typedef struct CtModule {
-    CtName name; /* Main when not given */
+    CtName name;     /* Main when not given */
     CtName *exports; /* flat, as the list of an import; `module M` is the name M */
     uint32_t export_count;
     bool has_exports;
@@ -303,10 +303,10 @@ typedef struct CtModule {
 
 /* ---- what this room does ---- */
 
-/* Reads one source: lexes (UTF-8 checked), applies the layout rule, parses, groups adjacent clauses into bindings. Errors
- * go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be read.
- * Fixities are not resolved yet. Nesting deeper than 2,000 levels is an error, never a stack overflow; resolving an
- * operator chain, though, makes a tree as deep as the chain is long. */
+/* Reads one source: lexes (UTF-8 checked), applies the layout rule, parses, groups adjacent clauses into bindings.
+ * Errors go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be
+ * read. Fixities are not resolved yet. Nesting deeper than 2,000 levels is an error, never a stack overflow; resolving
+ * an operator chain, though, makes a tree as deep as the chain is long. */
 CtModule *ct_parse_module(CtContext *context, uint32_t source);
 /* Reads one expression (a `:t` or `--expr` input). */
 CtExpr *ct_parse_expression(CtContext *context, uint32_t source);

@@ -198,7 +198,8 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     CtTyCon *tycon;
     uint32_t count = 0;
     if (!ct_ty_head(head, &tycon, NULL, 0, &count)) {
-        ct_error(types->context, CT_E0314, decl->type.type->span, "an instance is for a type constructor, not for any type");
+        ct_error(types->context, CT_E0314, decl->type.type->span,
+                 "an instance is for a type constructor, not for any type");
         return;
     }
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
@@ -233,8 +234,7 @@ void ct_check_superclasses(CtTypes *types) {
             if (ct_solve(types, super, instance->head, instance->span, true)) continue;
             CtDiag *diag = ct_error(types->context, CT_E0314, instance->span,
                                     "an instance of %s needs an instance of its superclass %s for `%s`",
-                                    instance->class_->name->text, super->name->text,
-                                    ct_ty_text(types, instance->head));
+                                    instance->class_->name->text, super->name->text, ct_ty_text(types, instance->head));
             ct_help(types->context, diag, "write one, with no more in its context, or add `deriving (%s)`",
                     super->name->text);
         }
@@ -301,8 +301,7 @@ void ct_infer_class_bodies(CtTypes *types) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
-            if (instance->methods[j])
-                ct_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
+            if (instance->methods[j]) ct_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
         }
     }
 }

@@ -58,8 +58,9 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     if (con->is_synonym) ct_ensure_synonym(types, con);
     if (con->type->is_error) return types->error;
     if (missing && con->arity < missing) {
-        ct_error(types->context, CT_E0303, expr->span, "a constructor that takes %u type argument%s is meant here, not `%s`",
-                 missing, missing == 1 ? "" : "s", con->name->text);
+        ct_error(types->context, CT_E0303, expr->span,
+                 "a constructor that takes %u type argument%s is meant here, not `%s`", missing,
+                 missing == 1 ? "" : "s", con->name->text);
         return types->error;
     }
     if (given + missing != con->arity)

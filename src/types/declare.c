@@ -21,7 +21,8 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
         con->params[i]->name = decl->params[i].text;
         con->params[i]->made = false;
         for (uint32_t j = 0; j < i; j++)
-            if (con->params[j]->name == con->params[i]->name) defined_twice(types, "parameter", decl->params[i], decl->params[j].span);
+            if (con->params[j]->name == con->params[i]->name)
+                defined_twice(types, "parameter", decl->params[i], decl->params[j].span);
     }
     con->is_newtype = decl->is_newtype;
     con->is_synonym = decl->kind == DECL_SYNONYM;
@@ -100,7 +101,8 @@ void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
 
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
     CtDataCon *data = CT_NEW(types->arena, CtDataCon);
-    *data = (CtDataCon){.name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
+    *data = (CtDataCon){
+        .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_convert_type(types, vars, decl->fields[i]);
     if (decl->field_names) {

@@ -1,8 +1,9 @@
-/* `deriving (Eq, Ord, Show, Enum, Bounded)`: writes the instances' bindings as syntax trees, which are then inferred like any others.
+/* `deriving (Eq, Ord, Show, Enum, Bounded)`: writes the instances' bindings as syntax trees, which are then inferred
+ * like any others.
  *
- *   C a b == C c d     = a == c && b == d           compare (C a b) (C c d) = case compare a c of EQ -> compare b d; o -> o
- *   x == y             = tag x == tag y             compare x y             = compare (tag x) (tag y)
- *   showsPrec d (C a b) = showParen (d > 10) (showString "C " . showsPrec 11 a . showString " " . showsPrec 11 b)
+ *   C a b == C c d     = a == c && b == d           compare (C a b) (C c d) = case compare a c of EQ -> compare b d; o
+ * -> o x == y             = tag x == tag y             compare x y             = compare (tag x) (tag y) showsPrec d (C
+ * a b) = showParen (d > 10) (showString "C " . showsPrec 11 a . showString " " . showsPrec 11 b)
  *
  *   fromEnum x = tag x;  toEnum 0 = A; toEnum 1 = B …;  enumFrom x = enumFromTo x Z;  minBound = A;  maxBound = Z
  *
@@ -31,8 +32,8 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
         return NULL;
     }
     if ((bounded || !strcmp(text, "Enum")) && !enumeration && !(bounded && con->con_count == 1)) {
-        ct_error(types->context, CT_E0315, name.span, "%s cannot be derived for `%s`: its constructors have fields", text,
-                 con->name->text);
+        ct_error(types->context, CT_E0315, name.span, "%s cannot be derived for `%s`: its constructors have fields",
+                 text, con->name->text);
         return NULL;
     }
     CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
@@ -57,8 +58,9 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             CtTy *field = ct_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
             bool sound = ct_solve(types, instance->class_, field, instance->span, true);
             if (!report || (sound && types->deferred.count == marks.deferred)) continue;
-            ct_error(types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
-                     instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
+            ct_error(types->context, CT_E0315, instance->span,
+                     "%s cannot be derived for `%s`: it has a field of type `%s`", instance->class_->name->text,
+                     con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
             types->deferred.count = marks.deferred;
             instance->derived = false; /* nothing is written for it */
         }
@@ -300,8 +302,9 @@ static uint32_t precedence_of(Derive *d, CtSym name) {
 static CtExpr *show_record(Derive *d, const CtDataCon *con, const char *name) {
     CtExpr *all = string(d, "}");
     for (uint32_t i = con->arity; i > 0; i--) {
-        const char *label = ct_format(d->types->arena, "%s%s = ", i > 1 ? ", " : ct_format(d->types->arena, "%s {", name),
-                                      con->field_names[i - 1]->text);
+        const char *label =
+            ct_format(d->types->arena, "%s%s = ", i > 1 ? ", " : ct_format(d->types->arena, "%s {", name),
+                      con->field_names[i - 1]->text);
         CtExpr *value = show_field(d, 0, i - 1);
         all = then(d, string(d, label), then(d, value, all));
     }
@@ -366,8 +369,7 @@ static void write_enum(Derive *d) {
     finish(d, to);
 
     CtBinding *all = new_binding(d, "enumFrom", 1);
-    add_clause(d, all, variable(d, "a"), NULL,
-               apply2(d, global(d, "enumFromTo"), local(d, "a"), plain(d, last)));
+    add_clause(d, all, variable(d, "a"), NULL, apply2(d, global(d, "enumFromTo"), local(d, "a"), plain(d, last)));
     finish(d, all);
 
     CtBinding *step = new_binding(d, "enumFromThen", 1);

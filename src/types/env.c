@@ -32,8 +32,8 @@ static void make_list(CtTypes *types) {
 }
 
 CtTypes *ct_types_new(CtContext *context) {
-    static const char *const hidden[] = {"fromInt",  "fromDouble",   "negate",     "==",
-                                         "enumFrom", "enumFromThen", "enumFromTo", "enumFromThenTo"};
+    static const char *const hidden[] = {
+        "fromInt", "fromDouble", "negate", "==", "enumFrom", "enumFromThen", "enumFromTo", "enumFromThenTo"};
     CtTypes *types = CT_NEW(context->arena, CtTypes);
     types->context = context;
     types->arena = context->arena;
@@ -91,7 +91,9 @@ CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name) { return ct_map_get(&types-
 CtClass *ct_lookup_class(CtTypes *types, CtSym name) { return ct_map_get(&types->classes, ct_key(name)); }
 CtDataCon *ct_lookup_con(CtTypes *types, CtSym name) { return ct_map_get(&types->cons, ct_key(name)); }
 CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_map_get(&types->library_values, ct_key(name)); }
-CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_map_get(&types->library_tycons, ct_key(name)); }
+CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) {
+    return ct_map_get(&types->library_tycons, ct_key(name));
+}
 
 uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out) {
     CT_VEC(CtEntity *) list = {0};

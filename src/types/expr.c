@@ -89,9 +89,7 @@ static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *ex
 static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     switch (expr->lit.kind) {
     case LIT_CHAR: ct_ty_expect(types, expr->span, expected, types->char_->type, why); return;
-    case LIT_STRING:
-        ct_ty_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why);
-        return;
+    case LIT_STRING: ct_ty_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why); return;
     case LIT_INT: check_number(types, expr, HIDDEN_FROM_INT, expected, why); return;
     case LIT_FRACTION: check_number(types, expr, HIDDEN_FROM_DOUBLE, expected, why); return;
     }
@@ -227,7 +225,8 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
 }
 
 /* The variables of an annotation stand for every type: checked as flexible ones of an inner level, they must still be
- * different variables afterwards, with no more classes than they were given; then they may become what the place asks. */
+ * different variables afterwards, with no more classes than they were given; then they may become what the place asks.
+ */
 static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTyVars vars = {.open = true, .flexible = true};
     types->level++;

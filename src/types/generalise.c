@@ -38,12 +38,13 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
     for (CtPred *pred = meta->preds; pred; pred = pred->next)
         ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
     if (is_numeric(types, meta)) {
-        ct_error(types->context, CT_E0306, span, "no type of numbers has all the classes asked for here: %s", classes.data);
+        ct_error(types->context, CT_E0306, span, "no type of numbers has all the classes asked for here: %s",
+                 classes.data);
         return;
     }
-    CtDiag *diag = ct_error(types->context, CT_E0308, span,
-                            "nothing says which type is meant here; it must have the class%s %s",
-                            meta->preds->next ? "es" : "", classes.data);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0308, span, "nothing says which type is meant here; it must have the class%s %s",
+                 meta->preds->next ? "es" : "", classes.data);
     ct_help(types->context, diag, "annotate the expression with its type: (… :: Type)");
 }
 
@@ -201,9 +202,9 @@ void ct_check_inner_uses(CtTypes *types) {
         const CtInnerUse *use = &types->inner_uses.items[i];
         for (uint32_t j = 0; j < use->expr->inst_count; j++) {
             if (!grows(use, use->expr->inst[j], false)) continue;
-            CtDiag *diag = ct_error(types->context, CT_E0316, use->expr->span,
-                                    "`%s` calls itself at a larger type, `%s`", use->entity->name->text,
-                                    ct_ty_text(types, use->expr->inst[j]));
+            CtDiag *diag =
+                ct_error(types->context, CT_E0316, use->expr->span, "`%s` calls itself at a larger type, `%s`",
+                         use->entity->name->text, ct_ty_text(types, use->expr->inst[j]));
             ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
                     use->entity->name->text);
             break;

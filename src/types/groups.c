@@ -15,7 +15,7 @@ typedef struct Search {
     bool skip_signatures;
     uint32_t next, component;
     CT_VEC(CtBindInfo *) open; /* Tarjan's stack */
-    CT_VEC(Visit) visits; /* in place of the C stack */
+    CT_VEC(Visit) visits;      /* in place of the C stack */
     CT_VEC(CtBindingGroup) groups;
 } Search;
 

@@ -1,6 +1,6 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
- * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c, generalise.c
- * (inference proper); report.c, print.c (words); env.c, module.c (the doors). */
+ * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
+ * generalise.c (inference proper); report.c, print.c (words); env.c, module.c (the doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -32,7 +32,7 @@ typedef struct CtBindInfo {
     uint32_t var_count;
     CtScheme *signature; /* functions: the signature, its generics rigid */
     CT_VEC(struct CtBindInfo *) uses;
-    struct CtBindInfo *last_user;  /* keeps `uses` free of most repetitions */
+    struct CtBindInfo *last_user;   /* keeps `uses` free of most repetitions */
     uint32_t index, low, component; /* Tarjan's; component: of the whole graph, signatures or not */
     bool on_stack, self_use;
     bool active; /* being inferred */
@@ -86,7 +86,7 @@ struct CtTypes {
     /* names */
     CtMap locals;
     CT_VEC(CtShadow) shadows;
-    CtMap pattern_infos; /* CtBinding * -> CtBindInfo *, pattern bindings */
+    CtMap pattern_infos;  /* CtBinding * -> CtBindInfo *, pattern bindings */
     CtBindInfo *top_user; /* the top-level binding being inferred */
 
     /* types */
@@ -95,7 +95,7 @@ struct CtTypes {
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
     CT_VEC(CtInnerUse) inner_uses;
-    CtTy *clash[2];       /* the two parts that did not agree, after a failed unification */
+    CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
 };
 
 /* ---- type.c ---- */
@@ -171,13 +171,13 @@ void ct_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t
 /* ---- report.c ---- */
 typedef enum CtWhyKind {
     WHY_NONE,
-    WHY_ARGUMENT,  /* index-th of fun */
+    WHY_ARGUMENT, /* index-th of fun */
     WHY_CONDITION,
     WHY_GUARD,
-    WHY_BRANCH,    /* the other branch of if */
-    WHY_ALT,       /* alternatives before */
-    WHY_CLAUSE,    /* clauses before */
-    WHY_ELEMENT,   /* elements before */
+    WHY_BRANCH,  /* the other branch of if */
+    WHY_ALT,     /* alternatives before */
+    WHY_CLAUSE,  /* clauses before */
+    WHY_ELEMENT, /* elements before */
     WHY_RANGE,
     WHY_SIGNATURE, /* of name */
     WHY_METHOD,    /* the class's declaration of name */
@@ -185,8 +185,8 @@ typedef enum CtWhyKind {
     WHY_SCRUTINEE, /* what a pattern is matched against */
     WHY_PATTERN,   /* the pattern that a value is bound to */
     WHY_GENERATOR,
-    WHY_FIELD,     /* a value for the field name */
-    WHY_UPDATED,   /* what fields are updated in */
+    WHY_FIELD,   /* a value for the field name */
+    WHY_UPDATED, /* what fields are updated in */
 } CtWhyKind;
 typedef struct CtWhy {
     CtWhyKind kind;

@@ -3,9 +3,9 @@
 
 /* Modules whose names are in scope anyway; importing them changes nothing. */
 static bool is_standard(const char *name) {
-    static const char *const known[] = {"Prelude",    "Data.List",  "Data.Maybe", "Data.Char",    "Data.Foldable",
-                                        "Data.Ord",   "Data.Tuple", "Data.Either", "Data.Function", "Numeric",
-                                        "Data.Bool",  "Data.Functor", "Control.Monad", "Data.Array", "Cotan"};
+    static const char *const known[] = {"Prelude",   "Data.List",    "Data.Maybe",    "Data.Char",     "Data.Foldable",
+                                        "Data.Ord",  "Data.Tuple",   "Data.Either",   "Data.Function", "Numeric",
+                                        "Data.Bool", "Data.Functor", "Control.Monad", "Data.Array",    "Cotan"};
     for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i], name)) return true;
     return false;

@@ -90,9 +90,7 @@ void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) 
         ct_check_pat(types, pat->parts[0], type, why);
         return;
     }
-    case PAT_RECORD:
-        ct_check_record_pat(types, pat, expected, why);
-        return;
+    case PAT_RECORD: ct_check_record_pat(types, pat, expected, why); return;
     case PAT_CHAIN: return; /* gone since fixity resolution */
     }
 }

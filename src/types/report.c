@@ -2,7 +2,7 @@
 #include "types/internal.h"
 
 static const char *ordinal(CtTypes *types, uint32_t n) {
-    static const char *const names[] = {"",      "first", "second",  "third",  "fourth", "fifth",
+    static const char *const names[] = {"",      "first",   "second", "third", "fourth", "fifth",
                                         "sixth", "seventh", "eighth", "ninth", "tenth"};
     return n < sizeof names / sizeof *names ? names[n] : ct_format(types->arena, "%uth", n);
 }
@@ -84,13 +84,14 @@ static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *foun
     CtTy *list[4] = {expected, found, rigid, rigid == a ? b : a};
     const char *texts[4];
     ct_ty_texts(types, list, 4, texts);
-    CtDiag *diag = ct_error(types->context, CT_E0311, span, "expected `%s`%s, found `%s`", texts[0], place(types, why),
-                            texts[1]);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0311, span, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
     if (list[3]->kind == TY_GENERIC)
-        ct_help(types->context, diag, "the signature says that `%s` and `%s` may be different types", texts[2], texts[3]);
-    else
-        ct_help(types->context, diag, "the signature promises this for every type `%s`, but here it must be `%s`", texts[2],
+        ct_help(types->context, diag, "the signature says that `%s` and `%s` may be different types", texts[2],
                 texts[3]);
+    else
+        ct_help(types->context, diag, "the signature promises this for every type `%s`, but here it must be `%s`",
+                texts[2], texts[3]);
     return true;
 }
 
@@ -121,8 +122,8 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
     CtTy *list[2] = {expected, found};
     const char *texts[2];
     ct_ty_texts(types, list, 2, texts);
-    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `%s`%s, found `%s`", texts[0], place(types, why),
-                            texts[1]);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0301, span, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
     suggest(types, diag, types->clash[0], types->clash[1]);
     if (!diag->help) suggest(types, diag, expected, found);
     return false;
@@ -171,13 +172,15 @@ void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole
     else if (ct_ty_is_fun(types, type, &arg, &result))
         ct_help(context, diag, "it is a function: perhaps an argument is missing");
     else if (type->kind == TY_CON && type->con->decl && is_derivable(class_))
-        ct_help(context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text, texts[0]);
+        ct_help(context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text,
+                texts[0]);
 }
 
 bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_instance_find(class_, con)) return true;
+    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_instance_find(class_, con))
+        return true;
     ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number", ct_ty_text(types, expected),
              place(types, why));
     return false;
@@ -189,7 +192,8 @@ static void add_candidates(CtTypes *types, const CtMap *map, CtSym **names, uint
         if (map->entries[i].value) (*names)[(*count)++] = (CtSym)(uintptr_t)map->entries[i].key;
 }
 
-void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a, const CtMap *b) {
+void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a,
+                       const CtMap *b) {
     uint32_t capacity = (a ? a->count : 0) + (b ? b->count : 0), count = 0;
     CtSym *names = CT_NEW_ARRAY(types->arena, CtSym, capacity);
     add_candidates(types, b, &names, &count, capacity);

@@ -1,8 +1,8 @@
 /* Names ▶ entities, in one walk: scopes are a map with a log to undo, and every use of a bound name is an edge of the
  * dependency graph of the declarations that bind it.
  *
- * C recursion goes into the smaller children of a node and goes on in a loop with the largest, wherever a node is large;
- * so its depth is bounded by the logarithm of the source and never by the length of a chain of operators.
+ * C recursion goes into the smaller children of a node and goes on in a loop with the largest, wherever a node is
+ * large; so its depth is bounded by the logarithm of the source and never by the length of a chain of operators.
  */
 #include "types/internal.h"
 
@@ -161,8 +161,8 @@ static void declare_binding(CtTypes *types, Group *group, CtBinding *binding) {
 static void declare_signature(CtTypes *types, Group *group, CtDecl *decl) {
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
-        CtEntity *entity = group->frame.top ? ct_lookup(types, name.text)
-                                            : ct_map_get(&types->locals, ct_key(name.text));
+        CtEntity *entity =
+            group->frame.top ? ct_lookup(types, name.text) : ct_map_get(&types->locals, ct_key(name.text));
         CtBindInfo *info = entity ? entity->infer : NULL;
         if (!info || info->frame != &group->frame) {
             CtDiag *diag = ct_error(types->context, CT_E0310, name.span, "`%s` has a signature, but no definition",
@@ -275,7 +275,10 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
         return NULL;
     case EXPR_LAM: resolve_pats(types, expr->pats, expr->pat_count); return expr->parts[0];
     case EXPR_LET: resolve_group(types, &expr->decls, false); return expr->parts[0];
-    case EXPR_CASE: ct_resolve_expr(types, expr->parts[0]); resolve_alts(types, expr); return NULL;
+    case EXPR_CASE:
+        ct_resolve_expr(types, expr->parts[0]);
+        resolve_alts(types, expr);
+        return NULL;
     case EXPR_COMPREHENSION:
         for (uint32_t i = 0; i < expr->stmt_count; i++) resolve_stmt(types, &expr->stmts[i]);
         return expr->parts[0];

@@ -157,8 +157,7 @@ CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtS
     for (uint32_t i = 0; i < scheme->count; i++) {
         CtTy *generic = scheme->generics[i];
         inst[i] = ct_ty_meta(types, generic->arity);
-        for (CtPred *pred = generic->preds; pred; pred = pred->next)
-            ct_pred_add(types, inst[i], pred->class_, span);
+        for (CtPred *pred = generic->preds; pred; pred = pred->next) ct_pred_add(types, inst[i], pred->class_, span);
     }
     return ct_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

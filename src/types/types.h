@@ -1,8 +1,8 @@
 /* Hindley–Milner inference with single-parameter (constructor) classes over the syntax tree.
  *
  * Inference resolves names, finds binding groups, gives every expression, pattern and binding a type and every use of a
- * polymorphic name its instance. It keeps no dictionaries: elaboration specialises, and picks the instance of a class at
- * each concrete type (ct_instance_find).
+ * polymorphic name its instance. It keeps no dictionaries: elaboration specialises, and picks the instance of a class
+ * at each concrete type (ct_instance_find).
  */
 #ifndef CT_TYPES_TYPES_H
 #define CT_TYPES_TYPES_H
@@ -20,17 +20,17 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    struct CtTy *link;       /* META, once found */
-    struct CtTyCon *con;     /* CON */
-    struct CtTy *fun, *arg;  /* APP */
-    CtSym name;              /* GENERIC: as the user wrote it, or made: a, b, … */
-    uint32_t id;             /* META, GENERIC: unique */
-    uint32_t level;          /* META: the let-depth, for generalisation */
-    struct CtPred *preds;    /* META, GENERIC: the classes it must have */
-    uint32_t arity;          /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
-    bool has_var;            /* a META or GENERIC was inside when it was made; false: ground, shared freely */
-    bool made;               /* GENERIC: the name is ours, not the user's */
-    bool is_error;           /* CON: the type of what has failed already; agrees with every type */
+    struct CtTy *link;      /* META, once found */
+    struct CtTyCon *con;    /* CON */
+    struct CtTy *fun, *arg; /* APP */
+    CtSym name;             /* GENERIC: as the user wrote it, or made: a, b, … */
+    uint32_t id;            /* META, GENERIC: unique */
+    uint32_t level;         /* META: the let-depth, for generalisation */
+    struct CtPred *preds;   /* META, GENERIC: the classes it must have */
+    uint32_t arity;         /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
+    bool has_var;           /* a META or GENERIC was inside when it was made; false: ground, shared freely */
+    bool made;              /* GENERIC: the name is ours, not the user's */
+    bool is_error;          /* CON: the type of what has failed already; agrees with every type */
 } CtTy;
 
 typedef struct CtPred { /* one class constraint on a type variable */
@@ -42,7 +42,7 @@ typedef struct CtPred { /* one class constraint on a type variable */
 typedef struct CtTyCon {
     CtSym name; /* "Double", "[]", "->", "(,)", "()", "Array", "Tree" */
     uint32_t arity;
-    CtTy **params; /* TY_GENERIC, arity of them */
+    CtTy **params;           /* TY_GENERIC, arity of them */
     struct CtDataCon **cons; /* data types; NULL for built-in ones. Lists, Bool, () and tuples: see ct_tycon_* */
     uint32_t con_count;
     bool is_newtype;
@@ -58,8 +58,8 @@ typedef struct CtDataCon {
     CtSym name;
     CtTyCon *tycon;
     uint32_t tag, arity;
-    CtTy **fields;       /* over tycon->params */
-    CtSym *field_names;  /* or NULL */
+    CtTy **fields;      /* over tycon->params */
+    CtSym *field_names; /* or NULL */
     CtSpan span;
 } CtDataCon;
 
@@ -82,15 +82,15 @@ typedef struct CtEntity {
     CtEntityKind kind;
     CtSym name;
     CtSpan span;
-    CtScheme scheme; /* count 0: monomorphic */
-    CtBinding *binding;        /* LOCAL by let, GLOBAL: its code; NULL when a pattern binds it */
-    CtBindingGroup *group;     /* of that binding; also for variables of a pattern binding */
+    CtScheme scheme;            /* count 0: monomorphic */
+    CtBinding *binding;         /* LOCAL by let, GLOBAL: its code; NULL when a pattern binds it */
+    CtBindingGroup *group;      /* of that binding; also for variables of a pattern binding */
     CtBinding *pattern_binding; /* the pattern binding that binds it, or NULL */
-    struct CtClass *class_;    /* METHOD */
-    uint32_t method;           /* METHOD: index in class_->methods */
-    const char *primitive;     /* PRIMITIVE */
+    struct CtClass *class_;     /* METHOD */
+    uint32_t method;            /* METHOD: index in class_->methods */
+    const char *primitive;      /* PRIMITIVE */
     const char *module;
-    void *elab; /* elaboration's notes on it */
+    void *elab;  /* elaboration's notes on it */
     void *infer; /* inference's notes on it: the binding's place in its dependency graph */
 } CtEntity;
 
@@ -119,9 +119,9 @@ typedef struct CtInstance {
      * names them (rigid in its body) */
     CtTy ***method_generics;
     CtEntity **method_entities; /* made for each method given: binding = methods[i] */
-    bool derived; /* from `deriving`; inference generates its methods, as if they had been written */
-    CtDecl *decl; /* of the instance; the data declaration when derived */
-    CtTy *head;   /* tycon applied to the generics */
+    bool derived;               /* from `deriving`; inference generates its methods, as if they had been written */
+    CtDecl *decl;               /* of the instance; the data declaration when derived */
+    CtTy *head;                 /* tycon applied to the generics */
     CtSpan span;
 } CtInstance;
 
@@ -134,11 +134,13 @@ typedef struct CtTypedModule {
     uint32_t group_count;
 } CtTypedModule;
 
-/* A new environment with the built-in types: Double Float Int Char -> [] () (,).. Array; Bool is `data` in the prelude. */
+/* A new environment with the built-in types: Double Float Int Char -> [] () (,).. Array; Bool is `data` in the prelude.
+ */
 CtTypes *ct_types_new(CtContext *context);
 
-/* Infers a module, in the scope of all modules inferred before it (libraries first; names that a module defines hide those
- * of libraries). False when it has errors, which stand in the context; the module's sound part is still in scope. */
+/* Infers a module, in the scope of all modules inferred before it (libraries first; names that a module defines hide
+ * those of libraries). False when it has errors, which stand in the context; the module's sound part is still in scope.
+ */
 bool ct_infer_module(CtTypes *types, CtModule *module);
 /* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
 bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
@@ -160,7 +162,8 @@ CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
 CtTy *ct_ty_resolve(CtTy *type);
 /* True and the parts for `a -> b`. */
 bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
-/* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`). */
+/* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`).
+ */
 bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count);
 CtTy *ct_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count);
 CtTy *ct_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);

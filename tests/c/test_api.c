@@ -70,8 +70,10 @@ static void every_mode_answers_in_json(void **state) {
         cotan_error *error = cotan_call_json(p, &cases[i].call, &result);
         if (error != NULL) fail_msg("case %zu: %s", i, cotan_error_text(error, false, false));
         assert_string_equal(result.value, cases[i].value);
-        if (cases[i].derivative != NULL) assert_string_equal(result.derivative, cases[i].derivative);
-        else assert_null(result.derivative);
+        if (cases[i].derivative != NULL)
+            assert_string_equal(result.derivative, cases[i].derivative);
+        else
+            assert_null(result.derivative);
     }
     cotan_close(context);
 }
@@ -137,8 +139,7 @@ static void errors_have_their_parts(void **state) {
 
 static void limits_are_errors_and_the_context_goes_on(void **state) {
     (void)state;
-    cotan_context *context =
-        open_with((cotan_limits){.memory = 64 * 1024 * 1024, .steps = 20000000, .depth = 100000});
+    cotan_context *context = open_with((cotan_limits){.memory = 64 * 1024 * 1024, .steps = 20000000, .depth = 100000});
     cotan_program *p = load(context, model);
     static const struct {
         const char *function, *code;

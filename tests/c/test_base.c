@@ -87,8 +87,9 @@ static void doubles_print_shortest_and_read_back(void **state) {
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{1, "1"}, {0.1, "0.1"}, {1.0 / 3, "0.3333333333333333"}, {1e300, "1e+300"}, {5e-324, "5e-324"},
-                 {INFINITY, "\"inf\""}, {-INFINITY, "\"-inf\""}, {NAN, "\"nan\""}, {-0.0, "-0"}};
+    } cases[] = {{1, "1"},           {0.1, "0.1"},          {1.0 / 3, "0.3333333333333333"}, {1e300, "1e+300"},
+                 {5e-324, "5e-324"}, {INFINITY, "\"inf\""}, {-INFINITY, "\"-inf\""},         {NAN, "\"nan\""},
+                 {-0.0, "-0"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CtText text = ct_text(f->arena);
         ct_text_double(&text, cases[i].value);
@@ -153,14 +154,10 @@ static void errors_past_the_limit_are_counted_not_kept(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(arena_out_of_memory_jumps_to_the_handler),
-        TEST(arena_refuses_a_size_that_overflows),
-        TEST(map_keeps_insertion_order_and_replaces),
-        TEST(symbols_of_equal_text_are_one_pointer),
-        TEST(doubles_print_shortest_and_read_back),
-        TEST(nearest_name_allows_a_swap_and_refuses_the_far),
-        TEST(diagnostics_mark_the_range_in_characters),
-        TEST(diagnostics_shorten_very_long_lines),
+        TEST(arena_out_of_memory_jumps_to_the_handler),   TEST(arena_refuses_a_size_that_overflows),
+        TEST(map_keeps_insertion_order_and_replaces),     TEST(symbols_of_equal_text_are_one_pointer),
+        TEST(doubles_print_shortest_and_read_back),       TEST(nearest_name_allows_a_swap_and_refuses_the_far),
+        TEST(diagnostics_mark_the_range_in_characters),   TEST(diagnostics_shorten_very_long_lines),
         TEST(errors_past_the_limit_are_counted_not_kept),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);

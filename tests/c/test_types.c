@@ -406,15 +406,17 @@ static void a_group_shares_its_generics(void **state) {
 /* ---- refused programs ---- */
 
 static void an_int_is_not_a_double(void **state) {
-    refused(state, "f :: Int -> Double\nf n = sqrt n + 1\n",
-            "E0301: expected `Double` as the first argument of `sqrt`, found `Int` | an Int does not become a Double by "
-            "itself: write `fromIntegral` before it\n");
+    refused(
+        state, "f :: Int -> Double\nf n = sqrt n + 1\n",
+        "E0301: expected `Double` as the first argument of `sqrt`, found `Int` | an Int does not become a Double by "
+        "itself: write `fromIntegral` before it\n");
 }
 
 static void a_missing_instance_names_who_asks(void **state) {
-    refused(state, "f xs = sum xs / length xs\n",
-            "E0306: `/` needs the class Fractional, but `Int` is not in it | where an Int is used as a real number, write "
-            "`fromIntegral` before it\n");
+    refused(
+        state, "f xs = sum xs / length xs\n",
+        "E0306: `/` needs the class Fractional, but `Int` is not in it | where an Int is used as a real number, write "
+        "`fromIntegral` before it\n");
 }
 
 static void a_misspelt_name_is_suggested(void **state) {
@@ -434,9 +436,10 @@ static void patterns_have_as_many_fields_as_constructors(void **state) {
 }
 
 static void infinite_types_are_refused(void **state) {
-    refused(state, "f x = x x\n",
-            "E0305: expected `a` as the first argument of `x`, found `a -> b`: the type would be infinite | `a` would have "
-            "to be the same as `a -> b`, which contains it\n");
+    refused(
+        state, "f x = x x\n",
+        "E0305: expected `a` as the first argument of `x`, found `a -> b`: the type would be infinite | `a` would have "
+        "to be the same as `a -> b`, which contains it\n");
 }
 
 static void too_many_arguments_are_counted(void **state) {
@@ -446,12 +449,14 @@ static void too_many_arguments_are_counted(void **state) {
 }
 
 static void signatures_must_not_promise_too_much(void **state) {
-    refused(state, "f :: a -> Int\nf x = x\ng :: a -> a\ng x = x + x\nh :: a -> b -> a\nh x y = y\n",
-            "E0311: expected `Int`, as the signature of `f` says, found `a` | the signature promises this for every type "
-            "`a`, but here it must be `Int`\n"
-            "E0311: `+` needs `Num a`, which the signature does not promise | add it to the signature's context: Num a => …\n"
-            "E0311: expected `a`, as the signature of `h` says, found `b` | the signature says that `a` and `b` may be "
-            "different types\n");
+    refused(
+        state, "f :: a -> Int\nf x = x\ng :: a -> a\ng x = x + x\nh :: a -> b -> a\nh x y = y\n",
+        "E0311: expected `Int`, as the signature of `f` says, found `a` | the signature promises this for every type "
+        "`a`, but here it must be `Int`\n"
+        "E0311: `+` needs `Num a`, which the signature does not promise | add it to the signature's context: Num a => "
+        "…\n"
+        "E0311: expected `a`, as the signature of `h` says, found `b` | the signature says that `a` and `b` may be "
+        "different types\n");
 }
 
 static void definitions_and_signatures_belong_together(void **state) {
@@ -469,16 +474,18 @@ static void branches_and_elements_agree(void **state) {
 }
 
 static void ambiguous_types_are_told(void **state) {
-    refused(state,
-            "class Monoid' a where { empty' :: a; size' :: a -> Int }\n"
-            "f = size' empty'\n",
-            "E0308: nothing says which type is meant here; it must have the class Monoid' | annotate the expression with "
-            "its type: (… :: Type)\n");
+    refused(
+        state,
+        "class Monoid' a where { empty' :: a; size' :: a -> Int }\n"
+        "f = size' empty'\n",
+        "E0308: nothing says which type is meant here; it must have the class Monoid' | annotate the expression with "
+        "its type: (… :: Type)\n");
 }
 
 static void polymorphic_recursion_is_refused(void **state) {
-    refused(state, "f :: [a] -> Int\nf xs = f [xs]\n",
-            "E0316: `f` calls itself at a larger type, `[a]` | each call would need another copy of `f`, without end\n");
+    refused(
+        state, "f :: [a] -> Int\nf xs = f [xs]\n",
+        "E0316: `f` calls itself at a larger type, `[a]` | each call would need another copy of `f`, without end\n");
 }
 
 static void data_types_must_be_regular(void **state) {
@@ -507,7 +514,8 @@ static void instances_are_of_constructors_once_with_superclasses(void **state) {
 
 static void only_what_can_be_derived_is(void **state) {
     refused(state, "data F = F (Int -> Int) deriving (Eq)\ndata G = G deriving (Num)\n",
-            "E0315: the class Num cannot be derived | Eq, Ord, Show, Enum and Bounded can; write an instance of the others\n"
+            "E0315: the class Num cannot be derived | Eq, Ord, Show, Enum and Bounded can; write an instance of the "
+            "others\n"
             "E0315: Eq cannot be derived for `F`: it has a field of type `Int -> Int`\n");
 }
 

@@ -155,9 +155,7 @@ static Form pick_form(Random *random, const Scope *scope, Type type) {
 static Node *generate(Random *random, const Scope *outer, Type type, int budget) {
     Scope here = *outer, *scope = &here;
     int known = budget <= 1 || random_below(random, 4) == 0 ? var_pick(random, scope, type) : -1;
-    Form form = known >= 0    ? F_VAR
-                : budget <= 1 ? last_form(random, scope, type)
-                              : pick_form(random, scope, type);
+    Form form = known >= 0 ? F_VAR : budget <= 1 ? last_form(random, scope, type) : pick_form(random, scope, type);
     Node *node = node_new(form, type);
     if (form == F_VAR) node->which = known >= 0 ? known : var_pick(random, scope, type);
     if (form == F_LIT) node->literal = random_real(random, -2, 2);
