@@ -88,6 +88,7 @@ typedef struct cotan_call {
     const char *with;   /* JSON: VJP cotangent, JVP tangent */
     const char *method; /* NULL: the best */
     bool count;         /* fill in primal_steps too (runs the function once more) */
+    bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
 } cotan_call;
 
 typedef struct cotan_result {

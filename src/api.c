@@ -245,7 +245,8 @@ static const char *shown(CtArena *arena, CtProgram *program, const CtType *type,
     return out.data;
 }
 
-static void write_results(CtSession *session, CtArena *arena, CtWord result, cotan_result *out) {
+static void write_results(CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
+                          cotan_result *out) {
     CtProgram *program = session->build->program;
     CtWord value = result, derivative = {.integer = 0};
     if (session->derivative) {
@@ -253,11 +254,11 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, cot
         value = pair->words[0];
         derivative = pair->words[1];
     }
-    out->value = json_of(arena, session->value, value);
-    out->value_text = shown(arena, program, session->value, value);
+    if (!call->no_json) out->value = json_of(arena, session->value, value);
+    if (!call->no_text) out->value_text = shown(arena, program, session->value, value);
     if (!session->derivative) return;
-    out->derivative = json_of(arena, session->derivative, derivative);
-    out->derivative_text = shown(arena, program, session->derivative, derivative);
+    if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
+    if (!call->no_text) out->derivative_text = shown(arena, program, session->derivative, derivative);
 }
 
 static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
@@ -309,7 +310,7 @@ static bool call_json(cotan_context *context, void *data) {
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->peak_memory = stats.peak_memory;
-    write_results(session, results, result, c->out);
+    write_results(session, results, result, call, c->out);
     ct_session_release(session, ct_session_result(session), result);
     if (!call->count) return true;
     if (call->mode != COTAN_RUN) return count_primal(context, c);

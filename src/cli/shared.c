@@ -210,7 +210,9 @@ int run_call(const Options *options, cotan_mode mode, const char *function, cons
                            .at = at,
                            .with = with,
                            .method = options->method,
-                           .count = options->count};
+                           .count = options->count,
+                           .no_json = !options->json,
+                           .no_text = options->json};
         cotan_error *error;
         if (options->dump != NULL) {
             const char *text;
