@@ -24,7 +24,7 @@ try() {
 }
 
 try "shared library" cc examples/c/gradient.c -I"$prefix/include" -L"$libraries" -lcotan
-try "static library" cc examples/c/gradient.c -I"$prefix/include" "$libraries/libcotan.a" -ljansson -lm
+try "static library" cc examples/c/gradient.c -I"$prefix/include" "$libraries/libcotan.a" -ljansson -lzip -lm
 flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs cotan)
 # shellcheck disable=SC2086
 try "pkg-config file" cc examples/c/gradient.c $flags
