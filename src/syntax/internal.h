@@ -264,6 +264,6 @@ void ct_parse_top_decl(CtParser *p, CtList *list);
 /* Reads one declaration by `parse`; after an error stands at the next one. */
 void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list);
 CtName ct_parse_module_name(CtParser *p);
-CtName *ct_parse_name_list(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */
+CtItem *ct_parse_items(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */
 
 #endif

@@ -363,7 +363,7 @@ static void module_header(CtParser *p, CtList *list) {
     module->name = ct_parse_module_name(p);
     if (p->kind == TOKEN_LPAREN) {
         module->has_exports = true;
-        module->exports = ct_parse_name_list(p, &module->export_count);
+        module->exports = ct_parse_items(p, &module->export_count);
     }
     ct_expect(p, TOKEN_WHERE, "`where`");
 }

@@ -3,50 +3,61 @@
 
 /* ---- imports and exports ---- */
 
-/* item -> var | con [( .. | name , … )] | module modid. The parts that an item lists become names of their own; with
- * `..`, the type's name stands for all of them. */
-static void item(CtParser *p, CtList *list) {
-    if (ct_accept(p, TOKEN_MODULE)) {
-        CT_LIST_ADD(p, list, CtName, ct_parse_module_name(p));
-        return;
-    }
-    if (p->kind != TOKEN_CONID) {
-        bool is_qualified = p->kind == TOKEN_VARID && ct_token(p)->is_qualified;
-        CtName name = is_qualified ? ct_token_name(p, ct_token(p)) : ct_parse_variable(p);
-        if (is_qualified) ct_advance(p);
-        CT_LIST_ADD(p, list, CtName, name);
-        return;
-    }
-    CT_LIST_ADD(p, list, CtName, ct_token_name(p, ct_token(p)));
+/* var | con, in the parentheses behind a type or class */
+static CtName part(CtParser *p) {
+    bool is_con = p->kind == TOKEN_CONID;
+    bool con_operator = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
+    if (!is_con && !con_operator) return ct_parse_variable(p);
+    if (con_operator) ct_advance(p);
+    CtName name = ct_token_name(p, ct_token(p));
     ct_advance(p);
-    if (p->kind != TOKEN_LPAREN) return;
+    if (con_operator) ct_expect(p, TOKEN_RPAREN, "`)`");
+    return name;
+}
+
+/* ( .. | part , … ) */
+static void parts(CtParser *p, CtItem *item) {
     uint32_t outer = ct_bracket_open(p);
-    if (!ct_accept(p, TOKEN_DOTDOT)) {
-        while (p->kind != TOKEN_RPAREN) {
-            bool is_con = p->kind == TOKEN_CONID;
-            bool con_operator = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
-            CtName part = is_con         ? ct_token_name(p, ct_token(p))
-                          : con_operator ? ct_token_name(p, ct_token_after(p, 1))
-                                         : ct_parse_variable(p);
-            if (is_con || con_operator) ct_advance(p);
-            if (con_operator) {
-                ct_advance(p);
-                ct_expect(p, TOKEN_RPAREN, "`)`");
-            }
-            CT_LIST_ADD(p, list, CtName, part);
-            if (!ct_accept(p, TOKEN_COMMA)) break;
-        }
+    item->all = ct_accept(p, TOKEN_DOTDOT);
+    CtList list;
+    ct_list_begin(p, &list, sizeof(CtName));
+    while (!item->all && p->kind != TOKEN_RPAREN) {
+        CT_LIST_ADD(p, &list, CtName, part(p));
+        if (!ct_accept(p, TOKEN_COMMA)) break;
     }
+    item->part_count = list.count;
+    item->parts = ct_list_end(p, &list);
     ct_bracket_close(p, TOKEN_RPAREN, outer);
 }
 
+/* item -> var | con [parts] | module modid */
+static CtItem item(CtParser *p) {
+    CtItem item = {.is_module = false};
+    uint32_t start = ct_token(p)->start;
+    bool is_qualified = p->kind == TOKEN_VARID && ct_token(p)->is_qualified;
+    if (ct_accept(p, TOKEN_MODULE)) {
+        item.is_module = true;
+        item.name = ct_parse_module_name(p);
+    } else if (p->kind == TOKEN_CONID || is_qualified) {
+        bool has_parts = p->kind == TOKEN_CONID;
+        item.name = ct_token_name(p, ct_token(p));
+        ct_advance(p);
+        if (has_parts && p->kind == TOKEN_LPAREN) parts(p, &item);
+    } else {
+        item.name = ct_parse_variable(p);
+    }
+    item.span = ct_span_from(p, start);
+    return item;
+}
+
 /* ( item , … , item [,] ) */
-CtName *ct_parse_name_list(CtParser *p, uint32_t *count) {
+CtItem *ct_parse_items(CtParser *p, uint32_t *count) {
     CtList list;
     uint32_t outer = ct_bracket_open(p);
-    ct_list_begin(p, &list, sizeof(CtName));
+    ct_list_begin(p, &list, sizeof(CtItem));
     while (p->kind != TOKEN_RPAREN) {
-        item(p, &list);
+        CtItem next = item(p); /* the list may move while it is read */
+        CT_LIST_ADD(p, &list, CtItem, next);
         if (!ct_accept(p, TOKEN_COMMA)) break;
     }
     ct_bracket_close(p, TOKEN_RPAREN, outer);
@@ -70,7 +81,7 @@ static CtDecl import(CtParser *p) {
     decl.hiding = accept_word(p, p->word_hiding);
     if (p->kind == TOKEN_LPAREN) {
         decl.has_list = true;
-        decl.names = ct_parse_name_list(p, &decl.name_count);
+        decl.items = ct_parse_items(p, &decl.item_count);
     } else if (decl.hiding) {
         ct_fail(p, "the names to hide, in parentheses");
     }

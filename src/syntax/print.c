@@ -545,6 +545,16 @@ static void print_data(CtText *out, const CtDecl *decl) {
     ct_text_putc(out, ')');
 }
 
+static void print_item(CtText *out, const CtItem *item) {
+    if (item->is_module) ct_text_puts(out, "module ");
+    print_name(out, item->name);
+    if (item->all) ct_text_puts(out, "(..)");
+    if (item->part_count == 0) return;
+    ct_text_putc(out, '(');
+    print_names(out, item->parts, item->part_count, ", ");
+    ct_text_putc(out, ')');
+}
+
 static void print_import(CtText *out, const CtDecl *decl) {
     ct_text_puts(out, decl->qualified ? "import qualified " : "import ");
     print_bare_name(out, decl->name);
@@ -552,7 +562,10 @@ static void print_import(CtText *out, const CtDecl *decl) {
     if (decl->hiding) ct_text_puts(out, " hiding");
     if (!decl->has_list) return;
     ct_text_puts(out, " (");
-    print_names(out, decl->names, decl->name_count, ", ");
+    for (uint32_t i = 0; i < decl->item_count; i++) {
+        if (i > 0) ct_text_puts(out, ", ");
+        print_item(out, &decl->items[i]);
+    }
     ct_text_putc(out, ')');
 }
 

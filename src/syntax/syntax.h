@@ -243,6 +243,16 @@ typedef struct CtBindingGroup {
 
 typedef enum CtFixityKind { FIXITY_LEFT, FIXITY_RIGHT, FIXITY_NONE } CtFixityKind;
 
+/* One item of an import or export list: x, T, T(..), T(A, b), module M. */
+typedef struct CtItem {
+    CtName name;
+    bool is_module; /* export lists: the name is a module's */
+    bool all;       /* T(..) */
+    CtName *parts;  /* T(A, b) */
+    uint32_t part_count;
+    CtSpan span;
+} CtItem;
+
 typedef struct CtConDecl {
     CtName name;
     CtTypeExpr **fields;
@@ -267,9 +277,7 @@ struct CtDecl {
     CtDeclKind kind;
     CtSpan span;
     CtBinding *binding;
-    /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name; IMPORT: the list, flat: T(A, B) is T, A, B, and
-     * T(..) is T alone, which stands for its parts */
-    CtName *names;
+    CtName *names; /* SIGNATURE, FIXITY: what it speaks of; PRIMITIVE: the one name */
     uint32_t name_count;
     CtQualType type; /* SIGNATURE, PRIMITIVE; SYNONYM (no context); INSTANCE: the instance type and its context */
     CtFixityKind fixity;
@@ -288,13 +296,15 @@ struct CtDecl {
     const char *primitive;            /* PRIMITIVE: the operation's name */
     bool qualified, hiding, has_list; /* IMPORT */
     CtSym alias;                      /* IMPORT … as; NULL */
+    CtItem *items;                    /* IMPORT … (items) */
+    uint32_t item_count;
     struct CtTyCon *tycon;            /* DATA, SYNONYM: inference */
     void *instance;                   /* CLASS: CtClass, INSTANCE: CtInstance (types.h): inference */
 };
 
 typedef struct CtModule {
     CtName name;     /* Main when not given */
-    CtName *exports; /* flat, as the list of an import; `module M` is the name M */
+    CtItem *exports;
     uint32_t export_count;
     bool has_exports;
     CtDecls decls; /* imports come first */

@@ -404,7 +404,7 @@ static void modules_and_imports(void **state) {
     assert_string_equal(module->name.text->text, "A.B");
     assert_int_equal(module->export_count, 4);
     reads_as(f, "import A\nimport qualified B.C as D\nimport E (f, T(A, B), (+))\nimport F hiding (g)",
-             "import A\nimport qualified B.C as D\nimport E (f, T, A, B, (+))\nimport F hiding (g)");
+             "import A\nimport qualified B.C as D\nimport E (f, T(A, B), (+))\nimport F hiding (g)");
     reads_as(f, "as = qualified hiding", "as = qualified hiding"); /* no keywords elsewhere */
     fails_with(f, "f = 1\nimport A", "E0201 2:1");
     assert_string_equal(read_text(f, "f = 1")->name.text->text, "Main");
