@@ -19,7 +19,9 @@ def main():
         out.append(f"static const unsigned char text_{index}[] = {{")
         out.extend(literal(data + b"\0"))
         out.append("};\n")
-        rows.append(f'    {{"{name}", (const char *)text_{index}, {len(data)}}},')
+        module = name.removeprefix("lib/").removesuffix(".cot").replace("/", ".")
+        module = f'"{module}"' if module[0].isupper() else "NULL"
+        rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}}},')
     out.append("const struct CtEmbedded ct_embedded[] = {")
     out.extend(rows)
     out.append("};\nconst unsigned ct_embedded_count = sizeof ct_embedded / sizeof *ct_embedded;\n")

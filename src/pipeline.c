@@ -3,8 +3,6 @@
 
 #include <assert.h>
 
-#include "embedded.h"
-
 typedef bool Pass(CtBuild *build, const CtEntry *entry);
 #define CT_PASS(name, needs, makes, breaks, what) static Pass pass_##name;
 CT_PASSES(CT_PASS)
@@ -27,33 +25,26 @@ static Pass *const functions[] = {
 
 static bool pass_parse(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    CtContext *context = &build->context;
-    for (uint32_t i = 0; i < ct_embedded_count; i++) {
-        const struct CtEmbedded *library = &ct_embedded[i];
-        uint32_t source = ct_source_add(context, library->name, library->text, library->length, true);
-        if (strcmp(library->name, "lib/entry.cot") == 0) build->entry_source = source;
-        CtModule *module = ct_parse_module(context, source);
-        if (module == NULL) return false;
-        build->libraries[build->library_count++] = module;
-    }
-    build->module = ct_parse_module(context, 1); /* the user's source was added first */
-    return build->module != NULL;
+    build->modules.context = &build->context;
+    build->modules.finder = build->options.finder;
+    if (!ct_modules_read(&build->modules, 1)) return false; /* the user's source was added first */
+    build->module = ct_modules_program(&build->modules)->module;
+    return true;
 }
 
 static bool pass_operators(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    for (uint32_t i = 0; i < build->library_count; i++)
-        ct_resolve_fixities(&build->context, &build->fixities, build->libraries[i]);
-    ct_resolve_fixities(&build->context, &build->fixities, build->module);
-    return build->context.error_count == 0;
+    return ct_modules_operators(&build->modules);
 }
 
 static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->types = ct_types_new(&build->context);
-    for (uint32_t i = 0; i < build->library_count; i++)
-        if (!ct_infer_module(build->types, build->libraries[i])) return false;
-    return ct_infer_module(build->types, build->module);
+    for (uint32_t i = 0; i < build->modules.units.count; i++) {
+        const CtUnit *unit = build->modules.units.items[i];
+        if (!ct_infer_module(build->types, unit->module, unit->is_prelude)) return false;
+    }
+    return true;
 }
 
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
@@ -67,7 +58,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
     build->entry = ct_elab_expression(build->elab, "entry", expr);
-    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->entry_source);
+    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source);
     return build->entry != NULL && build->context.error_count == 0;
 }
 

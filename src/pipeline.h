@@ -9,6 +9,7 @@
 #include "cotan.h"
 #include "elab/elab.h"
 #include "eval/eval.h"
+#include "modules.h"
 
 /* What is known of a program, as passes go by. */
 typedef enum CtKnown {
@@ -45,6 +46,7 @@ extern const uint32_t ct_pass_count;
 typedef struct CtBuildOptions {
     bool lint;        /* check Core after every pass on it */
     const char *dump; /* keep the text of the program after this pass, or NULL */
+    CtFinder finder;  /* of modules that are imported */
     size_t memory;    /* limit on the arena, 0 for none */
 } CtBuildOptions;
 
@@ -54,10 +56,9 @@ typedef struct CtBuild {
     CtBuildOptions options;
     uint32_t known; /* CtKnown bits */
     /* parse, operators, infer */
-    CtFixities fixities;
+    CtModules modules;
+    CtModule *module; /* the program's own */
     CtTypes *types;
-    CtModule *libraries[8], *module;
-    uint32_t library_count, entry_source; /* of lib/entry.cot */
     /* elaborate… */
     CtProgram *program;
     CtElab *elab;
@@ -75,7 +76,7 @@ typedef struct CtEntry {
     bool prefer_double; /* types left open become Double rather than Int */
 } CtEntry;
 
-/* A new build of a source, through `infer`. The text is borrowed. NULL only without memory; whether it is sound is said
+/* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only without memory; whether it is sound is said
  * by build->context.error_count. `handler` is where running out of memory goes. */
 CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
 void ct_build_free(CtBuild *build);

@@ -308,6 +308,7 @@ typedef struct CtModule {
     uint32_t export_count;
     bool has_exports;
     CtDecls decls; /* imports come first */
+    bool continues; /* read in the scope of the module before it, as what is typed at a prompt is */
     uint32_t source;
 } CtModule;
 

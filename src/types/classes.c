@@ -4,7 +4,7 @@
 /* ---- classes ---- */
 
 static void declare_class(CtTypes *types, CtDecl *decl) {
-    CtClass *known = ct_lookup_class(types, decl->name.text);
+    CtClass *known = ct_map_get(&types->own->names[SPACE_CLASS], ct_key(decl->name.text));
     if (known && known->decl && known->decl->span.source == decl->span.source) {
         CtDiag *diag = ct_error(types->context, CT_E0309, decl->name.span, "the class `%s` is defined twice",
                                 decl->name.text->text);
@@ -21,9 +21,7 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
     class_->param = ct_ty_generic(types, decl->params[0].text, 0);
     ct_pred_add(types, class_->param, class_, decl->name.span);
     decl->instance = class_;
-    ct_map_set(types->arena, &types->classes, ct_key(class_->name), class_);
-    if (types->is_library && !ct_map_has(&types->library_classes, ct_key(class_->name)))
-        ct_map_set(types->arena, &types->library_classes, ct_key(class_->name), class_);
+    ct_define(types, SPACE_CLASS, class_->name, class_);
     ct_push(types->arena, &types->new_classes, class_);
 }
 

@@ -3,13 +3,13 @@
 #include "types/internal.h"
 
 CtClass *ct_find_class(CtTypes *types, CtName name) {
-    CtClass *class_ = ct_lookup_class(types, name.text);
-    if (!class_) ct_report_unknown(types, CT_E0302, "class", name, &types->classes, NULL);
+    CtClass *class_ = ct_find(types, SPACE_CLASS, name);
+    if (!class_) ct_report_unknown(types, "class", SPACE_CLASS, name);
     return class_;
 }
 
 CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
-    CtTyCon *con = ct_lookup_tycon(types, name.text);
+    CtTyCon *con = ct_find(types, SPACE_TYPE, name);
     if (con) return con;
     const char *text = name.text->text;
     if (text[0] == '(') { /* "()" "(,)" "(,,)" */
@@ -17,10 +17,10 @@ CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
         while (text[1 + commas] == ',') commas++;
         return ct_tycon_tuple(types, commas ? commas + 1 : 0);
     }
-    if (ct_lookup_class(types, name.text))
+    if (ct_find(types, SPACE_CLASS, name))
         ct_error(types->context, CT_E0302, name.span, "`%s` is a class, not a type", text);
     else
-        ct_report_unknown(types, CT_E0302, "type", name, &types->tycons, NULL);
+        ct_report_unknown(types, "type", SPACE_TYPE, name);
     return NULL;
 }
 

@@ -6,12 +6,8 @@ static void defined_twice(CtTypes *types, const char *what, CtName name, CtSpan 
     ct_note(types->context, diag, first, "the first definition is here");
 }
 
-static void library_too(CtTypes *types, CtMap *library, CtSym name, void *value) {
-    if (types->is_library && !ct_map_has(library, ct_key(name))) ct_map_set(types->arena, library, ct_key(name), value);
-}
-
 static void declare_tycon(CtTypes *types, CtDecl *decl) {
-    CtTyCon *known = ct_lookup_tycon(types, decl->name.text);
+    CtTyCon *known = ct_map_get(&types->own->names[SPACE_TYPE], ct_key(decl->name.text));
     if (known && known->span.source && known->span.source == decl->span.source) {
         defined_twice(types, "type", decl->name, known->span);
         return;
@@ -29,8 +25,7 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
     con->decl = decl;
     con->span = decl->name.span;
     decl->tycon = con;
-    ct_map_set(types->arena, &types->tycons, ct_key(con->name), con);
-    library_too(types, &types->library_tycons, con->name, con);
+    ct_define(types, SPACE_TYPE, con->name, con);
     ct_push(types->arena, &types->new_tycons, con);
 }
 
@@ -47,7 +42,7 @@ static bool scan_arities(CtTypes *types, CtTyCon *con, const CtTypeExpr *expr, u
     uint32_t given = 0;
     const CtTypeExpr *head = expr;
     for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
-    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_lookup_tycon(types, head->name.text) : NULL;
+    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_find(types, SPACE_TYPE, head->name) : NULL;
     if (head->kind == TYPE_EXPR_VAR) {
         CtTy *param = param_named(con, head->name.text);
         if (param && param->arity < given + missing) {
@@ -109,13 +104,12 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
         data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
     }
-    CtDataCon *known = ct_lookup_con(types, data->name);
+    CtDataCon *known = ct_map_get(&types->own->names[SPACE_CON], ct_key(data->name));
     if (known && known->span.source && known->span.source == data->span.source) {
         defined_twice(types, "constructor", decl->name, known->span);
         return data;
     }
-    ct_map_set(types->arena, &types->cons, ct_key(data->name), data);
-    library_too(types, &types->library_cons, data->name, data);
+    ct_define(types, SPACE_CON, data->name, data);
     return data;
 }
 

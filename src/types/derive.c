@@ -131,8 +131,7 @@ static CtPat *variable(Derive *d, const char *name) {
 
 static CtExpr *global(Derive *d, const char *name) {
     CtExpr *e = local(d, name);
-    e->entity = ct_map_get(&d->types->library_values, ct_key(e->name.text));
-    if (!e->entity) e->entity = ct_lookup(d->types, e->name.text);
+    e->entity = ct_library(d->types, SPACE_VALUE, e->name.text);
     if (!e->entity && !d->failed) {
         ct_error(d->types->context, CT_E0315, d->span, "deriving %s needs `%s`, which no library defines",
                  d->instance->class_->name->text, name);
@@ -142,8 +141,7 @@ static CtExpr *global(Derive *d, const char *name) {
 }
 
 static CtDataCon *library_con(Derive *d, const char *name) {
-    CtDataCon *con = ct_map_get(&d->types->library_cons, ct_key(symbol(d, name)));
-    return con ? con : ct_lookup_con(d->types, symbol(d, name));
+    return ct_library(d->types, SPACE_CON, symbol(d, name));
 }
 
 static CtExpr *constant(Derive *d, const char *name) {

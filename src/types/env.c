@@ -3,8 +3,7 @@
 
 static CtTyCon *builtin(CtTypes *types, const char *name, uint32_t arity) {
     CtTyCon *con = ct_tycon_new(types, name, arity);
-    ct_map_set(types->arena, &types->tycons, ct_key(con->name), con);
-    ct_map_set(types->arena, &types->library_tycons, ct_key(con->name), con);
+    ct_scope_set(types, &types->library, SPACE_TYPE, con->name, con);
     return con;
 }
 
@@ -16,8 +15,7 @@ static CtDataCon *constructor(CtTypes *types, CtTyCon *con, const char *name, ui
     data->arity = arity;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, arity);
     con->cons[tag] = data;
-    ct_map_set(types->arena, &types->cons, ct_key(data->name), data);
-    ct_map_set(types->arena, &types->library_cons, ct_key(data->name), data);
+    ct_scope_set(types, &types->library, SPACE_CON, data->name, data);
     return data;
 }
 
@@ -37,6 +35,7 @@ CtTypes *ct_types_new(CtContext *context) {
     CtTypes *types = CT_NEW(context->arena, CtTypes);
     types->context = context;
     types->arena = context->arena;
+    types->own = &types->library;
     for (uint32_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         types->hidden[i] = ct_intern_text(&context->symbols, hidden[i]);
     types->double_ = builtin(types, "Double", 0);
@@ -84,15 +83,6 @@ CtTyCon *ct_tycon_tuple(CtTypes *types, uint32_t size) {
         types->tuples.items[size] = con;
     }
     return types->tuples.items[size];
-}
-
-CtEntity *ct_lookup(CtTypes *types, CtSym name) { return ct_map_get(&types->values, ct_key(name)); }
-CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name) { return ct_map_get(&types->tycons, ct_key(name)); }
-CtClass *ct_lookup_class(CtTypes *types, CtSym name) { return ct_map_get(&types->classes, ct_key(name)); }
-CtDataCon *ct_lookup_con(CtTypes *types, CtSym name) { return ct_map_get(&types->cons, ct_key(name)); }
-CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_map_get(&types->library_values, ct_key(name)); }
-CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) {
-    return ct_map_get(&types->library_tycons, ct_key(name));
 }
 
 uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out) {

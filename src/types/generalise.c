@@ -8,7 +8,7 @@
 /* ---- defaulting ---- */
 
 static bool is_numeric(CtTypes *types, const CtTy *meta) {
-    CtEntity *from_int = ct_map_get(&types->library_values, ct_key(types->hidden[HIDDEN_FROM_INT]));
+    CtEntity *from_int = ct_library(types, SPACE_VALUE, types->hidden[HIDDEN_FROM_INT]);
     if (!from_int || !from_int->class_) return false;
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
         if (ct_class_implies(pred->class_, from_int->class_)) return true;

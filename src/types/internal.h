@@ -1,6 +1,6 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
  * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, print.c (words); env.c, module.c (the doors). */
+ * generalise.c (inference proper); report.c, print.c (words); scope.c, imports.c (modules); env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -63,11 +63,10 @@ typedef struct CtShadow {
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
-    /* the top level: CtSym -> … */
-    CtMap values, tycons, classes, cons;
-    /* what libraries defined, the first definition kept: for hidden names and deriving */
-    CtMap library_values, library_tycons, library_classes, library_cons;
-    CtMap fields; /* CtSym of a field -> CtTyCon * of the type that has it */
+    CtScope library;            /* what every module sees */
+    CtScope *own, *imports;     /* of the last module: its definitions, over what it imports, over the prelude */
+    CtMap qualified;            /* of the last module: CtSym of a qualifier -> CtScope */
+    CtMap interfaces;           /* CtSym of a module -> CtScope of what it exports */
     CtSym hidden[8];
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
@@ -97,6 +96,20 @@ struct CtTypes {
     CT_VEC(CtInnerUse) inner_uses;
     CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
 };
+
+/* ---- scope.c ---- */
+void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name);
+void ct_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning);
+/* Adds to the module's own definitions. */
+void ct_define(CtTypes *types, CtSpace space, CtSym name, void *meaning);
+/* What a name as written means, or NULL; reports a name that has two meanings. */
+void *ct_find(CtTypes *types, CtSpace space, CtName name);
+/* What the prelude means by it, whatever the program defines. */
+void *ct_library(CtTypes *types, CtSpace space, CtSym name);
+
+/* ---- imports.c ---- */
+void ct_open_imports(CtTypes *types, const CtModule *module);
+void ct_close_exports(CtTypes *types);
 
 /* ---- type.c ---- */
 CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg);
@@ -199,7 +212,8 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
 /* False, with an error, when a number stands where a type without numbers is expected. */
 bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
-void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a, const CtMap *b);
+/* `what` is what the program calls it: name, constructor, type. */
+void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
 void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */

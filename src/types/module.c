@@ -1,26 +1,7 @@
 /* The doors: a module, an expression. */
 #include "types/internal.h"
 
-/* Modules whose names are in scope anyway; importing them changes nothing. */
-static bool is_standard(const char *name) {
-    static const char *const known[] = {"Prelude",   "Data.List",    "Data.Maybe",    "Data.Char",     "Data.Foldable",
-                                        "Data.Ord",  "Data.Tuple",   "Data.Either",   "Data.Function", "Numeric",
-                                        "Data.Bool", "Data.Functor", "Control.Monad", "Data.Array",    "Cotan"};
-    for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(known[i], name)) return true;
-    return false;
-}
-
-static void check_imports(CtTypes *types, const CtDecls *decls) {
-    for (uint32_t i = 0; i < decls->count; i++) {
-        const CtDecl *decl = &decls->items[i];
-        if (decl->kind == DECL_IMPORT && !is_standard(decl->name.text->text))
-            ct_error(types->context, CT_E0317, decl->name.span, "importing the module `%s` is not yet supported",
-                     decl->name.text->text);
-    }
-}
-
-bool ct_infer_module(CtTypes *types, CtModule *module) {
+bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     uint32_t errors = types->context->error_count;
     CtDecls *decls = &module->decls;
     types->module = module;
@@ -28,7 +9,10 @@ bool ct_infer_module(CtTypes *types, CtModule *module) {
     types->is_library = types->context->sources.items[module->source].is_library;
     types->level = 0;
     CtMarks marks = ct_marks(types);
-    check_imports(types, decls);
+    if (is_prelude)
+        types->own = &types->library;
+    else
+        ct_open_imports(types, module);
     ct_declare_types(types, decls);
     ct_declare_selectors(types);
     ct_declare_classes(types, decls);
@@ -39,6 +23,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module) {
     ct_resolve_top(types, decls);
     ct_derive_methods(types);
     ct_resolve_class_bodies(types);
+    if (!is_prelude && !module->continues) ct_close_exports(types);
     types->level = 1;
     ct_infer_groups(types, decls);
     ct_infer_class_bodies(types);

@@ -35,8 +35,8 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
 }
 
 static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
-    if (ct_map_get(&types->fields, ct_key(name.text)) == con) return; /* of an earlier constructor too */
-    ct_map_set(types->arena, &types->fields, ct_key(name.text), con);
+    if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con) return; /* of an earlier constructor too */
+    ct_define(types, SPACE_FIELD, name.text, con);
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
     binding->span = name.span;
@@ -145,9 +145,9 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
 }
 
 static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
-    CtTyCon *con = ct_map_get(&types->fields, ct_key(expr->fields[0].text));
+    CtTyCon *con = ct_find(types, SPACE_FIELD, expr->fields[0]);
     if (!con) {
-        ct_report_unknown(types, CT_E0302, "field", expr->fields[0], &types->fields, NULL);
+        ct_report_unknown(types, "field", SPACE_FIELD, expr->fields[0]);
         return NULL;
     }
     CtDataCon *first = NULL;

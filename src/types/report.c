@@ -186,23 +186,6 @@ bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan spa
     return false;
 }
 
-static void add_candidates(CtTypes *types, const CtMap *map, CtSym **names, uint32_t *count, uint32_t capacity) {
-    (void)types;
-    for (uint32_t i = 0; map && i < map->count && *count < capacity; i++)
-        if (map->entries[i].value) (*names)[(*count)++] = (CtSym)(uintptr_t)map->entries[i].key;
-}
-
-void ct_report_unknown(CtTypes *types, CtErrorCode code, const char *what, CtName name, const CtMap *a,
-                       const CtMap *b) {
-    uint32_t capacity = (a ? a->count : 0) + (b ? b->count : 0), count = 0;
-    CtSym *names = CT_NEW_ARRAY(types->arena, CtSym, capacity);
-    add_candidates(types, b, &names, &count, capacity);
-    add_candidates(types, a, &names, &count, capacity);
-    CtDiag *diag = ct_error(types->context, code, name.span, "the %s `%s` is not defined", what, name.text->text);
-    CtSym near = ct_nearest(name.text, names, count);
-    if (near) ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
-}
-
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type) {
     const CtExpr *fun = app->kind == EXPR_LEFT_SECTION ? app->parts[1] : app->parts[0];
     bool named = fun->kind == EXPR_VAR || fun->kind == EXPR_CON;

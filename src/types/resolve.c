@@ -21,14 +21,12 @@ static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity 
 }
 
 void ct_define_value(CtTypes *types, CtEntity *entity) {
-    CtEntity *first = ct_map_get(&types->values, ct_key(entity->name));
+    CtEntity *first = ct_map_get(&types->own->names[SPACE_VALUE], ct_key(entity->name));
     if (first && first->span.source == entity->span.source && first->span.source) {
         defined_twice(types, entity, first);
         return;
     }
-    ct_map_set(types->arena, &types->values, ct_key(entity->name), entity);
-    if (types->is_library && !ct_map_has(&types->library_values, ct_key(entity->name)))
-        ct_map_set(types->arena, &types->library_values, ct_key(entity->name), entity);
+    ct_define(types, SPACE_VALUE, entity->name, entity);
 }
 
 /* ---- scopes ---- */
@@ -65,9 +63,9 @@ static void note_use(CtTypes *types, CtBindInfo *used) {
 static void resolve_name(CtTypes *types, CtExpr *expr) {
     CtSym name = expr->name.text;
     CtEntity *entity = expr->name.module ? NULL : ct_map_get(&types->locals, ct_key(name));
-    if (!entity) entity = ct_lookup(types, name);
+    if (!entity) entity = ct_find(types, SPACE_VALUE, expr->name);
     if (!entity) {
-        ct_report_unknown(types, CT_E0302, "name", expr->name, &types->values, &types->locals);
+        ct_report_unknown(types, "name", SPACE_VALUE, expr->name);
         return;
     }
     expr->entity = entity;
@@ -75,8 +73,8 @@ static void resolve_name(CtTypes *types, CtExpr *expr) {
 }
 
 static CtDataCon *resolve_con(CtTypes *types, CtName name) {
-    CtDataCon *con = ct_lookup_con(types, name.text);
-    if (!con) ct_report_unknown(types, CT_E0302, "constructor", name, &types->cons, NULL);
+    CtDataCon *con = ct_find(types, SPACE_CON, name);
+    if (!con) ct_report_unknown(types, "constructor", SPACE_CON, name);
     return con;
 }
 

@@ -81,8 +81,7 @@ void ct_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
 
 CtEntity *ct_hidden(CtTypes *types, CtHidden hidden, CtSpan span) {
     CtSym name = types->hidden[hidden];
-    CtEntity *entity = ct_map_get(&types->library_values, ct_key(name));
-    if (!entity) entity = ct_lookup(types, name);
+    CtEntity *entity = ct_library(types, SPACE_VALUE, name);
     if (!entity || !entity->scheme.type) {
         ct_error(types->context, CT_E0302, span, "this needs `%s`, which no library defines", name->text);
         return NULL;

@@ -80,8 +80,7 @@ CtTy *ct_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count) {
 }
 
 CtTy *ct_ty_bool(CtTypes *types) {
-    CtTyCon *con = ct_map_get(&types->library_tycons, ct_key(ct_intern_text(&types->context->symbols, "Bool")));
-    if (!con) con = ct_lookup_tycon(types, ct_intern_text(&types->context->symbols, "Bool"));
+    CtTyCon *con = ct_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "Bool"));
     return con ? con->type : types->error;
 }
 

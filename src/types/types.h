@@ -125,6 +125,29 @@ typedef struct CtInstance {
     CtSpan span;
 } CtInstance;
 
+/* ---- scopes ---- */
+
+typedef enum CtSpace {
+    SPACE_VALUE, /* CtEntity */
+    SPACE_CON,   /* CtDataCon */
+    SPACE_TYPE,  /* CtTyCon */
+    SPACE_CLASS, /* CtClass */
+    SPACE_FIELD, /* CtTyCon, of the type that has the field */
+    SPACE_COUNT,
+} CtSpace;
+
+/* What names mean, from CtSym, in each space; what is not here may be further out. */
+typedef struct CtScope {
+    CtMap names[SPACE_COUNT];
+    CtMap origins[SPACE_COUNT]; /* of imported names: the module, a CtSym */
+    CtMap clashes[SPACE_COUNT]; /* of names imported from two modules with different meanings: CtClash */
+    const struct CtScope *outer;
+} CtScope;
+
+typedef struct CtClash {
+    CtSym first, second; /* modules */
+} CtClash;
+
 /* ---- the environment: everything known of the modules read so far ---- */
 
 typedef struct CtTypes CtTypes;
@@ -138,21 +161,24 @@ typedef struct CtTypedModule {
  */
 CtTypes *ct_types_new(CtContext *context);
 
-/* Infers a module, in the scope of all modules inferred before it (libraries first; names that a module defines hide
- * those of libraries). False when it has errors, which stand in the context; the module's sound part is still in scope.
+/* Infers a module. What it imports must have been inferred before. `is_prelude`: its definitions are in scope of every
+ * module after it, without import; names that a module defines or imports hide them. False when it has errors, which
+ * stand in the context; the module's sound part is still in scope.
  */
-bool ct_infer_module(CtTypes *types, CtModule *module);
+bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
+/* Modules whose names the prelude has: importing them needs no file. */
+bool ct_is_standard_module(CtSym name);
 /* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
 bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
 void ct_types_prefer_double(CtTypes *types, bool prefer);
 
-/* What a name means at top level, or NULL. */
+/* What a name means at the top level of the last module, or NULL. */
 CtEntity *ct_lookup(CtTypes *types, CtSym name);
 CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name);
 CtClass *ct_lookup_class(CtTypes *types, CtSym name);
 CtDataCon *ct_lookup_con(CtTypes *types, CtSym name);
-/* What a library defined by that name first, whatever the program defines since; or NULL. */
+/* What the prelude means by that name, whatever the program defines; or NULL. */
 CtEntity *ct_lookup_library(CtTypes *types, CtSym name);
 CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */

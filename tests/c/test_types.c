@@ -23,7 +23,7 @@ static bool infer(Fixture *f, const char *name, const char *text, bool is_librar
     f->module = ct_parse_module(&f->context, source);
     if (!f->module || f->context.error_count) return false;
     ct_resolve_fixities(&f->context, &f->fixities, f->module);
-    return f->context.error_count == 0 && ct_infer_module(f->types, f->module);
+    return f->context.error_count == 0 && ct_infer_module(f->types, f->module, is_library);
 }
 
 static int set_up(void **state) {

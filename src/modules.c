@@ -1,0 +1,139 @@
+/* Modules are read depth first, along their imports. */
+#include "modules.h"
+
+#include "embedded.h"
+
+enum { DEEPEST = 500 }; /* modules that import each other in a chain */
+
+CtUnit *ct_modules_program(const CtModules *modules) { return modules->units.items[modules->units.count - 1]; }
+
+static CtUnit *parse(CtModules *m, uint32_t source) {
+    CtModule *module = ct_parse_module(m->context, source);
+    if (module == NULL) return NULL;
+    CtUnit *unit = CT_NEW(m->context->arena, CtUnit);
+    unit->module = module;
+    return unit;
+}
+
+static bool read_prelude(CtModules *m) {
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        if (library->module != NULL) continue;
+        uint32_t source = ct_source_add(m->context, library->name, library->text, library->length, true);
+        if (strcmp(library->name, "lib/entry.cot") == 0) m->entry_source = source;
+        CtUnit *unit = parse(m, source);
+        if (unit == NULL) return false;
+        unit->is_prelude = true;
+        ct_push(m->context->arena, &m->units, unit);
+    }
+    return true;
+}
+
+/* ---- one import ---- */
+
+static void say_cycle(CtModules *m, CtName name) {
+    CtDiag *diag = ct_error(m->context, CT_E0321, name.span, "`%s` imports itself, through what it imports",
+                            name.text->text);
+    for (uint32_t i = 0; i < m->by_name.count; i++) {
+        const CtUnit *unit = m->by_name.entries[i].value;
+        if (unit == NULL || !unit->reading || unit->imported.source == 0) continue;
+        CtSym module = (CtSym)(uintptr_t)m->by_name.entries[i].key;
+        ct_note(m->context, diag, unit->imported, "`%s` is imported here", module->text);
+    }
+}
+
+/* The source of a module; 0 when there is none, or when none is needed. */
+static uint32_t find_source(CtModules *m, CtName name) {
+    CtContext *context = m->context;
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        if (library->module != NULL && strcmp(library->module, name.text->text) == 0)
+            return ct_source_add(context, library->name, library->text, library->length, true);
+    }
+    if (ct_is_standard_module(name.text)) return 0;
+    CtFound found = {.tried = "there is no folder to look in"};
+    CtFinding finding =
+        m->finder.find != NULL ? m->finder.find(m->finder.data, name.text->text, &found) : FINDING_NONE;
+    if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps */
+    if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
+    CtDiag *diag = ct_error(context, CT_E0320, name.span, "there is no module `%s`", name.text->text);
+    ct_help(context, diag, "%s", found.tried);
+    return 0;
+}
+
+static bool check_header(CtModules *m, CtName name, const CtModule *module) {
+    if (module->name.text == name.text) return true;
+    const char *file = m->context->sources.items[module->source].name;
+    CtDiag *diag = ct_error(m->context, CT_E0320, name.span, "%s says that it is the module `%s`, not `%s`", file,
+                            module->name.text->text, name.text->text);
+    ct_help(m->context, diag, "it should begin with `module %s where`", name.text->text);
+    return false;
+}
+
+static void read_imports(CtModules *m, CtUnit *unit);
+
+static void read_import(CtModules *m, CtName name) {
+    if (ct_map_has(&m->by_name, ct_key(name.text))) {
+        const CtUnit *unit = ct_map_get(&m->by_name, ct_key(name.text));
+        if (unit != NULL && unit->reading) say_cycle(m, name);
+        return;
+    }
+    if (m->depth >= DEEPEST) {
+        ct_error(m->context, CT_E0207, name.span, "imports lead through more than %d modules", DEEPEST);
+        return;
+    }
+    ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), NULL);
+    uint32_t source = find_source(m, name);
+    CtUnit *unit = source != 0 ? parse(m, source) : NULL;
+    if (unit == NULL || !check_header(m, name, unit->module)) return;
+    unit->imported = name.span;
+    ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), unit);
+    read_imports(m, unit);
+}
+
+static void read_imports(CtModules *m, CtUnit *unit) {
+    const CtDecls *decls = &unit->module->decls;
+    unit->reading = true;
+    m->depth++;
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_IMPORT) read_import(m, decls->items[i].name);
+    m->depth--;
+    unit->reading = false;
+    ct_push(m->context->arena, &m->units, unit);
+}
+
+bool ct_modules_read(CtModules *modules, uint32_t source) {
+    if (!read_prelude(modules)) return false;
+    CtUnit *program = parse(modules, source);
+    if (program == NULL) return false;
+    ct_map_set(modules->context->arena, &modules->by_name, ct_key(program->module->name.text), program);
+    read_imports(modules, program);
+    return modules->context->error_count == 0;
+}
+
+/* ---- operators ---- */
+
+static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
+    for (uint32_t i = 0; i < from->table.count; i++)
+        ct_map_set(m->context->arena, &into->table, from->table.entries[i].key, from->table.entries[i].value);
+}
+
+bool ct_modules_operators(CtModules *modules) {
+    CtFixities prelude = {0};
+    for (uint32_t i = 0; i < modules->units.count; i++) {
+        CtUnit *unit = modules->units.items[i];
+        if (unit->is_prelude) {
+            ct_resolve_fixities(modules->context, &prelude, unit->module);
+            continue;
+        }
+        join(modules, &unit->fixities, &prelude);
+        const CtDecls *decls = &unit->module->decls;
+        for (uint32_t j = 0; j < decls->count; j++) {
+            if (decls->items[j].kind != DECL_IMPORT) continue;
+            const CtUnit *imported = ct_map_get(&modules->by_name, ct_key(decls->items[j].name.text));
+            if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
+        }
+        ct_resolve_fixities(modules->context, &unit->fixities, unit->module);
+    }
+    return modules->context->error_count == 0;
+}

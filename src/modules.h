@@ -1,0 +1,47 @@
+/* The modules of a program: the prelude's, the program's own, and all that these import, in an order in which each stands
+ * behind what it imports. */
+#ifndef CT_MODULES_H
+#define CT_MODULES_H
+
+#include "types/types.h"
+
+typedef struct CtUnit {
+    CtModule *module;
+    CtFixities fixities; /* in force in it: its own, and those of what it imports */
+    bool is_prelude;     /* in scope of every module that comes later */
+    bool reading;        /* its imports are being read */
+    CtSpan imported;     /* where, first */
+} CtUnit;
+
+/* A module's file. */
+typedef struct CtFound {
+    const char *path, *text; /* live as long as the build */
+    size_t length;
+    const char *tried; /* when there is none: where it was looked for */
+} CtFound;
+
+typedef enum CtFinding { FINDING_DONE, FINDING_NONE, FINDING_NO_MEMORY } CtFinding;
+
+/* How modules that are not part of the library are found. */
+typedef struct CtFinder {
+    CtFinding (*find)(void *data, const char *module, CtFound *found);
+    void *data;
+} CtFinder;
+
+typedef struct CtModules {
+    CtContext *context;
+    CtFinder finder;
+    CT_VEC(CtUnit *) units; /* in order; the program's is the last */
+    CtMap by_name;          /* CtSym -> CtUnit; NULL for a module that is not found */
+    uint32_t depth;         /* of imports being read */
+    uint32_t entry_source;  /* of lib/entry.cot */
+} CtModules;
+
+/* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the context. */
+bool ct_modules_read(CtModules *modules, uint32_t source);
+/* Resolves the operators of each. */
+bool ct_modules_operators(CtModules *modules);
+/* The program's own module. */
+CtUnit *ct_modules_program(const CtModules *modules);
+
+#endif

@@ -1,0 +1,129 @@
+/* Scopes: what names mean at the top level of a module. Its own definitions stand innermost, then what it imports, then the
+ * prelude; each hides what is further out. */
+#include "types/internal.h"
+
+void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
+    for (; scope; scope = scope->outer) {
+        void *meaning = ct_map_get(&scope->names[space], ct_key(name));
+        if (meaning) return meaning;
+    }
+    return NULL;
+}
+
+void ct_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning) {
+    ct_map_set(types->arena, &scope->names[space], ct_key(name), meaning);
+}
+
+void ct_define(CtTypes *types, CtSpace space, CtSym name, void *meaning) {
+    ct_scope_set(types, types->own, space, name, meaning);
+}
+
+/* ---- looking names up ---- */
+
+/* The innermost scope that knows the name, or NULL. */
+static const CtScope *scope_of(const CtScope *scope, CtSpace space, CtSym name) {
+    while (scope && !ct_map_get(&scope->names[space], ct_key(name))) scope = scope->outer;
+    return scope;
+}
+
+static void check_clash(CtTypes *types, const CtScope *scope, CtSpace space, CtName name) {
+    const CtClash *clash = ct_map_get(&scope->clashes[space], ct_key(name.text));
+    if (!clash) return;
+    const char *text = name.text->text;
+    CtDiag *diag = ct_error(types->context, CT_E0318, name.span, "`%s` may be the one of %s or the one of %s", text,
+                            clash->first->text, clash->second->text);
+    ct_help(types->context, diag, "say which: %s.%s or %s.%s, or import one of the modules `qualified`",
+            clash->first->text, text, clash->second->text, text);
+}
+
+static void *qualified(CtTypes *types, CtSpace space, CtName name) {
+    CtScope *scope = ct_map_get(&types->qualified, ct_key(name.module));
+    if (!scope) return NULL;
+    if (scope == types->own) return ct_map_get(&scope->names[space], ct_key(name.text));
+    const CtScope *owner = scope_of(scope, space, name.text);
+    if (!owner) return NULL;
+    check_clash(types, owner, space, name);
+    return ct_map_get(&owner->names[space], ct_key(name.text));
+}
+
+void *ct_find(CtTypes *types, CtSpace space, CtName name) {
+    if (name.module) return qualified(types, space, name);
+    const CtScope *owner = scope_of(types->own, space, name.text);
+    if (!owner) return NULL;
+    check_clash(types, owner, space, name);
+    return ct_map_get(&owner->names[space], ct_key(name.text));
+}
+
+CtEntity *ct_lookup(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_VALUE, name); }
+CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_TYPE, name); }
+CtClass *ct_lookup_class(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_CLASS, name); }
+CtDataCon *ct_lookup_con(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_CON, name); }
+
+void *ct_library(CtTypes *types, CtSpace space, CtSym name) {
+    void *meaning = ct_scope_get(&types->library, space, name);
+    return meaning ? meaning : ct_scope_get(types->own, space, name); /* a library that is still being read */
+}
+
+CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_VALUE, name); }
+CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) {
+    return ct_scope_get(&types->library, SPACE_TYPE, name);
+}
+
+/* ---- names that mean nothing ---- */
+
+typedef CT_VEC(CtSym) Names;
+
+static void collect(CtTypes *types, const CtMap *map, Names *names) {
+    for (uint32_t i = 0; i < map->count; i++)
+        if (map->entries[i].value) ct_push(types->arena, names, (CtSym)(uintptr_t)map->entries[i].key);
+}
+
+static void collect_scope(CtTypes *types, const CtScope *scope, CtSpace space, Names *names) {
+    for (; scope; scope = scope->outer) collect(types, &scope->names[space], names);
+}
+
+static void unknown_qualifier(CtTypes *types, CtName name) {
+    Names names = {0};
+    collect(types, &types->qualified, &names);
+    CtDiag *diag = ct_error(types->context, CT_E0302, name.span, "no module is imported as `%s`", name.module->text);
+    CtSym near = ct_nearest(name.module, names.items, names.count);
+    if (near)
+        ct_help(types->context, diag, "perhaps `%s.%s` is meant", near->text, name.text->text);
+    else
+        ct_help(types->context, diag, "at the head of the file: import qualified … as %s", name.module->text);
+}
+
+/* Where a name that is not in scope could be had: an imported module that exports it under its qualifier. */
+static CtSym exporter(CtTypes *types, CtSpace space, CtSym name) {
+    for (uint32_t i = 0; i < types->qualified.count; i++) {
+        const CtScope *scope = types->qualified.entries[i].value;
+        if (scope && ct_map_get(&scope->names[space], ct_key(name)))
+            return (CtSym)(uintptr_t)types->qualified.entries[i].key;
+    }
+    return NULL;
+}
+
+void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name) {
+    const CtScope *scope = types->own;
+    if (name.module) {
+        scope = ct_map_get(&types->qualified, ct_key(name.module));
+        if (!scope) {
+            unknown_qualifier(types, name);
+            return;
+        }
+    }
+    Names names = {0};
+    if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
+    collect_scope(types, scope, space, &names);
+    CtDiag *diag =
+        name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` has no %s `%s` that it exports",
+                               name.module->text, what, name.text->text)
+                    : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
+    CtSym module = name.module ? NULL : exporter(types, space, name.text);
+    CtSym near = ct_nearest(name.text, names.items, names.count);
+    if (module)
+        ct_help(types->context, diag, "`%s.%s` is imported, under that name", module->text, name.text->text);
+    else if (near)
+        ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
+                name.module ? "." : "", near->text);
+}
