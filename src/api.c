@@ -91,8 +91,6 @@ void cotan_interrupt(cotan_context *context) {
 
 /* ---- guarding ---- */
 
-typedef bool Work(cotan_context *context, void *data);
-
 /* Memory has run out somewhere inside: what was being made or run cannot be trusted any more. */
 static void recover(cotan_context *context) {
     if (context->making) ct_build_free(context->making);
@@ -101,7 +99,7 @@ static void recover(cotan_context *context) {
     ct_report_out_of_memory(context);
 }
 
-static cotan_error *guarded(cotan_context *context, Work *work, void *data) {
+cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
     jmp_buf failed;
     ct_report_clear(context);
     context->callers_locale = uselocale(context->locale);
@@ -123,8 +121,7 @@ static cotan_error *guarded(cotan_context *context, Work *work, void *data) {
     return context->error;
 }
 
-/* A fresh arena for a program's results: the last ones are gone. */
-static CtArena *fresh_results(cotan_program *program) {
+CtArena *ct_fresh_results(cotan_program *program) {
     ct_arena_free(program->results);
     program->results = ct_arena_new(0);
     if (program->results)
@@ -169,7 +166,7 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
                         cotan_program **out) {
     Load l = {name, text, length, NULL};
     *out = NULL;
-    cotan_error *error = guarded(context, load, &l);
+    cotan_error *error = ct_guarded(context, load, &l);
     if (!error) *out = l.program;
     return error;
 }
@@ -301,7 +298,7 @@ static bool call_json(cotan_context *context, void *data) {
     CtEntry entry = {.mode = call->mode, .function = call->function};
     entry.prefer_double = call->at != NULL;
     if (!choose_method(context, call->method, &entry)) return false;
-    CtArena *results = fresh_results(c->program);
+    CtArena *results = ct_fresh_results(c->program);
     CtSession *session = results ? ct_program_session(c->program, &entry) : NULL;
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, call, &input)) return false;
@@ -321,7 +318,7 @@ static bool call_json(cotan_context *context, void *data) {
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
     *out = (cotan_result){0};
     Call c = {program, call, out};
-    return guarded(program->context, call_json, &c);
+    return ct_guarded(program->context, call_json, &c);
 }
 
 /* ---- types and Core ---- */
@@ -334,7 +331,7 @@ typedef struct Show {
 
 static bool types(cotan_context *context, void *data) {
     Show *s = data;
-    CtArena *results = fresh_results(s->program);
+    CtArena *results = ct_fresh_results(s->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(s->program, NULL);
     if (!build) return false;
@@ -351,12 +348,12 @@ static bool types(cotan_context *context, void *data) {
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {
     Show s = {program, name, NULL, out};
     *out = NULL;
-    return guarded(program->context, types, &s);
+    return ct_guarded(program->context, types, &s);
 }
 
 static bool core(cotan_context *context, void *data) {
     Show *s = data;
-    CtArena *results = fresh_results(s->program);
+    CtArena *results = ct_fresh_results(s->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(s->program, NULL);
     if (!build) return false;
@@ -375,7 +372,7 @@ static bool core(cotan_context *context, void *data) {
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out) {
     Show s = {program, name, NULL, out};
     *out = NULL;
-    return guarded(program->context, core, &s);
+    return ct_guarded(program->context, core, &s);
 }
 
 typedef struct Dump {
@@ -405,7 +402,7 @@ static bool dump(cotan_context *context, void *data) {
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
     if (!choose_method(context, d->call->method, &entry)) return false;
-    CtArena *results = fresh_results(d->program);
+    CtArena *results = ct_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(d->program, d->pass);
     if (!build) return false;
@@ -420,7 +417,7 @@ static bool dump(cotan_context *context, void *data) {
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out) {
     Dump d = {program, call, pass, out};
     *out = NULL;
-    return guarded(program->context, dump, &d);
+    return ct_guarded(program->context, dump, &d);
 }
 
 /* ---- checking ---- */
@@ -435,7 +432,7 @@ static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
     if (!choose_method(context, c->method, &entry)) return false;
-    CtArena *results = fresh_results(c->program);
+    CtArena *results = ct_fresh_results(c->program);
     CtMethod jvp = c->method ? entry.method : METHOD_FORWARD;
     return results && ct_check(c->program, results, c->function, c->at, jvp, entry.method, c->out);
 }
@@ -444,5 +441,5 @@ cotan_error *cotan_check(cotan_program *program, const char *function, const cha
                          cotan_check_result *out) {
     *out = (cotan_check_result){0};
     CheckCall c = {program, function, at, method, out};
-    return guarded(program->context, check, &c);
+    return ct_guarded(program->context, check, &c);
 }

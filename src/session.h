@@ -65,6 +65,15 @@ struct cotan_context {
     CtJson *inputs[2];
 };
 
+/* ---- api.c: what every public function does ---- */
+
+/* The work of a public function. False when it has failed. */
+typedef bool CtWork(cotan_context *context, void *data);
+/* Runs it with a handler for the end of memory; what the public function returns. */
+cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data);
+/* An empty arena for a program's results: the last ones are gone. NULL without memory, which is reported. */
+CtArena *ct_fresh_results(cotan_program *program);
+
 /* ---- report.c: errors as objects ---- */
 
 void ct_report_init(cotan_context *context);
