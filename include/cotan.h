@@ -68,6 +68,10 @@ const char *cotan_error_text(const cotan_error *error, bool colour, bool as_json
 /* 1 the program has an error, 2 an input is wrong, 3 a check failed, 4 an internal fault: the command's exit status. */
 int cotan_error_status(const cotan_error *error);
 
+/* Where the modules that programs import are looked for, after the library: A.B is FOLDER/A/B.cot. Folders are searched in
+ * the order in which they were added, "" is the current one; without any, only the library can be imported. */
+cotan_error *cotan_add_folder(cotan_context *context, const char *folder);
+
 /* Loads a program from text; `name` is used in messages. The text is copied. The program lives as long as the context.
  */
 cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);

@@ -52,8 +52,8 @@ static uint32_t find_source(CtModules *m, CtName name) {
     }
     if (ct_is_standard_module(name.text)) return 0;
     CtFound found = {.tried = "there is no folder to look in"};
-    CtFinding finding =
-        m->finder.find != NULL ? m->finder.find(m->finder.data, name.text->text, &found) : FINDING_NONE;
+    CtFinding finding = FINDING_NONE;
+    if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
     if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps */
     if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
     CtDiag *diag = ct_error(context, CT_E0320, name.span, "there is no module `%s`", name.text->text);

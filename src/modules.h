@@ -17,14 +17,14 @@ typedef struct CtUnit {
 typedef struct CtFound {
     const char *path, *text; /* live as long as the build */
     size_t length;
-    const char *tried; /* when there is none: where it was looked for */
+    const char *tried; /* when there is none: where it was looked for; in the arena */
 } CtFound;
 
 typedef enum CtFinding { FINDING_DONE, FINDING_NONE, FINDING_NO_MEMORY } CtFinding;
 
 /* How modules that are not part of the library are found. */
 typedef struct CtFinder {
-    CtFinding (*find)(void *data, const char *module, CtFound *found);
+    CtFinding (*find)(void *data, CtArena *arena, const char *module, CtFound *found);
     void *data;
 } CtFinder;
 

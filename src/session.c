@@ -14,6 +14,7 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
         return base;
     }
     CtBuildOptions options = {.lint = context->lint, .dump = dump, .memory = context->limits.memory};
+    options.finder = ct_program_finder(program);
     CtBuild *build = ct_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {
         ct_report_out_of_memory(context);

@@ -137,6 +137,25 @@ static void on_interrupt(int number) {
     cotan_interrupt(interruptible);
 }
 
+/* Modules are looked for beside the program, then where --path and COTAN_PATH say. */
+static cotan_error *add_folders(const Options *options, cotan_context *context) {
+    char folder[4096] = "";
+    const char *file = options->words[0], *slash = strrchr(file, '/');
+    if (slash != NULL && (size_t)(slash - file) < sizeof folder - 1)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - file + 1), file);
+    cotan_error *error = cotan_add_folder(context, folder);
+    for (int i = 0; i < options->folder_count && error == NULL; i++)
+        error = cotan_add_folder(context, options->folders[i]);
+    const char *path = getenv("COTAN_PATH");
+    while (path != NULL && *path != '\0' && error == NULL) {
+        size_t length = strcspn(path, ":");
+        snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+        if (length > 0) error = cotan_add_folder(context, folder);
+        path += length + (path[length] == ':');
+    }
+    return error;
+}
+
 int load(const Options *options, cotan_context **context, cotan_program **program) {
     size_t length;
     char *text = read_file(options, options->words[0], &length);
@@ -149,7 +168,8 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
         interruptible = *context;
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
-        cotan_error *error = cotan_load(*context, name, text, length, program);
+        cotan_error *error = add_folders(options, *context);
+        if (error == NULL) error = cotan_load(*context, name, text, length, program);
         if (error != NULL) status = report(options, error);
     }
     free(text);

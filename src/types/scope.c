@@ -116,7 +116,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
     collect_scope(types, scope, space, &names);
     CtDiag *diag =
-        name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` has no %s `%s` that it exports",
+        name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` exports no %s `%s`",
                                name.module->text, what, name.text->text)
                     : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
     CtSym module = name.module ? NULL : exporter(types, space, name.text);
