@@ -67,6 +67,7 @@ static void program_free(cotan_program *program) {
     }
     ct_build_free(program->base);
     ct_arena_free(program->results);
+    ct_files_free(program->files);
     free(program->name);
     free(program->text);
     free(program);
@@ -80,6 +81,7 @@ void cotan_close(cotan_context *context) {
         program_free(program);
     }
     ct_report_clear(context);
+    ct_folders_free(context);
     freelocale(context->locale);
     free(context);
 }

@@ -38,12 +38,16 @@ typedef struct CtSession {
     struct CtSession *next;
 } CtSession;
 
+/* The file of a module that a program imports. */
+typedef struct CtFile CtFile;
+
 struct cotan_program {
     cotan_context *context;
     char *name, *text;
     size_t length;
     CtBuild *base; /* checked, without an entry point yet; NULL once a session has taken it */
     CtSession *sessions;
+    CtFile *files;
     CtArena *results;
     struct cotan_program *next;
 };
@@ -55,6 +59,8 @@ struct cotan_context {
     CtArena *error_arena;
     cotan_error out_of_memory;
     cotan_program *programs;
+    char **folders; /* in which modules are looked for */
+    size_t folder_count;
     _Atomic(CtEval *) running;
     locale_t locale, callers_locale;
     /* of the current call, for when memory runs out */
@@ -73,6 +79,13 @@ typedef bool CtWork(cotan_context *context, void *data);
 cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data);
 /* An empty arena for a program's results: the last ones are gone. NULL without memory, which is reported. */
 CtArena *ct_fresh_results(cotan_program *program);
+
+/* ---- folders.c: modules in files ---- */
+
+/* Finds modules in the context's folders and keeps their texts with the program. */
+CtFinder ct_program_finder(cotan_program *program);
+void ct_files_free(CtFile *files);
+void ct_folders_free(cotan_context *context);
 
 /* ---- report.c: errors as objects ---- */
 

@@ -18,6 +18,8 @@ typedef struct Options {
     const char *words[3]; /* what stands without a dash: file, function, … */
     int word_count;
     const char *args, *at, *tangent, *cotangent, *method, *dump;
+    const char *folders[16]; /* --path, in the order given */
+    int folder_count;
     bool json, count, help;
     bool colour; /* on standard error */
     cotan_limits limits;
@@ -32,6 +34,7 @@ enum {
     TAKES_METHOD = 16,
     TAKES_RUN = 32, /* --count --engine --dump and limits */
     TAKES_JSON = 64,
+    TAKES_FILE = 128, /* a program: --path */
 };
 
 struct Verb {

@@ -11,7 +11,7 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, COLOUR, ENGINE } OptionKind;
+typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, COLOUR, ENGINE, FOLDER } OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -34,6 +34,7 @@ static const OptionRow rows[] = {
      AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_RUN, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_RUN, COUNT, AT(limits.depth)},
+    {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
     {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
     {"--help", NULL, "print this", 0, FLAG, AT(help)},
@@ -155,6 +156,13 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
             return false;
         }
         *(uint64_t *)field = number;
+        return true;
+    case FOLDER:
+        if (o->folder_count == sizeof o->folders / sizeof *o->folders) {
+            complain(o, "--path is given too often; COTAN_PATH takes any number of folders");
+            return false;
+        }
+        o->folders[o->folder_count++] = value;
         return true;
     case COLOUR:
         if (set_colour(value, &o->colour)) return true;
