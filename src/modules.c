@@ -32,13 +32,14 @@ static bool read_prelude(CtModules *m) {
 /* ---- one import ---- */
 
 static void say_cycle(CtModules *m, CtName name) {
-    CtDiag *diag = ct_error(m->context, CT_E0321, name.span, "`%s` imports itself, through what it imports",
-                            name.text->text);
-    for (uint32_t i = 0; i < m->by_name.count; i++) {
-        const CtUnit *unit = m->by_name.entries[i].value;
-        if (unit == NULL || !unit->reading || unit->imported.source == 0) continue;
-        CtSym module = (CtSym)(uintptr_t)m->by_name.entries[i].key;
-        ct_note(m->context, diag, unit->imported, "`%s` is imported here", module->text);
+    const CtUnit *last = m->reading.items[m->reading.count - 1];
+    bool direct = last->module->name.text == name.text;
+    CtDiag *diag = ct_error(m->context, CT_E0321, name.span, "`%s` imports itself%s", name.text->text,
+                            direct ? "" : ", through what it imports");
+    for (uint32_t i = 0; i < m->reading.count; i++) {
+        const CtUnit *unit = m->reading.items[i];
+        if (unit->imported.source == 0) continue;
+        ct_note(m->context, diag, unit->imported, "`%s` is imported here", unit->module->name.text->text);
     }
 }
 
@@ -78,7 +79,7 @@ static void read_import(CtModules *m, CtName name) {
         if (unit != NULL && unit->reading) say_cycle(m, name);
         return;
     }
-    if (m->depth >= DEEPEST) {
+    if (m->reading.count >= DEEPEST) {
         ct_error(m->context, CT_E0207, name.span, "imports lead through more than %d modules", DEEPEST);
         return;
     }
@@ -94,10 +95,10 @@ static void read_import(CtModules *m, CtName name) {
 static void read_imports(CtModules *m, CtUnit *unit) {
     const CtDecls *decls = &unit->module->decls;
     unit->reading = true;
-    m->depth++;
+    ct_push(m->context->arena, &m->reading, unit);
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_IMPORT) read_import(m, decls->items[i].name);
-    m->depth--;
+    m->reading.count--;
     unit->reading = false;
     ct_push(m->context->arena, &m->units, unit);
 }

@@ -33,7 +33,7 @@ typedef struct CtModules {
     CtFinder finder;
     CT_VEC(CtUnit *) units; /* in order; the program's is the last */
     CtMap by_name;          /* CtSym -> CtUnit; NULL for a module that is not found */
-    uint32_t depth;         /* of imports being read */
+    CT_VEC(CtUnit *) reading; /* whose imports are being read, the program first */
     uint32_t entry_source;  /* of lib/entry.cot */
 } CtModules;
 

@@ -63,7 +63,7 @@ def programs(words):
             shown = os.path.relpath(path, GOLDEN)
             if words and not any(word in shown for word in words):
                 continue
-            if name.endswith(".cot"):
+            if name.endswith(".cot") and not name[0].isupper():
                 yield path
             elif name.endswith(".out") and not os.path.exists(path[:-4] + ".cot"):
                 yield path
