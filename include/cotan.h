@@ -88,6 +88,10 @@ typedef enum cotan_mode {
 typedef struct cotan_call {
     cotan_mode mode;
     const char *function;
+    const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its value;
+                               otherwise it is a function. Its text is called <input> in messages */
+    const char *point;      /* with expression, instead of at: the point as an expression. GRAD and JACOBIAN */
+    const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows */
     const char *at;     /* JSON: RUN: array of arguments, NULL for none; else the point */
     const char *with;   /* JSON: VJP cotangent, JVP tangent */
     const char *method; /* NULL: the best */
@@ -111,6 +115,21 @@ cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cot
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
 /* The Core of one function (NULL: of all), after simplification. */
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
+
+/* Goes on where the program ends, as at a prompt. Text that is declarations (of functions, types, classes, instances,
+ * fixities; imports; `let f x = …` too) is added: it sees what stands before it, hides what it names again, and is in scope
+ * of all later calls; *types is then set to "name :: type" lines of what it defines. Text that is an expression is left
+ * alone: *is_expression tells (evaluate it with cotan_call_json). On an error the program is as it was. */
+cotan_error *cotan_define(cotan_program *program, const char *text, bool *is_expression, const char **types);
+/* The most general type of an expression in the program's scope. */
+cotan_error *cotan_type_of(cotan_program *program, const char *expression, const char **out);
+/* The names that begin with `prefix` (perhaps qualified) and are in scope, sorted, one a line: values, constructors, types,
+ * classes, and the language's own words. */
+cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out);
+/* The modules whose names begin with `prefix` and that can be imported, sorted, one a line. */
+cotan_error *cotan_modules(cotan_program *program, const char *prefix, const char **out);
+/* Other limits for what follows; 0 means the default. */
+void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);

@@ -39,12 +39,16 @@ static size_t default_memory(void) {
     return (size_t)pages / 4 * 3 * (size_t)size;
 }
 
+void cotan_set_limits(cotan_context *context, const cotan_limits *limits) {
+    context->limits = limits ? *limits : (cotan_limits){0};
+    if (context->limits.memory == 0) context->limits.memory = default_memory();
+    if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
+}
+
 cotan_context *cotan_open(const cotan_limits *limits) {
     cotan_context *context = calloc(1, sizeof *context);
     if (!context) return NULL;
-    if (limits) context->limits = *limits;
-    if (context->limits.memory == 0) context->limits.memory = default_memory();
-    if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
+    cotan_set_limits(context, limits);
     context->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (context->locale == (locale_t)0) {
         free(context);
@@ -68,6 +72,7 @@ static void program_free(cotan_program *program) {
     ct_build_free(program->base);
     ct_arena_free(program->results);
     ct_files_free(program->files);
+    ct_program_free_inputs(program);
     free(program->name);
     free(program->text);
     free(program);
@@ -98,6 +103,7 @@ static void recover(cotan_context *context) {
     if (context->making) ct_build_free(context->making);
     if (context->active) ct_program_forget(context->active_program, context->active);
     atomic_store(&context->running, NULL);
+    for (cotan_program *program = context->programs; program; program = program->next) ct_program_end_trial(program);
     ct_report_out_of_memory(context);
 }
 
@@ -194,19 +200,20 @@ static bool choose_method(cotan_context *context, const char *name, CtEntry *ent
 
 /* The first input: the point of a derivative, or the arguments of a run. */
 static bool read_point(cotan_context *context, CtSession *session, const cotan_call *call, CtWord *point) {
+    const char *function = call->expression ? call->expression : call->function;
     bool run = session->entry.mode == COTAN_RUN;
     const char *what = run ? "--args" : "--at";
     if (!call->at && session->point) {
         const char *help =
             run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
-        return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", call->function,
+        return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
                              session->arity, session->arity == 1 ? "" : "s");
     }
     if (!call->at) return true;
     CtJson *json = ct_session_parse(session, context, 0, what, call->at);
     if (!json) return false;
     CtContext *diags = &session->build->context;
-    bool sound = !run || ct_json_arguments(diags, json, call->function, (uint32_t)session->arity);
+    bool sound = !run || ct_json_arguments(diags, json, function, (uint32_t)session->arity);
     if (!sound) return ct_report(context, diags);
     return !session->point || ct_session_read(session, context, json, session->point, NULL, point);
 }
@@ -261,6 +268,7 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, con
 }
 
 static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
+    if (!session->point) return true;
     CtJson *json = ct_session_parse(session, context, 0, "--at", c->call->at);
     return json && ct_session_read(session, context, json, session->point, NULL, point);
 }
@@ -277,28 +285,39 @@ static bool count_trace(cotan_context *context, Call *c, CtSession *session, CtM
     return true;
 }
 
+static CtEntry entry_of(const cotan_call *call) {
+    bool given = call->at || call->point;
+    return (CtEntry){.mode = call->mode,
+                     .function = call->function,
+                     .expression = call->expression,
+                     .point = call->expression ? call->point : NULL,
+                     .applied = given,
+                     .prefer_double = given};
+}
+
 /* The function alone, at the same point, for its steps. */
 static bool count_primal(cotan_context *context, Call *c) {
-    CtEntry entry = {.mode = COTAN_RUN, .function = c->call->function, .method = METHOD_TAPE, .reverse = METHOD_TAPE};
-    entry.prefer_double = true;
+    CtEntry entry = entry_of(c->call);
+    entry.mode = COTAN_RUN;
+    entry.applied = entry.prefer_double = true;
+    entry.method = entry.reverse = METHOD_TAPE;
     CtEntry asked = {.mode = c->call->mode};
     choose_method(context, c->call->method, &asked);
     entry.reverse = asked.reverse;
     CtSession *session = ct_program_session(c->program, &entry);
-    CtWord point, result;
+    CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
     ct_eval_reset_stats(session->eval);
     if (!ct_session_run(session, context, point, &result)) return false;
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
-    return count_trace(context, c, session, asked.method);
+    return c->call->point || count_trace(context, c, session, asked.method);
 }
 
 static bool call_json(cotan_context *context, void *data) {
     Call *c = data;
     const cotan_call *call = c->call;
-    CtEntry entry = {.mode = call->mode, .function = call->function};
-    entry.prefer_double = call->at != NULL;
+    CtEntry entry = entry_of(call);
     if (!choose_method(context, call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(c->program);
     CtSession *session = results ? ct_program_session(c->program, &entry) : NULL;
@@ -310,8 +329,9 @@ static bool call_json(cotan_context *context, void *data) {
     c->out->steps = stats.steps;
     c->out->peak_memory = stats.peak_memory;
     write_results(session, results, result, call, c->out);
+    bool bound = !call->bind || ct_program_bind(c->program, session, result, call->bind);
     ct_session_release(session, ct_session_result(session), result);
-    if (!call->count) return true;
+    if (!bound || !call->count) return bound;
     if (call->mode != COTAN_RUN) return count_primal(context, c);
     c->out->primal_steps = stats.steps;
     return true;
@@ -320,7 +340,9 @@ static bool call_json(cotan_context *context, void *data) {
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
     *out = (cotan_result){0};
     Call c = {program, call, out};
-    return ct_guarded(program->context, call_json, &c);
+    ct_guarded(program->context, call_json, &c);
+    if (call->expression) ct_program_forget_expressions(program);
+    return program->context->error;
 }
 
 /* ---- types and Core ---- */

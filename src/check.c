@@ -33,7 +33,8 @@ typedef struct Ask {
 
 static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
     cotan_context *context = c->program->context;
-    CtEntry entry = {a->mode, c->function, a->method, c->vjp, true};
+    CtEntry entry = {
+        .mode = a->mode, .function = c->function, .method = a->method, .reverse = c->vjp, .prefer_double = true};
     CtSession *session = ct_program_session(c->program, &entry);
     if (session == NULL) return false;
     if (session->point == NULL)
@@ -182,7 +183,8 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
 /* The reals of the point, read by the session of a run, which takes the same type. */
 static bool point_leaves(Check *c, CtLeaves *x) {
     cotan_context *context = c->program->context;
-    CtEntry entry = {COTAN_RUN, c->function, c->jvp, c->vjp, true};
+    CtEntry entry = {
+        .mode = COTAN_RUN, .function = c->function, .method = c->jvp, .reverse = c->vjp, .prefer_double = true};
     CtSession *session = ct_program_session(c->program, &entry);
     if (session == NULL) return false;
     if (session->point == NULL)

@@ -50,20 +50,16 @@ static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
 }
 
 /* The number of arguments of a function's type, and what is left when they are given. */
-static uint32_t count_arguments(CtBuild *build, const CtScheme *scheme, CtTy **result) {
-    CtTy **inst = CT_NEW_ARRAY(build->arena, CtTy *, scheme->count + 1);
-    CtTy *type = ct_instantiate(build->types, scheme, inst), *argument;
+static uint32_t count_arguments(CtBuild *build, CtTy *type, CtTy **result) {
+    CtTy *argument;
     uint32_t count = 0;
     while (ct_ty_is_fun(build->types, type, &argument, &type)) count++;
     *result = ct_ty_resolve(type);
     return count;
 }
 
-int ct_build_arity(CtBuild *build, const char *function) {
-    CtEntity *entity = find(build, function);
-    CtTy *result;
-    return entity == NULL ? -1 : (int)count_arguments(build, &entity->scheme, &result);
-}
+/* Made by Cotan (input.c): no name that can be written. */
+static bool is_hidden(CtSym name) { return strchr(name->text, ' ') != NULL; }
 
 static void unknown_function(CtBuild *build, const char *name) {
     CtEntity **entities;
@@ -82,44 +78,103 @@ static const char *type_text(CtBuild *build, CtTy *type) {
     return out.data;
 }
 
-CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
-    static const char *const wrappers[] = {"entry'run", "entry'grad", "entry'vjp", "entry'jvp", "entry'jacobian"};
+/* What an entry point is made from: a top-level function, or an expression. */
+typedef struct Asked {
+    CtExpr *expr;
+    const char *name; /* in messages */
+    uint32_t arity;
+    CtTy *result; /* when all arguments are given */
+} Asked;
+
+static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
     CtEntity *entity = find(build, entry->function);
     if (entity == NULL) {
         unknown_function(build, entry->function);
-        return NULL;
+        return false;
     }
-    CtTy *result;
-    uint32_t arity = count_arguments(build, &entity->scheme, &result);
-    CtExpr *f = variable(build, entity->name, entity->span);
-    if (entry->mode == COTAN_RUN && arity == 0) return f;
-    if (arity == 0) {
-        ct_error(&build->context, CT_E0405, entity->span, "`%s` has the type %s: only functions have derivatives",
-                 entry->function, type_text(build, result));
-        return NULL;
+    CtTy **inst = CT_NEW_ARRAY(build->arena, CtTy *, entity->scheme.count + 1);
+    CtTy *type = ct_instantiate(build->types, &entity->scheme, inst);
+    asked->name = ct_format(build->arena, "`%s`", entry->function);
+    asked->arity = count_arguments(build, type, &asked->result);
+    asked->expr = variable(build, entity->name, entity->span);
+    return true;
+}
+
+/* The type comes of a second copy, so that the first one is inferred once, in its place. */
+static bool ask_expression(CtBuild *build, const CtEntry *entry, Asked *asked) {
+    asked->name = "the expression";
+    asked->expr = ct_build_expression(build, entry->expression);
+    if (asked->expr == NULL) return false;
+    if (entry->mode == COTAN_RUN && !entry->applied) return true;
+    CtExpr *copy = ct_build_expression(build, entry->expression);
+    ct_types_prefer_double(build->types, entry->prefer_double);
+    bool sound = copy != NULL && ct_infer_expression(build->types, copy, NULL);
+    ct_types_prefer_double(build->types, false);
+    if (!sound) return false;
+    asked->arity = count_arguments(build, copy->type, &asked->result);
+    return true;
+}
+
+static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *asked) {
+    CtSpan span = asked->expr->span;
+    const char *type = type_text(build, asked->result);
+    if (asked->arity == 0) {
+        ct_error(&build->context, CT_E0405, span, "%s has the type %s: only functions have derivatives", asked->name, type);
+        return false;
     }
-    bool real = result->kind == TY_META || (result->kind == TY_CON && result->con == ct_tycon_double(build->types));
-    if (entry->mode == COTAN_GRAD && !real) {
-        CtDiag *diag = ct_error(&build->context, CT_E0405, entity->span,
-                                "the gradient is of a function whose result is a Double, but `%s` gives %s",
-                                entry->function, type_text(build, result));
-        ct_help(&build->context, diag, "`cotan jacobian` and `cotan vjp` take functions with any first-order result");
-        return NULL;
-    }
-    CtExpr *expr = expr_new(build, EXPR_APP, entity->span);
-    expr->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 2);
-    expr->part_count = 2;
-    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrappers[entry->mode]), entity->span);
-    expr->parts[1] = of_one_argument(build, f, arity);
+    bool real =
+        asked->result->kind == TY_META ||
+        (asked->result->kind == TY_CON && asked->result->con == ct_tycon_double(build->types));
+    if (entry->mode != COTAN_GRAD || real) return true;
+    CtDiag *diag = ct_error(&build->context, CT_E0405, span,
+                            "the gradient is of a function whose result is a Double, but %s gives %s", asked->name, type);
+    ct_help(&build->context, diag, "`cotan jacobian` and `cotan vjp` take functions with any first-order result");
+    return false;
+}
+
+CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
+    static const char *const wrappers[] = {"entry'run", "entry'grad", "entry'vjp", "entry'jvp", "entry'jacobian"};
+    Asked asked = {0};
+    bool known = entry->expression != NULL ? ask_expression(build, entry, &asked) : ask_function(build, entry, &asked);
+    if (!known) return NULL;
+    build->arity = asked.arity;
+    if (entry->mode == COTAN_RUN && asked.arity == 0) return asked.expr;
+    if (entry->mode != COTAN_RUN && !has_derivative(build, entry, &asked)) return NULL;
+    CtExpr *point = entry->point != NULL ? ct_build_expression(build, entry->point) : NULL;
+    if (entry->point != NULL && point == NULL) return NULL;
+    CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->span);
+    expr->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 3);
+    expr->part_count = point != NULL ? 3 : 2;
+    expr->parts[0] = variable(build, ct_intern_text(&build->context.symbols, wrappers[entry->mode]), expr->span);
+    expr->parts[1] = of_one_argument(build, asked.expr, asked.arity);
+    expr->parts[2] = point;
     return expr;
 }
 
 /* ---- types and Core for printing ---- */
 
-/* One name, or all that the module defines. */
+/* What the program and its inputs define, without what a later one hides. */
+static void choose_all(CtBuild *build, CtEntity ***entities, uint32_t *count) {
+    CT_VEC(CtEntity *) all = {0};
+    for (uint32_t i = 0; i < build->modules.units.count; i++) {
+        const CtModule *module = build->modules.units.items[i]->module;
+        if (module != build->module && !module->continues) continue;
+        CtEntity **own;
+        uint32_t own_count = ct_module_entities(build->types, module, &own);
+        for (uint32_t j = 0; j < own_count; j++)
+            if (ct_lookup(build->types, own[j]->name) == own[j] && !is_hidden(own[j]->name))
+                ct_push(build->arena, &all, own[j]);
+    }
+    *entities = all.items;
+    *count = all.count;
+}
+
+/* One name, or all that the program defines. */
 static bool choose(CtBuild *build, const char *name, CtEntity ***entities, uint32_t *count) {
-    *count = ct_module_entities(build->types, build->module, entities);
-    if (name == NULL) return true;
+    if (name == NULL) {
+        choose_all(build, entities, count);
+        return true;
+    }
     CtEntity *one = find(build, name);
     if (one == NULL) {
         unknown_function(build, name);
@@ -131,10 +186,7 @@ static bool choose(CtBuild *build, const char *name, CtEntity ***entities, uint3
     return true;
 }
 
-bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
-    CtEntity **entities;
-    uint32_t count;
-    if (!choose(build, name, &entities, &count)) return false;
+static void put_types(CtBuild *build, CtEntity **entities, uint32_t count, CtText *out) {
     for (uint32_t i = 0; i < count; i++) {
         const char *text = entities[i]->name->text;
         bool is_operator = ct_is_operator_name(entities[i]->name);
@@ -142,7 +194,22 @@ bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
         ct_scheme_print(out, build->types, &entities[i]->scheme);
         ct_text_puts(out, "\n");
     }
+}
+
+bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
+    CtEntity **entities;
+    uint32_t count;
+    if (!choose(build, name, &entities, &count)) return false;
+    put_types(build, entities, count, out);
     return true;
+}
+
+void ct_build_types_of_last(CtBuild *build, CtText *out) {
+    CtEntity **entities;
+    uint32_t last = build->modules.units.count;
+    while (!build->modules.units.items[last - 1]->module->continues) last--;
+    uint32_t count = ct_module_entities(build->types, build->modules.units.items[last - 1]->module, &entities);
+    put_types(build, entities, count, out);
 }
 
 bool ct_build_core(CtBuild *build, const char *name, CtText *out) {

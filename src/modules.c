@@ -5,7 +5,14 @@
 
 enum { DEEPEST = 500 }; /* modules that import each other in a chain */
 
-CtUnit *ct_modules_program(const CtModules *modules) { return modules->units.items[modules->units.count - 1]; }
+/* The last part of the program: itself, or what continues it. */
+static CtUnit *last_part(const CtModules *modules) {
+    uint32_t i = modules->units.count;
+    while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues) i--;
+    return modules->units.items[i - 1];
+}
+
+CtFixities *ct_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
 
 static CtUnit *parse(CtModules *m, uint32_t source) {
     CtModule *module = ct_parse_module(m->context, source);
@@ -105,10 +112,17 @@ static void read_imports(CtModules *m, CtUnit *unit) {
 
 bool ct_modules_read(CtModules *modules, uint32_t source) {
     if (!read_prelude(modules)) return false;
-    CtUnit *program = parse(modules, source);
+    CtUnit *program = modules->program = parse(modules, source);
     if (program == NULL) return false;
     ct_map_set(modules->context->arena, &modules->by_name, ct_key(program->module->name.text), program);
     read_imports(modules, program);
+    return modules->context->error_count == 0;
+}
+
+bool ct_modules_continue(CtModules *modules, CtModule *module) {
+    CtUnit *unit = CT_NEW(modules->context->arena, CtUnit);
+    unit->module = module;
+    read_imports(modules, unit);
     return modules->context->error_count == 0;
 }
 
@@ -121,13 +135,14 @@ static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
 
 bool ct_modules_operators(CtModules *modules) {
     CtFixities prelude = {0};
+    const CtUnit *before = NULL; /* the part of the program that the next one continues */
     for (uint32_t i = 0; i < modules->units.count; i++) {
         CtUnit *unit = modules->units.items[i];
         if (unit->is_prelude) {
             ct_resolve_fixities(modules->context, &prelude, unit->module);
             continue;
         }
-        join(modules, &unit->fixities, &prelude);
+        join(modules, &unit->fixities, unit->module->continues ? &before->fixities : &prelude);
         const CtDecls *decls = &unit->module->decls;
         for (uint32_t j = 0; j < decls->count; j++) {
             if (decls->items[j].kind != DECL_IMPORT) continue;
@@ -135,6 +150,7 @@ bool ct_modules_operators(CtModules *modules) {
             if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
         }
         ct_resolve_fixities(modules->context, &unit->fixities, unit->module);
+        if (unit == modules->program || unit->module->continues) before = unit;
     }
     return modules->context->error_count == 0;
 }

@@ -31,7 +31,8 @@ typedef struct CtFinder {
 typedef struct CtModules {
     CtContext *context;
     CtFinder finder;
-    CT_VEC(CtUnit *) units; /* in order; the program's is the last */
+    CT_VEC(CtUnit *) units; /* in order */
+    CtUnit *program;        /* its own; what continues it stands behind it */
     CtMap by_name;          /* CtSym -> CtUnit; NULL for a module that is not found */
     CT_VEC(CtUnit *) reading; /* whose imports are being read, the program first */
     uint32_t entry_source;  /* of lib/entry.cot */
@@ -41,7 +42,9 @@ typedef struct CtModules {
 bool ct_modules_read(CtModules *modules, uint32_t source);
 /* Resolves the operators of each. */
 bool ct_modules_operators(CtModules *modules);
-/* The program's own module. */
-CtUnit *ct_modules_program(const CtModules *modules);
+/* Adds a module that continues the program, with what it imports. False with errors in the context. */
+bool ct_modules_continue(CtModules *modules, CtModule *module);
+/* The fixities in force where the program ends. */
+CtFixities *ct_modules_fixities(const CtModules *modules);
 
 #endif

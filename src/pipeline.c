@@ -28,8 +28,8 @@ static bool pass_parse(CtBuild *build, const CtEntry *entry) {
     build->modules.context = &build->context;
     build->modules.finder = build->options.finder;
     if (!ct_modules_read(&build->modules, 1)) return false; /* the user's source was added first */
-    build->module = ct_modules_program(&build->modules)->module;
-    return true;
+    build->module = build->modules.program->module;
+    return ct_inputs_read(build);
 }
 
 static bool pass_operators(CtBuild *build, const CtEntry *entry) {
@@ -42,8 +42,11 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     build->types = ct_types_new(&build->context);
     for (uint32_t i = 0; i < build->modules.units.count; i++) {
         const CtUnit *unit = build->modules.units.items[i];
+        if (unit->module->continues) ct_scope_return(build->types);
         if (!ct_infer_module(build->types, unit->module, unit->is_prelude)) return false;
+        if (unit == build->modules.program || unit->module->continues) ct_scope_keep(build->types);
     }
+    ct_scope_return(build->types);
     return true;
 }
 

@@ -43,10 +43,18 @@ typedef struct CtPass {
 extern const CtPass ct_passes[];
 extern const uint32_t ct_pass_count;
 
+/* Text that goes on where the program ends; later ones see earlier ones, and hide what they name again. */
+typedef struct CtInput {
+    const char *text, *name; /* name: of the value of the text, an expression; NULL: the text is declarations */
+    size_t length;
+    struct CtInput *next;
+} CtInput;
+
 typedef struct CtBuildOptions {
     bool lint;        /* check Core after every pass on it */
     const char *dump; /* keep the text of the program after this pass, or NULL */
     CtFinder finder;  /* of modules that are imported */
+    const CtInput *inputs;
     size_t memory;    /* limit on the arena, 0 for none */
 } CtBuildOptions;
 
@@ -64,6 +72,7 @@ typedef struct CtBuild {
     CtElab *elab;
     CtAd *ad;
     CtGlobal *entry; /* of type (S) → result, or a constant */
+    uint32_t arity;  /* of what it was made from, as that was written */
     CtText dumped;
 } CtBuild;
 
@@ -71,8 +80,11 @@ typedef struct CtBuild {
 typedef struct CtEntry {
     cotan_mode mode;
     const char *function;
+    const char *expression; /* instead of the function; NULL */
+    const char *point;      /* where the derivative is taken, an expression; NULL: it is an input */
     CtMethod method;    /* of what is asked */
     CtMethod reverse;   /* of the reverse derivatives inside the program */
+    bool applied;       /* RUN of an expression: to arguments that are an input */
     bool prefer_double; /* types left open become Double rather than Int */
 } CtEntry;
 
@@ -90,10 +102,24 @@ bool ct_build_core(CtBuild *build, const char *name, CtText *out);
 /* "name :: type" lines: of one name, or of all that the module defines (name NULL). */
 bool ct_build_types(CtBuild *build, const char *name, CtText *out);
 
-/* The number of parameters of a top-level function's type; -1 when there is no such name. */
-int ct_build_arity(CtBuild *build, const char *function);
+/* The same of the last input, which is declarations. */
+void ct_build_types_of_last(CtBuild *build, CtText *out);
 
 /* The expression of an entry point, for `elaborate`; NULL with errors in the context. */
 CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry);
+
+/* ---- input.c ---- */
+
+/* The build's inputs, for `parse`. False with errors in the context. */
+bool ct_inputs_read(CtBuild *build);
+
+typedef enum CtInputKind { INPUT_EXPRESSION, INPUT_DECLARATIONS, INPUT_WRONG } CtInputKind;
+/* What a text is; when it is neither, *wrong says why. */
+CtInputKind ct_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong);
+
+/* An expression in the scope of the program's end, its operators resolved. NULL with errors in the context. */
+CtExpr *ct_build_expression(CtBuild *build, const char *text);
+/* Its most general type. */
+bool ct_build_type_of(CtBuild *build, const char *text, CtText *out);
 
 #endif

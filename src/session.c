@@ -13,7 +13,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
         ct_arena_on_failure(base->arena, context->handler);
         return base;
     }
-    CtBuildOptions options = {.lint = context->lint, .dump = dump, .memory = context->limits.memory};
+    CtBuildOptions options = {
+        .lint = context->lint, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
     options.finder = ct_program_finder(program);
     CtBuild *build = ct_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {
@@ -32,7 +33,7 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
 }
 
 static bool same(const CtEntry *a, const CtEntry *b) {
-    return a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
+    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
            a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 
@@ -54,6 +55,11 @@ static void find_types(CtSession *session) {
     cotan_mode mode = session->entry.mode;
     session->value = type;
     if (mode == COTAN_RUN && session->arity == 0) return;
+    if (session->entry.point) {
+        session->value = mode == COTAN_RUN ? type : type->parts[0];
+        session->derivative = mode == COTAN_RUN ? NULL : type->parts[1];
+        return;
+    }
     CtType *input = type->parts[0], *result = ct_type_fun_result(type);
     bool pair = mode == COTAN_VJP || mode == COTAN_JVP;
     session->point = pair ? input->parts[0] : input;
@@ -73,8 +79,8 @@ static CtSession *make(cotan_program *program, const CtEntry *entry) {
         ct_report(context, &build->context);
     } else {
         session = calloc(1, sizeof *session);
-        function = strdup(entry->function);
-        if (session && function) session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+        if (entry->function) function = strdup(entry->function);
+        if (session && (function || entry->expression)) session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
         if (!session || !session->eval) ct_report_out_of_memory(context);
     }
     if (!session || !session->eval) {
@@ -87,7 +93,7 @@ static CtSession *make(cotan_program *program, const CtEntry *entry) {
     session->entry = *entry;
     session->entry.function = function;
     session->build = build;
-    session->arity = ct_build_arity(build, function);
+    session->arity = (int)build->arity;
     session->next = program->sessions;
     program->sessions = session;
     context->making = NULL;
@@ -119,6 +125,19 @@ void ct_program_forget(cotan_program *program, CtSession *session) {
     if (!*link) return;
     *link = session->next;
     ct_session_free(session);
+}
+
+void ct_program_forget_expressions(cotan_program *program) {
+    CtSession **link = &program->sessions;
+    while (*link) {
+        CtSession *session = *link;
+        if (!session->entry.expression) {
+            link = &session->next;
+            continue;
+        }
+        *link = session->next;
+        ct_session_free(session);
+    }
 }
 
 /* ---- values in and out ---- */

@@ -45,6 +45,8 @@ struct cotan_program {
     cotan_context *context;
     char *name, *text;
     size_t length;
+    CtInput *inputs; /* what was defined since it was loaded; the last one on trial while it is checked */
+    CtInput *trial;
     CtBuild *base; /* checked, without an entry point yet; NULL once a session has taken it */
     CtSession *sessions;
     CtFile *files;
@@ -106,6 +108,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump);
 /* The session of an entry point. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
 void ct_session_free(CtSession *session);
+/* Removes the sessions of expressions, which are not asked for twice. */
+void ct_program_forget_expressions(cotan_program *program);
 /* Removes a session that was interrupted half-way. */
 void ct_program_forget(cotan_program *program, CtSession *session);
 
@@ -124,6 +128,14 @@ bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *globa
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, of which value and derivative are parts. */
 CtType *ct_session_result(const CtSession *session);
+
+/* ---- interact.c ---- */
+
+/* Gives the value of the expression that a session has run a name in the program. */
+bool ct_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
+/* Takes back an input that was on trial when memory ran out. */
+void ct_program_end_trial(cotan_program *program);
+void ct_program_free_inputs(cotan_program *program);
 
 /* ---- check.c ---- */
 

@@ -69,6 +69,16 @@ CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) {
     return ct_scope_get(&types->library, SPACE_TYPE, name);
 }
 
+void ct_scope_keep(CtTypes *types) {
+    types->kept_own = types->own;
+    types->kept_qualified = types->qualified;
+}
+
+void ct_scope_return(CtTypes *types) {
+    types->own = types->kept_own;
+    types->qualified = types->kept_qualified;
+}
+
 /* ---- names that mean nothing ---- */
 
 typedef CT_VEC(CtSym) Names;
@@ -126,4 +136,53 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
     else if (near)
         ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
                 name.module ? "." : "", near->text);
+}
+
+/* ---- names for completion ---- */
+
+typedef struct Wanted {
+    CtTypes *types;
+    const char *prefix, *qualifier; /* qualifier: "M." or "", in front of what is found */
+    CT_VEC(const char *) found;
+} Wanted;
+
+/* Names that programs do not write: made by Cotan (a blank inside), or the library's own helpers (a prime inside). */
+static bool is_internal(const char *name) {
+    const char *prime = strchr(name, '\'');
+    return strchr(name, ' ') != NULL || (prime != NULL && prime[1] != '\0' && prime[1] != '\'');
+}
+
+static void want(Wanted *wanted, const char *name) {
+    if (strncmp(name, wanted->prefix, strlen(wanted->prefix)) != 0 || is_internal(name)) return;
+    ct_push(wanted->types->arena, &wanted->found, ct_format(wanted->types->arena, "%s%s", wanted->qualifier, name));
+}
+
+static void want_scope(Wanted *wanted, const CtScope *scope) {
+    for (; scope; scope = scope->outer)
+        for (int space = 0; space < SPACE_FIELD; space++)
+            for (uint32_t i = 0; i < scope->names[space].count; i++)
+                want(wanted, ((CtSym)(uintptr_t)scope->names[space].entries[i].key)->text);
+}
+
+static void want_words(Wanted *wanted) {
+    static const char *const words[] = {"case", "class", "data", "deriving", "do", "else", "if", "import", "in", "infix", "infixl", "infixr", "instance", "let", "module", "newtype", "of", "then", "type", "where", "qualified", "hiding", "as"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) want(wanted, words[i]);
+    for (uint32_t i = 0; i < wanted->types->qualified.count; i++)
+        want(wanted, ((CtSym)(uintptr_t)wanted->types->qualified.entries[i].key)->text);
+}
+
+uint32_t ct_names_in_scope(CtTypes *types, const char *prefix, const char ***out) {
+    Wanted wanted = {.types = types, .prefix = prefix, .qualifier = ""};
+    const char *dot = strrchr(prefix, '.');
+    if (dot != NULL && dot > prefix && prefix[0] >= 'A' && prefix[0] <= 'Z') {
+        CtSym module = ct_intern(&types->context->symbols, prefix, (size_t)(dot - prefix));
+        wanted.qualifier = ct_copy_text(types->arena, prefix, (size_t)(dot + 1 - prefix));
+        wanted.prefix = dot + 1;
+        want_scope(&wanted, ct_map_get(&types->qualified, ct_key(module)));
+    } else {
+        want_scope(&wanted, types->own);
+        want_words(&wanted);
+    }
+    *out = wanted.found.items;
+    return wanted.found.count;
 }

@@ -166,6 +166,11 @@ CtTypes *ct_types_new(CtContext *context);
  * stand in the context; the module's sound part is still in scope.
  */
 bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
+/* The names in scope that begin with `prefix` (perhaps qualified), in no order, some twice. */
+uint32_t ct_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
+/* Remembers the scope of the module just inferred, and goes back to it after others: for a module that continues it. */
+void ct_scope_keep(CtTypes *types);
+void ct_scope_return(CtTypes *types);
 /* Modules whose names the prelude has: importing them needs no file. */
 bool ct_is_standard_module(CtSym name);
 /* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
