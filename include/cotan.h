@@ -85,6 +85,13 @@ typedef enum cotan_mode {
     COTAN_JACOBIAN, /* at */
 } cotan_mode;
 
+/* Files that results can be written to. */
+typedef enum cotan_form {
+    COTAN_NO_FILE,
+    COTAN_NPY, /* RUN: the value, an array */
+    COTAN_NPZ, /* RUN: the value's parts by their names; else the members `value` and `gradient`, `cotangent`, … */
+} cotan_form;
+
 typedef struct cotan_call {
     cotan_mode mode;
     const char *function;
@@ -92,8 +99,11 @@ typedef struct cotan_call {
                                otherwise it is a function. Its text is called <input> in messages */
     const char *point;      /* with expression, instead of at: the point as an expression. GRAD and JACOBIAN */
     const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows */
-    const char *at;     /* JSON: RUN: array of arguments, NULL for none; else the point */
-    const char *with;   /* JSON: VJP cotangent, JVP tangent */
+    /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen. */
+    const char *at;   /* RUN: the arguments as an array, NULL for none; else the point */
+    const char *with; /* VJP: cotangent, JVP: tangent */
+    size_t at_length, with_length;
+    cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
     bool count;         /* fill in primal_steps too (runs the function once more) */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
@@ -103,6 +113,8 @@ typedef struct cotan_result {
     const char *value;                        /* JSON text of the value */
     const char *derivative;                   /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
+    const void *file; /* the bytes of the form that was asked for */
+    size_t file_length;
     uint64_t steps, primal_steps, trace;
     bool has_trace;
     size_t peak_memory; /* bytes of the last run */
@@ -134,7 +146,7 @@ void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
-/* Holds the derivatives of a function at a point against finite differences, and against each other: each number of a
+/* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite differences, and against each other: each number of a
  * tangent must be the slope of the function to 1e-6, relatively. */
 typedef struct cotan_check_row {
     const char *what;
@@ -147,8 +159,7 @@ typedef struct cotan_check_result {
     size_t count;
     bool agrees;
 } cotan_check_result;
-cotan_error *cotan_check(cotan_program *program, const char *function, const char *at, const char *method,
-                         cotan_check_result *out);
+cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

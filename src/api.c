@@ -121,9 +121,11 @@ cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
         recover(context);
     }
     for (int i = 0; i < 2; i++) {
-        ct_json_free(context->inputs[i]);
+        ct_input_free(context->inputs[i]);
         context->inputs[i] = NULL;
     }
+    ct_npz_writer_free(context->archive);
+    context->archive = NULL;
     context->handler = NULL;
     uselocale(context->callers_locale);
     return context->error;
@@ -210,12 +212,12 @@ static bool read_point(cotan_context *context, CtSession *session, const cotan_c
                              session->arity, session->arity == 1 ? "" : "s");
     }
     if (!call->at) return true;
-    CtJson *json = ct_session_parse(session, context, 0, what, call->at);
-    if (!json) return false;
+    CtInput *given = ct_session_parse(session, context, 0, what, call->at, call->at_length);
+    if (!given) return false;
     CtContext *diags = &session->build->context;
-    bool sound = !run || ct_json_arguments(diags, json, function, (uint32_t)session->arity);
+    bool sound = !run || ct_input_arguments(diags, given, function, (uint32_t)session->arity);
     if (!sound) return ct_report(context, diags);
-    return !session->point || ct_session_read(session, context, json, session->point, NULL, point);
+    return !session->point || ct_session_read(session, context, given, session->point, NULL, point);
 }
 
 /* Point and tangent or cotangent, as what the entry point takes. */
@@ -224,12 +226,12 @@ static bool read_input(cotan_context *context, CtSession *session, const cotan_c
     if (!session->with) return true;
     const char *what = session->entry.mode == COTAN_VJP ? "--cotangent" : "--tangent";
     CtWord with;
-    CtJson *json = NULL;
+    CtInput *given = NULL;
     if (call->with)
-        json = ct_session_parse(session, context, 1, what, call->with);
+        given = ct_session_parse(session, context, 1, what, call->with, call->with_length);
     else
         ct_report_one(context, CT_E0701, NULL, "%s is missing", what);
-    if (!json || !ct_session_read(session, context, json, session->with, NULL, &with)) {
+    if (!given || !ct_session_read(session, context, given, session->with, NULL, &with)) {
         ct_session_release(session, session->point, *input);
         return false;
     }
@@ -267,10 +269,35 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, con
     if (!call->no_text) out->derivative_text = shown(arena, program, session->derivative, derivative);
 }
 
+/* The result as the bytes of a .npy or .npz file. */
+static bool write_file(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
+                       cotan_result *out) {
+    static const char *const names[] = {NULL, "gradient", "cotangent", "tangent", "jacobian"};
+    CtContext *diags = &session->build->context;
+    CtText bytes = ct_text(arena);
+    if (call->form == COTAN_NPY) {
+        if (session->derivative)
+            return ct_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
+        if (!ct_npy_has(session->value) || !ct_npy_write(&bytes, session->value, result))
+            return ct_report_one(context, CT_E0612, "write JSON", "the value is not one array of numbers or truth values");
+    } else {
+        const CtFields *pair = (const CtFields *)result.object;
+        CtNpzWriter *writer = context->archive = ct_npz_writer_new(diags, arena, "the result");
+        bool two = session->derivative != NULL;
+        bool done = writer && ct_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
+                    (!two || ct_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
+                    ct_npz_finish(writer, &bytes);
+        if (!done) return ct_report(context, diags);
+    }
+    out->file = bytes.data;
+    out->file_length = bytes.length;
+    return true;
+}
+
 static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
     if (!session->point) return true;
-    CtJson *json = ct_session_parse(session, context, 0, "--at", c->call->at);
-    return json && ct_session_read(session, context, json, session->point, NULL, point);
+    CtInput *given = ct_session_parse(session, context, 0, "--at", c->call->at, c->call->at_length);
+    return given && ct_session_read(session, context, given, session->point, NULL, point);
 }
 
 /* How much the method writes down, when it writes anything down. */
@@ -329,7 +356,8 @@ static bool call_json(cotan_context *context, void *data) {
     c->out->steps = stats.steps;
     c->out->peak_memory = stats.peak_memory;
     write_results(session, results, result, call, c->out);
-    bool bound = !call->bind || ct_program_bind(c->program, session, result, call->bind);
+    bool filed = call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out);
+    bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
     if (!bound || !call->count) return bound;
     if (call->mode != COTAN_RUN) return count_primal(context, c);
@@ -448,22 +476,21 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
 
 typedef struct CheckCall {
     cotan_program *program;
-    const char *function, *at, *method;
+    const cotan_call *call;
     cotan_check_result *out;
 } CheckCall;
 
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, c->method, &entry)) return false;
+    if (!choose_method(context, c->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(c->program);
-    CtMethod jvp = c->method ? entry.method : METHOD_FORWARD;
-    return results && ct_check(c->program, results, c->function, c->at, jvp, entry.method, c->out);
+    CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
+    return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
 }
 
-cotan_error *cotan_check(cotan_program *program, const char *function, const char *at, const char *method,
-                         cotan_check_result *out) {
+cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out) {
     *out = (cotan_check_result){0};
-    CheckCall c = {program, function, at, method, out};
+    CheckCall c = {program, call, out};
     return ct_guarded(program->context, check, &c);
 }

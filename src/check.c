@@ -14,6 +14,7 @@ static const double slope_tolerance = 1e-6, product_tolerance = 1e-9;
 typedef struct Check {
     cotan_program *program;
     const char *function, *at;
+    size_t at_length;
     cotan_check_result *out;
     CtArena *arena;
     CtMethod jvp, vjp; /* the methods that are checked */
@@ -27,7 +28,8 @@ static CtLeaves leaves_of(CtArena *arena) { return (CtLeaves){.arena = arena}; }
 typedef struct Ask {
     cotan_mode mode;
     CtMethod method;
-    const char *with; /* JSON that has the structure of the second input */
+    const char *with; /* an input that has the structure of the second */
+    size_t with_length;
     const CtLeaves *at_reals, *with_reals;
 } Ask;
 
@@ -40,11 +42,11 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     if (session->point == NULL)
         return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
     CtWord input, with, result;
-    CtJson *json = ct_session_parse(session, context, 0, "--at", c->at);
-    if (json == NULL || !ct_session_read(session, context, json, session->point, a->at_reals, &input)) return false;
+    CtInput *given = ct_session_parse(session, context, 0, "--at", c->at, c->at_length);
+    if (given == NULL || !ct_session_read(session, context, given, session->point, a->at_reals, &input)) return false;
     if (session->with != NULL) {
-        json = ct_session_parse(session, context, 1, "the direction", a->with);
-        if (json == NULL || !ct_session_read(session, context, json, session->with, a->with_reals, &with)) {
+        given = ct_session_parse(session, context, 1, "the direction", a->with, a->with_length);
+        if (given == NULL || !ct_session_read(session, context, given, session->with, a->with_reals, &with)) {
             ct_session_release(session, session->point, input);
             return false;
         }
@@ -164,7 +166,7 @@ static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
 static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
     CtLeaves dx = direction(c, x, which), dy = weights(c, y->reals.count, which + 5);
     CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena), ignored = leaves_of(c->arena);
-    Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_reals = &dx};
+    Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
     Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
     if (!ask(c, &jvp, &ignored, &tangent, NULL) || !ask(c, &vjp, &ignored, &cotangent, NULL)) return false;
     Slopes slopes;
@@ -189,19 +191,21 @@ static bool point_leaves(Check *c, CtLeaves *x) {
     if (session == NULL) return false;
     if (session->point == NULL)
         return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
-    CtJson *json = ct_session_parse(session, context, 0, "--at", c->at);
+    CtInput *given = ct_session_parse(session, context, 0, "--at", c->at, c->at_length);
     CtWord point;
-    if (json == NULL || !ct_session_read(session, context, json, session->point, NULL, &point)) return false;
+    if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
     CtText ignored = ct_text(c->arena);
     bool written = ct_json_write(&ignored, session->point, point, x);
     ct_session_release(session, session->point, point);
     return written || ct_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
 }
 
-bool ct_check(cotan_program *program, CtArena *arena, const char *function, const char *at, CtMethod jvp, CtMethod vjp,
+bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
               cotan_check_result *out) {
-    Check check = {
-        .program = program, .function = function, .at = at, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
+    Check check = {.program = program, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
+    check.function = call->function;
+    check.at = call->at;
+    check.at_length = call->at_length;
     CtLeaves x = leaves_of(arena), y = leaves_of(arena);
     CtText y_text = ct_text(arena);
     Ask run = {.mode = COTAN_RUN, .method = jvp};

@@ -142,17 +142,21 @@ void ct_program_forget_expressions(cotan_program *program) {
 
 /* ---- values in and out ---- */
 
-CtJson *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *text) {
-    ct_json_free(context->inputs[index]);
-    context->inputs[index] = ct_json_parse(&session->build->context, what, text, strlen(text));
-    if (!context->inputs[index]) ct_report(context, &session->build->context);
+CtInput *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *bytes,
+                          size_t length) {
+    CtContext *diags = &session->build->context;
+    ct_input_free(context->inputs[index]);
+    size_t room = context->limits.memory;
+    context->inputs[index] = ct_input_parse(diags, what, bytes, length > 0 ? length : strlen(bytes), room);
+    if (!context->inputs[index]) ct_report(context, diags);
     return context->inputs[index];
 }
 
-bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *json, const CtType *type,
+bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value) {
     CtContext *diags = &session->build->context;
-    return ct_json_value(diags, ct_eval_heap(session->eval), json, type, replace, value) || ct_report(context, diags);
+    CtHeap *heap = ct_eval_heap(session->eval);
+    return ct_input_value(diags, heap, given, type, replace, value) || ct_report(context, diags);
 }
 
 void ct_session_release(CtSession *session, const CtType *type, CtWord value) {

@@ -70,7 +70,8 @@ struct cotan_context {
     CtBuild *making;
     CtSession *active;
     cotan_program *active_program;
-    CtJson *inputs[2];
+    CtInput *inputs[2];
+    CtNpzWriter *archive;
 };
 
 /* ---- api.c: what every public function does ---- */
@@ -113,10 +114,11 @@ void ct_program_forget_expressions(cotan_program *program);
 /* Removes a session that was interrupted half-way. */
 void ct_program_forget(cotan_program *program, CtSession *session);
 
-/* Parses an input and keeps it until the end of the call, as inputs[index]. */
-CtJson *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *text);
+/* Parses an input (length 0: a text that ends with NUL) and keeps it until the end of the call, as inputs[index]. */
+CtInput *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *bytes,
+                          size_t length);
 /* A value of a parsed input in the session's heap. */
-bool ct_session_read(CtSession *session, cotan_context *context, const CtJson *json, const CtType *type,
+bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value);
 /* Both inputs as what the entry point takes; `with` is used when the session has one. Both are taken, also on failure.
  */
@@ -140,7 +142,7 @@ void ct_program_free_inputs(cotan_program *program);
 /* ---- check.c ---- */
 
 /* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
-bool ct_check(cotan_program *program, CtArena *arena, const char *function, const char *at, CtMethod jvp, CtMethod vjp,
+bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
               cotan_check_result *out);
 
 #endif

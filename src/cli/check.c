@@ -31,9 +31,10 @@ static void print_table(const char *function, const cotan_check_result *result) 
         printf("the derivatives of %s DISAGREE, or it has a kink or a jump there, or uses stopGradient\n", function);
 }
 
-static int check_function(const Options *options, cotan_program *program, const char *at) {
+static int check_function(const Options *options, cotan_program *program, const char *at, size_t length) {
     cotan_check_result result;
-    cotan_error *error = cotan_check(program, options->words[1], at, options->method, &result);
+    cotan_call call = {.function = options->words[1], .at = at, .at_length = length, .method = options->method};
+    cotan_error *error = cotan_check(program, &call, &result);
     if (error != NULL) return report(options, error);
     if (options->json)
         print_json(&result);
@@ -49,11 +50,12 @@ int verb_check(const Options *options) {
     if (reads_twice(options, options->at, NULL)) return EXIT_USAGE;
     if (with_function != (options->at != NULL))
         return complain(options, "a function is checked at a point: cotan check FILE FUNCTION --at JSON");
-    char *at = read_input(options, options->at, &failed);
+    size_t length = 0;
+    char *at = read_input(options, options->at, &length, &failed);
     int status = failed ? EXIT_USAGE : load(options, &context, &program);
     if (status == EXIT_DONE) {
         if (with_function)
-            status = check_function(options, program, at);
+            status = check_function(options, program, at, length);
         else if (options->json)
             printf("{\"sound\":true}\n");
         else

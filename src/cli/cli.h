@@ -17,7 +17,7 @@ typedef struct Options {
     const Verb *verb;
     const char *words[3]; /* what stands without a dash: file, function, … */
     int word_count;
-    const char *args, *at, *tangent, *cotangent, *method, *dump;
+    const char *args, *at, *tangent, *cotangent, *method, *dump, *out;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool json, count, help;
@@ -32,7 +32,7 @@ enum {
     TAKES_TANGENT = 4,
     TAKES_COTANGENT = 8,
     TAKES_METHOD = 16,
-    TAKES_RUN = 32, /* --count --engine --dump and limits */
+    TAKES_RUN = 32, /* --count --engine --dump --out and limits */
     TAKES_JSON = 64,
     TAKES_FILE = 128, /* a program: --path */
 };
@@ -72,9 +72,9 @@ int report(const Options *options, const cotan_error *error);
 
 /* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
 char *read_file(const Options *options, const char *path, size_t *length);
-/* An option's JSON: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The
- * caller frees it. */
-char *read_input(const Options *options, const char *value, bool *failed);
+/* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The caller
+ * frees it. */
+char *read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
 /* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
  * closed then. Otherwise the caller closes it by close_context. */

@@ -27,6 +27,7 @@ static const OptionRow rows[] = {
     {"--tangent", "JSON", "the direction, of the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
     {"--cotangent", "JSON", "the weights, of the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
     {"--method", "NAME", "how derivatives are made; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
+    {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--engine", "NAME", "eval, the evaluator", TAKES_RUN, ENGINE, 0},

@@ -99,19 +99,22 @@ char *read_file(const Options *options, const char *path, size_t *length) {
     return text;
 }
 
-char *read_input(const Options *options, const char *value, bool *failed) {
+/* JSON is text; NumPy's files, which hold any bytes, begin so. */
+static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
+
+char *read_input(const Options *options, const char *value, size_t *length, bool *failed) {
+    *length = 0;
     if (value == NULL) return NULL;
     char *text;
-    size_t length;
     if (strcmp(value, "-") == 0) {
-        text = read_file(options, "-", &length);
+        text = read_file(options, "-", length);
     } else if (value[0] == '@') {
-        text = read_file(options, value + 1, &length);
+        text = read_file(options, value + 1, length);
     } else {
         text = strdup(value);
-        length = strlen(value);
+        *length = strlen(value);
     }
-    if (text != NULL && strlen(text) != length) {
+    if (text != NULL && strlen(text) != *length && !is_binary(text)) {
         refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
         free(text);
         text = NULL;
@@ -184,10 +187,11 @@ void close_context(cotan_context *context) {
 
 /* ---- calls ---- */
 
-static void print_counts_json(const cotan_result *r) {
-    printf(",\"steps\":%llu,\"primal_steps\":%llu", (unsigned long long)r->steps, (unsigned long long)r->primal_steps);
-    if (r->has_trace) printf(",\"trace\":%llu", (unsigned long long)r->trace);
-    printf(",\"peak_memory\":%llu", (unsigned long long)r->peak_memory);
+static void print_counts_json(const cotan_result *r, FILE *out) {
+    fprintf(out, ",\"steps\":%llu,\"primal_steps\":%llu", (unsigned long long)r->steps,
+            (unsigned long long)r->primal_steps);
+    if (r->has_trace) fprintf(out, ",\"trace\":%llu", (unsigned long long)r->trace);
+    fprintf(out, ",\"peak_memory\":%llu", (unsigned long long)r->peak_memory);
 }
 
 static void print_counts(const cotan_result *r) {
@@ -196,16 +200,18 @@ static void print_counts(const cotan_result *r) {
     printf("peak memory = %llu bytes\n", (unsigned long long)r->peak_memory);
 }
 
+static int print_json(const Options *options, const cotan_result *r, const char *name, FILE *out) {
+    if (r->value == NULL || (name != NULL && r->derivative == NULL))
+        return refuse(options, "E0603", "the result holds functions, which have no JSON form");
+    fprintf(out, "{\"value\":%s", r->value);
+    if (name != NULL) fprintf(out, ",\"%s\":%s", name, r->derivative);
+    if (options->count) print_counts_json(r, out);
+    fputs("}\n", out);
+    return EXIT_DONE;
+}
+
 static int print_result(const Options *options, const cotan_result *r, const char *name) {
-    if (options->json) {
-        if (r->value == NULL || (name != NULL && r->derivative == NULL))
-            return refuse(options, "E0603", "the result holds functions, which have no JSON form");
-        printf("{\"value\":%s", r->value);
-        if (name != NULL) printf(",\"%s\":%s", name, r->derivative);
-        if (options->count) print_counts_json(r);
-        printf("}\n");
-        return EXIT_DONE;
-    }
+    if (options->json) return print_json(options, r, name, stdout);
     if (name == NULL)
         printf("%s\n", r->value_text);
     else
@@ -214,36 +220,78 @@ static int print_result(const Options *options, const cotan_result *r, const cha
     return EXIT_DONE;
 }
 
+/* ---- results in files ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* The form that the file's name asks for; false after saying that there is none. */
+static bool form_of(const Options *options, cotan_form *form) {
+    *form = COTAN_NO_FILE;
+    if (options->out == NULL || ends_with(options->out, ".json")) return true;
+    *form = ends_with(options->out, ".npy") ? COTAN_NPY : COTAN_NPZ;
+    if (*form == COTAN_NPY || ends_with(options->out, ".npz")) return true;
+    complain(options, "--out takes a file whose name ends in .json, .npz or .npy, not `%s`", options->out);
+    return false;
+}
+
+/* Written beside the file and renamed, so that it is there whole or not at all. */
+static int write_result(const Options *options, const cotan_result *r, const char *name) {
+    char temporary[4096];
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", options->out) >= sizeof temporary)
+        return refuse(options, "E0704", "the name of the file is too long");
+    FILE *file = fopen(temporary, "wb");
+    if (file == NULL) return refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
+    int status = EXIT_DONE;
+    if (r->file != NULL)
+        fwrite(r->file, 1, r->file_length, file);
+    else
+        status = print_json(options, r, name, file);
+    bool written = !ferror(file);
+    written = fclose(file) == 0 && written;
+    if (status == EXIT_DONE && (!written || rename(temporary, options->out) != 0))
+        status = refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
+    if (status != EXIT_DONE) remove(temporary);
+    return status;
+}
+
+static int finish(const Options *options, cotan_program *program, cotan_call *call, const char *name) {
+    cotan_result result;
+    call->no_json = call->form != COTAN_NO_FILE || (options->out == NULL && !options->json);
+    call->no_text = options->json || options->out != NULL;
+    cotan_error *error = cotan_call_json(program, call, &result);
+    if (error != NULL) return report(options, error);
+    if (options->out == NULL) return print_result(options, &result, name);
+    int status = write_result(options, &result, name);
+    if (status == EXIT_DONE && options->count && !options->json) print_counts(&result);
+    return status;
+}
+
+static int dump(const Options *options, cotan_program *program, const cotan_call *call) {
+    const char *text;
+    cotan_error *error = cotan_dump(program, call, options->dump, &text);
+    if (error != NULL) return report(options, error);
+    fputs(text, stdout);
+    return EXIT_DONE;
+}
+
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
+    cotan_call call = {.mode = mode, .function = function, .method = options->method, .count = options->count};
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
-    if (reads_twice(options, first, second)) return EXIT_USAGE;
-    char *at = read_input(options, first, &failed);
-    char *with = failed ? NULL : read_input(options, second, &failed);
+    if (reads_twice(options, first, second) || !form_of(options, &call.form)) return EXIT_USAGE;
+    char *at = read_input(options, first, &call.at_length, &failed);
+    char *with = failed ? NULL : read_input(options, second, &call.with_length, &failed);
+    call.at = at;
+    call.with = with;
     int status = failed ? EXIT_USAGE : load(options, &context, &program);
     if (status == EXIT_DONE) {
-        cotan_call call = {.mode = mode,
-                           .function = function,
-                           .at = at,
-                           .with = with,
-                           .method = options->method,
-                           .count = options->count,
-                           .no_json = !options->json,
-                           .no_text = options->json};
-        cotan_error *error;
-        if (options->dump != NULL) {
-            const char *text;
-            error = cotan_dump(program, &call, options->dump, &text);
-            if (error == NULL) fputs(text, stdout);
-        } else {
-            cotan_result result;
-            error = cotan_call_json(program, &call, &result);
-            if (error == NULL) status = print_result(options, &result, name);
-        }
-        if (error != NULL) status = report(options, error);
+        status = options->dump != NULL ? dump(options, program, &call) : finish(options, program, &call, name);
         close_context(context);
     }
     free(at);

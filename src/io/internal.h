@@ -11,4 +11,45 @@ bool ct_json_is_list(const CtType *type);
 bool ct_json_is_string(const CtType *type);
 bool ct_json_is_bool(const CtType *type);
 
+/* A type as it is written in Cotan, into `out`, which is returned: no arena memory while values are held. */
+const char *ct_io_type_name(const CtType *type, char *out, size_t size);
+
+/* ---- npy.c ---- */
+
+#define CT_NPY_MAGIC "\x93NUMPY"
+enum { CT_NPY_RANK = 32 }; /* axes, as in NumPy */
+
+typedef enum CtNpyKind { NPY_FLOAT, NPY_INT, NPY_UNSIGNED, NPY_BOOL } CtNpyKind;
+
+/* A .npy file taken apart; borrows its bytes. */
+typedef struct CtNpy {
+    const char *what; /* for messages: where it comes from */
+    char descr[24];   /* "<f8" */
+    CtNpyKind kind;
+    uint32_t size; /* bytes an element */
+    bool fortran;  /* the first axis varies fastest */
+    uint32_t rank;
+    uint64_t shape[CT_NPY_RANK];
+    const unsigned char *data; /* as many bytes as the shape needs */
+} CtNpy;
+
+/* False with an error (E0610, E0611) when the bytes are no such file. */
+bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
+/* "(3, 4)" */
+void ct_npy_shape(const CtNpy *npy, char *out, size_t size);
+/* A value of a type of numbers, or lists and arrays of them. As ct_json_value; `next_leaf` is how many leaves of `replace`
+ * have been used. */
+bool ct_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
+                  uint32_t *next_leaf, CtWord *value);
+
+/* ---- npz.c ---- */
+
+typedef struct CtNpz CtNpz; /* an archive, read whole; not in an arena */
+
+/* Reads an archive of at most `room` bytes. NULL with an error. Free it with ct_npz_free. */
+CtNpz *ct_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room);
+void ct_npz_free(CtNpz *npz);
+bool ct_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
+                  CtWord *value);
+
 #endif

@@ -1,4 +1,4 @@
-/* Values in files: JSON ◀▶ values, by Core type. The forms are in docs/command.md. */
+/* Values in files: JSON, .npy and .npz ◀▶ values, by Core type. The forms are in docs/command.md. */
 #ifndef CT_IO_IO_H
 #define CT_IO_IO_H
 
@@ -27,6 +27,38 @@ bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, u
  * reals of the value are those leaves instead, one after the other. */
 bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                    CtWord *value);
+
+/* ---- inputs in any form ---- */
+
+/* A JSON text, or the bytes of a .npy or .npz file, told apart by how they begin; borrows them. Not in an arena. */
+typedef struct CtInput CtInput;
+
+/* NULL with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. */
+CtInput *ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room);
+void ct_input_free(CtInput *input);
+/* As ct_json_arguments; in an archive, several arguments are a tuple's members. */
+bool ct_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
+/* As ct_json_value. */
+bool ct_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
+                    CtWord *value);
+
+/* ---- writing ---- */
+
+/* Whether values of a type fit one .npy file: numbers and truth values, lists and arrays of them. */
+bool ct_npy_has(const CtType *type);
+/* Appends a .npy file of a value (borrowed) of such a type. False when lists in it differ in length. */
+bool ct_npy_write(CtText *out, const CtType *type, CtWord value);
+
+/* A .npz archive that is being written. It is not in an arena: whoever makes it sees that it is freed when memory runs out. */
+typedef struct CtNpzWriter CtNpzWriter;
+/* NULL with an error; `what` names the archive in messages. What is added is kept in the arena until the end. */
+CtNpzWriter *ct_npz_writer_new(CtContext *context, CtArena *arena, const char *what);
+void ct_npz_writer_free(CtNpzWriter *writer);
+/* Adds a value: its parts as members NAME.part; with name NULL as `part`, or as `arr_0`… what has no names. False with
+ * an error. */
+bool ct_npz_add(CtNpzWriter *writer, const char *name, const CtType *type, CtWord value);
+/* Appends the archive's bytes. */
+bool ct_npz_finish(CtNpzWriter *writer, CtText *out);
 
 /* Writes a value (borrowed). False when it holds a function, which has no JSON form. Depth is bounded by memory alone.
  * With `collect`, its reals are added there, too. */

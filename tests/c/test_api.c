@@ -215,11 +215,11 @@ static void derivatives_are_checked_against_differences(void **state) {
     cotan_program *p = load(context, "f :: (Double, Double) -> [Double]\nf (x, y) = [sin x * y, x / y]\n"
                                      "kink :: Double -> Double\nkink x = if x > 0 then 2 * x else x\n");
     cotan_check_result result;
-    assert_null(cotan_check(p, "f", "[1, 2]", NULL, &result));
+    assert_null(cotan_check(p, &(cotan_call){.function = "f", .at = "[1, 2]"}, &result));
     assert_true(result.agrees);
     assert_int_equal(result.count, 6);
     for (size_t i = 0; i < result.count; i++) assert_true(result.rows[i].difference < 1e-6);
-    assert_null(cotan_check(p, "kink", "0", NULL, &result));
+    assert_null(cotan_check(p, &(cotan_call){.function = "kink", .at = "0"}, &result));
     assert_false(result.agrees);
     cotan_close(context);
 }

@@ -1,0 +1,50 @@
+/* An input, in any form: a JSON text, a .npy array, a .npz archive; told apart by how they begin. */
+#include <stdlib.h>
+
+#include "io/internal.h"
+
+struct CtInput {
+    CtJson *json;
+    CtNpz *npz;
+    CtNpy npy; /* when there is no other */
+};
+
+CtInput *ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room) {
+    CtInput *input = calloc(1, sizeof *input);
+    if (!input) {
+        ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
+        return NULL;
+    }
+    bool sound;
+    if (length >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9) {
+        input->npz = ct_npz_read(context, what, bytes, length, room);
+        sound = input->npz != NULL;
+    } else if (length >= 6 && memcmp(bytes, CT_NPY_MAGIC, 6) == 0) {
+        sound = ct_npy_parse(context, what, bytes, length, &input->npy);
+    } else {
+        input->json = ct_json_parse(context, what, bytes, length);
+        sound = input->json != NULL;
+    }
+    if (sound) return input;
+    ct_input_free(input);
+    return NULL;
+}
+
+void ct_input_free(CtInput *input) {
+    if (!input) return;
+    ct_json_free(input->json);
+    ct_npz_free(input->npz);
+    free(input);
+}
+
+bool ct_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count) {
+    return !input->json || ct_json_arguments(context, input->json, function, count);
+}
+
+bool ct_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
+                    CtWord *value) {
+    uint32_t next_leaf = 0;
+    if (input->json) return ct_json_value(context, heap, input->json, type, replace, value);
+    if (input->npz) return ct_npz_value(context, heap, input->npz, type, replace, value);
+    return ct_npy_value(context, heap, &input->npy, type, replace, &next_leaf, value);
+}
