@@ -106,6 +106,7 @@ typedef struct cotan_call {
     cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
     bool count;         /* fill in primal_steps too (runs the function once more) */
+    bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
 } cotan_call;
 

@@ -243,10 +243,10 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
     return ct_json_write(&out, type, value, NULL) ? out.data : NULL;
 }
 
-static const char *shown(CtArena *arena, CtProgram *program, const CtType *type, CtWord value) {
+static const char *shown(CtArena *arena, const CtProgram *program, const CtType *type, CtWord value, bool quotes) {
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
-    if (type == program->string_type)
+    if (type == program->string_type && !quotes)
         ct_string_text(&out, value, SIZE_MAX);
     else
         ct_value_show(&out, type, value);
@@ -263,10 +263,10 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, con
         derivative = pair->words[1];
     }
     if (!call->no_json) out->value = json_of(arena, session->value, value);
-    if (!call->no_text) out->value_text = shown(arena, program, session->value, value);
+    if (!call->no_text) out->value_text = shown(arena, program, session->value, value, call->quotes);
     if (!session->derivative) return;
     if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
-    if (!call->no_text) out->derivative_text = shown(arena, program, session->derivative, derivative);
+    if (!call->no_text) out->derivative_text = shown(arena, program, session->derivative, derivative, call->quotes);
 }
 
 /* The result as the bytes of a .npy or .npz file. */

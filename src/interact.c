@@ -1,5 +1,7 @@
 /* The public functions for working on a program piece by piece, as at a prompt: definitions on top of it, types of
  * expressions, names in scope. A program's inputs are kept as text, and every build reads them behind the program. */
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "embedded.h"
@@ -47,11 +49,15 @@ void ct_program_end_trial(cotan_program *program) {
     if (trial) unlink_input(program, trial);
 }
 
+/* What was built without the newest input; the session at work stays until its call ends. */
 static void forget_builds(cotan_program *program) {
     CtBuild *base = program->base;
     program->base = NULL;
     ct_build_free(base);
-    while (program->sessions) ct_program_forget(program, program->sessions);
+    for (CtSession *session = program->sessions, *next; session; session = next) {
+        next = session->next;
+        if (session != program->context->active) ct_program_forget(program, session);
+    }
 }
 
 /* ---- older values of a name that nothing mentions any more ---- */
@@ -251,4 +257,66 @@ cotan_error *cotan_names(cotan_program *program, const char *prefix, const char 
     Question q = {program, prefix, out};
     *out = NULL;
     return ct_guarded(program->context, names, &q);
+}
+
+/* ---- modules ---- */
+
+typedef CT_VEC(const char *) Names;
+
+static void want_module(CtArena *arena, Names *names, const char *prefix, const char *module) {
+    if (strncmp(module, prefix, strlen(prefix)) == 0)
+        ct_push(arena, names, ct_copy_text(arena, module, strlen(module)));
+}
+
+/* The entries of a folder, one a line, as many as fit: no memory is asked for while the folder is open. */
+static void read_folder(const char *path, char *lines, size_t size) {
+    size_t length = 0;
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        int written = snprintf(lines + length, size - length, "%s\n", entry->d_name);
+        if (written < 0 || (size_t)written >= size - length) break;
+        length += (size_t)written;
+    }
+    lines[length] = '\0';
+    if (folder) closedir(folder);
+}
+
+/* What a folder holds at the place to which the prefix leads: B.cot and C/ in FOLDER/A are A.B and A.C. */
+static void want_files(CtArena *arena, Names *names, const char *folder, const char *prefix) {
+    char lines[16384];
+    const char *dot = strrchr(prefix, '.');
+    int parents = dot ? (int)(dot + 1 - prefix) : 0;
+    char *inside = ct_format(arena, "%.*s", parents, prefix);
+    for (char *c = inside; *c; c++)
+        if (*c == '.') *c = '/';
+    read_folder(ct_format(arena, "%s%s%s", folder[0] ? folder : ".", "/", inside), lines, sizeof lines);
+    for (char *line = lines, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        char *extension = strrchr(line, '.');
+        if (*line < 'A' || *line > 'Z') continue;
+        if (!extension)
+            want_module(arena, names, prefix, ct_format(arena, "%.*s%s.", parents, prefix, line));
+        else if (strcmp(extension, ".cot") == 0)
+            want_module(arena, names, prefix,
+                        ct_format(arena, "%.*s%.*s", parents, prefix, (int)(extension - line), line));
+    }
+}
+
+static bool modules(cotan_context *context, void *data) {
+    Question *q = data;
+    CtArena *results = ct_fresh_results(q->program);
+    if (!results) return false;
+    Names names = {0};
+    for (uint32_t i = 0; ct_standard_module_at(i); i++) want_module(results, &names, q->text, ct_standard_module_at(i));
+    for (unsigned i = 0; i < ct_embedded_count; i++)
+        if (ct_embedded[i].module) want_module(results, &names, q->text, ct_embedded[i].module);
+    for (size_t i = 0; i < context->folder_count; i++) want_files(results, &names, context->folders[i], q->text);
+    *q->out = lines(results, names.items, names.count);
+    return true;
+}
+
+cotan_error *cotan_modules(cotan_program *program, const char *prefix, const char **out) {
+    Question q = {program, prefix, out};
+    *out = NULL;
+    return ct_guarded(program->context, modules, &q);
 }

@@ -32,9 +32,10 @@ enum {
     TAKES_TANGENT = 4,
     TAKES_COTANGENT = 8,
     TAKES_METHOD = 16,
-    TAKES_RUN = 32, /* --count --engine --dump --out and limits */
+    TAKES_RUN = 32, /* --count --engine --dump --out */
     TAKES_JSON = 64,
     TAKES_FILE = 128, /* a program: --path */
+    TAKES_LIMITS = 256,
 };
 
 struct Verb {
@@ -51,6 +52,8 @@ extern const size_t verb_count;
 
 /* Reads the words after the verb; false when something is wrong, which has been said. */
 bool read_options(int argc, char **argv, const Verb *verb, Options *options);
+/* A positive number; a size may end in K, M or G. False when it is none. */
+bool read_number(const char *text, bool size, uint64_t *out);
 /* Prints the verb's usage and options. */
 void print_verb_help(const Verb *verb);
 void print_help(void);
@@ -70,12 +73,17 @@ bool reads_twice(const Options *options, const char *first, const char *second);
 /* Prints an error object; its exit status. */
 int report(const Options *options, const cotan_error *error);
 
+/* Prints what an error code means; false when there is none such. */
+bool print_explanation(const char *code);
+
 /* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
 char *read_file(const Options *options, const char *path, size_t *length);
 /* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The caller
  * frees it. */
 char *read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
+/* Tells a context where modules are looked for: beside the program, then where --path and COTAN_PATH say. */
+cotan_error *add_folders(const Options *options, const char *file, cotan_context *context);
 /* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
  * closed then. Otherwise the caller closes it by close_context. */
 int load(const Options *options, cotan_context **context, cotan_program **program);

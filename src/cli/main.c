@@ -9,12 +9,12 @@
 #include "cli/verbs.h"
 
 enum {
-    DERIVES = TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_JSON,
+    DERIVES = TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON,
 };
 
 const Verb verbs[] = {
     {"run", "run FILE [FUNCTION] [--args JSON]", "evaluate FUNCTION (default main) and print its value", 1, 2,
-     TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_JSON, verb_run},
+     TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON, verb_run},
     {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function to Double", 2, 2, DERIVES, verb_grad},
     {"vjp", "vjp FILE FUNCTION --at JSON --cotangent JSON", "value and vector-Jacobian product", 2, 2,
      DERIVES | TAKES_COTANGENT, verb_vjp},
@@ -26,6 +26,8 @@ const Verb verbs[] = {
      DERIVES, verb_check},
     {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, verb_type},
     {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, verb_core},
+    {"repl", "repl [FILE]", "definitions and expressions, line by line", 0, 1, TAKES_FILE | TAKES_METHOD | TAKES_LIMITS,
+     verb_repl},
     {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},
     {"explain", "explain CODE", "explain an error code, such as E0301", 1, 1, 0, verb_explain},
     {"help", "help [VERB]", "this, or the help of a verb", 0, 1, 0, verb_help},

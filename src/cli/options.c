@@ -31,10 +31,10 @@ static const OptionRow rows[] = {
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--engine", "NAME", "eval, the evaluator", TAKES_RUN, ENGINE, 0},
-    {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_RUN, SIZE,
+    {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
      AT(limits.memory)},
-    {"--max-steps", "N", "stop with an error after this many steps", TAKES_RUN, COUNT, AT(limits.steps)},
-    {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_RUN, COUNT, AT(limits.depth)},
+    {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
+    {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
     {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
@@ -104,7 +104,7 @@ const Verb *find_verb(const char *name, bool colour) {
 
 /* ---- reading ---- */
 
-static bool read_number(const char *text, bool size, uint64_t *out) {
+bool read_number(const char *text, bool size, uint64_t *out) {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);

@@ -140,10 +140,9 @@ static void on_interrupt(int number) {
     cotan_interrupt(interruptible);
 }
 
-/* Modules are looked for beside the program, then where --path and COTAN_PATH say. */
-static cotan_error *add_folders(const Options *options, cotan_context *context) {
+cotan_error *add_folders(const Options *options, const char *file, cotan_context *context) {
     char folder[4096] = "";
-    const char *file = options->words[0], *slash = strrchr(file, '/');
+    const char *slash = strrchr(file, '/');
     if (slash != NULL && (size_t)(slash - file) < sizeof folder - 1)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - file + 1), file);
     cotan_error *error = cotan_add_folder(context, folder);
@@ -171,7 +170,7 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
         interruptible = *context;
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
-        cotan_error *error = add_folders(options, *context);
+        cotan_error *error = add_folders(options, options->words[0], *context);
         if (error == NULL) error = cotan_load(*context, name, text, length, program);
         if (error != NULL) status = report(options, error);
     }

@@ -34,13 +34,17 @@ static void print_filled(const char *text) {
     printf("\n");
 }
 
-int verb_explain(const Options *options) {
-    const char *title, *explanation = cotan_explain(options->words[0], &title);
-    if (explanation == NULL)
-        return complain(options, "there is no error code `%s`; codes look like E0301", options->words[0]);
-    printf("%s: %s\n\n", options->words[0], title);
+bool print_explanation(const char *code) {
+    const char *title, *explanation = cotan_explain(code, &title);
+    if (explanation == NULL) return false;
+    printf("%s: %s\n\n", code, title);
     print_filled(explanation);
-    return EXIT_DONE;
+    return true;
+}
+
+int verb_explain(const Options *options) {
+    if (print_explanation(options->words[0])) return EXIT_DONE;
+    return complain(options, "there is no error code `%s`; codes look like E0301", options->words[0]);
 }
 
 int verb_help(const Options *options) {

@@ -2,13 +2,18 @@
  * scope of imported names, and to the scope of its qualifier. Instances are not named: they are everywhere. */
 #include "types/internal.h"
 
+static const char *const standard_modules[] = {"Prelude",   "Data.List",    "Data.Maybe",    "Data.Char",     "Data.Foldable",
+                                       "Data.Ord",  "Data.Tuple",   "Data.Either",   "Data.Function", "Numeric",
+                                       "Data.Bool", "Data.Functor", "Control.Monad", "Data.Array",    "Cotan",
+                                       "Data.Int",  "Data.Bits",    "Data.Monoid",   "Data.Semigroup"};
+
+const char *ct_standard_module_at(uint32_t index) {
+    return index < sizeof standard_modules / sizeof *standard_modules ? standard_modules[index] : NULL;
+}
+
 bool ct_is_standard_module(CtSym name) {
-    static const char *const known[] = {"Prelude",   "Data.List",    "Data.Maybe",    "Data.Char",     "Data.Foldable",
-                                        "Data.Ord",  "Data.Tuple",   "Data.Either",   "Data.Function", "Numeric",
-                                        "Data.Bool", "Data.Functor", "Control.Monad", "Data.Array",    "Cotan",
-                                        "Data.Int",  "Data.Bits",    "Data.Monoid",   "Data.Semigroup"};
-    for (uint32_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(known[i], name->text)) return true;
+    for (uint32_t i = 0; ct_standard_module_at(i); i++)
+        if (!strcmp(ct_standard_module_at(i), name->text)) return true;
     return false;
 }
 

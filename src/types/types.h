@@ -173,6 +173,8 @@ void ct_scope_keep(CtTypes *types);
 void ct_scope_return(CtTypes *types);
 /* Modules whose names the prelude has: importing them needs no file. */
 bool ct_is_standard_module(CtSym name);
+/* Their names; NULL past the last. */
+const char *ct_standard_module_at(uint32_t index);
 /* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
 bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */

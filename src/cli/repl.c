@@ -1,0 +1,349 @@
+/* cotan repl: reads definitions, expressions and commands, and answers them. It goes on after errors; Ctrl-C ends an
+ * evaluation, never the session. Input that is not a terminal is read without prompts, and an error in it shows in the
+ * exit status. */
+#include "cli/repl.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/verbs.h"
+
+static const char input_name[] = "<input>";
+
+/* ---- interrupts ---- */
+
+static cotan_context *volatile running;  /* what Ctrl-C interrupts; NULL at the prompt */
+static volatile sig_atomic_t interrupts; /* since the prompt */
+static volatile sig_atomic_t prompting;  /* the session goes on after an interrupt */
+
+/* The evaluator stops at the first one. A third one means that something else is at work for too long. */
+static void on_interrupt(int number) {
+    if (++interrupts >= 3 || (running == NULL && !prompting)) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    cotan_context *context = running;
+    if (context != NULL) cotan_interrupt(context);
+}
+
+static void watch_interrupts(void) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+/* ---- errors and results ---- */
+
+void repl_error(Repl *repl, const cotan_error *error) {
+    fflush(stdout);
+    repl->failed = true;
+    if (repl->terminal && cotan_error_count(error) == 1 && strcmp(cotan_error_code(error, 0), "E0804") == 0)
+        fputs("interrupted\n", stderr);
+    else
+        report(&repl->options, error);
+}
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool repl_call(Repl *repl, const cotan_call *call, cotan_result *result) {
+    double start = seconds();
+    running = repl->context;
+    cotan_error *error = cotan_call_json(repl->program, call, result);
+    running = NULL;
+    repl->seconds = seconds() - start;
+    if (error != NULL) repl_error(repl, error);
+    return error == NULL;
+}
+
+void repl_print_cost(const Repl *repl, const cotan_result *result) {
+    if (!repl->time) return;
+    double memory = (double)result->peak_memory;
+    const char *unit = "bytes";
+    if (memory >= 1e6) {
+        memory /= 1e6;
+        unit = "MB";
+    } else if (memory >= 1e3) {
+        memory /= 1e3;
+        unit = "kB";
+    }
+    printf("%.3f s, %llu steps, %.*f %s\n", repl->seconds, (unsigned long long)result->steps,
+           unit[0] == 'b' || memory >= 100 ? 0 : 1, memory, unit);
+}
+
+/* ---- loading ---- */
+
+/* A new context, which knows the folders of modules. */
+static bool begin(Repl *repl) {
+    cotan_context *context = cotan_open(&repl->options.limits);
+    if (context == NULL) {
+        refuse(&repl->options, "E0801", "there is not enough memory to begin");
+        return false;
+    }
+    cotan_close(repl->context);
+    repl->context = context;
+    repl->program = NULL;
+    cotan_error *error = add_folders(&repl->options, repl->file != NULL ? repl->file : "", context);
+    if (error != NULL) repl_error(repl, error);
+    return error == NULL;
+}
+
+static bool load_text(Repl *repl, const char *name, const char *text, size_t length) {
+    cotan_error *error = cotan_load(repl->context, name, text, length, &repl->program);
+    if (error != NULL) repl_error(repl, error);
+    return error == NULL;
+}
+
+static void forget_definitions(Repl *repl) {
+    for (size_t i = 0; i < repl->definition_count; i++) free(repl->definitions[i]);
+    free(repl->definitions);
+    repl->definitions = NULL;
+    repl->definition_count = 0;
+}
+
+static void keep_definition(Repl *repl, const char *text) {
+    char **larger = realloc(repl->definitions, (repl->definition_count + 1) * sizeof *larger);
+    char *copy = strdup(text);
+    if (larger != NULL) repl->definitions = larger;
+    if (larger != NULL && copy != NULL)
+        repl->definitions[repl->definition_count++] = copy;
+    else
+        free(copy); /* it is in scope, and only :reload will not know it */
+}
+
+/* The program of repl->file; an empty one when there is none, or when it is not sound. */
+static int load_program(Repl *repl) {
+    if (!begin(repl)) return EXIT_USAGE;
+    int status = EXIT_DONE;
+    if (repl->file != NULL) {
+        size_t length;
+        char *text = read_file(&repl->options, repl->file, &length);
+        if (text == NULL)
+            status = EXIT_USAGE;
+        else if (!load_text(repl, repl->file, text, length))
+            status = EXIT_PROGRAM;
+        free(text);
+    }
+    if (status == EXIT_DONE && repl->program != NULL) return status;
+    repl->failed |= status != EXIT_DONE;
+    return load_text(repl, input_name, "", 0) ? status : EXIT_USAGE;
+}
+
+int repl_load(Repl *repl, const char *file) {
+    char *copy = file != NULL ? strdup(file) : NULL;
+    free(repl->file);
+    repl->file = copy;
+    forget_definitions(repl);
+    return load_program(repl);
+}
+
+void repl_reload(Repl *repl) {
+    if (load_program(repl) != EXIT_DONE) return;
+    char **old = repl->definitions;
+    size_t count = repl->definition_count;
+    repl->definitions = NULL;
+    repl->definition_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_expression;
+        const char *types;
+        cotan_error *error = cotan_define(repl->program, old[i], &is_expression, &types);
+        if (error == NULL) {
+            keep_definition(repl, old[i]);
+        } else {
+            repl_error(repl, error);
+            fprintf(stderr, "the definition is dropped: it does not fit the program any more\n");
+        }
+        free(old[i]);
+    }
+    free(old);
+}
+
+/* ---- what is typed ---- */
+
+static void evaluate(Repl *repl, const char *text) {
+    cotan_call call = {
+        .mode = COTAN_RUN, .expression = text, .method = repl->method, .bind = "it", .no_json = true, .quotes = true};
+    cotan_result result;
+    if (!repl_call(repl, &call, &result)) return;
+    printf("%s\n", result.value_text);
+    repl_print_cost(repl, &result);
+}
+
+void repl_enter(Repl *repl, const char *text) {
+    bool is_expression;
+    const char *types;
+    cotan_error *error = cotan_define(repl->program, text, &is_expression, &types);
+    if (error != NULL) {
+        repl_error(repl, error);
+    } else if (is_expression) {
+        evaluate(repl, text);
+    } else {
+        keep_definition(repl, text);
+        if (repl->types) fputs(types, stdout);
+    }
+}
+
+static void answer(Repl *repl, const char *text) {
+    const char *start = text + strspn(text, " \t\r\n");
+    interrupts = 0;
+    if (*start == ':')
+        repl_command(repl, start);
+    else if (!repl_is_blank(text))
+        repl_enter(repl, text);
+    fflush(stdout);
+}
+
+/* ---- inputs of several lines ---- */
+
+typedef struct Input {
+    char *text;
+    size_t length, capacity;
+    bool block;      /* ends with an empty line */
+    bool braced;     /* ends with :} */
+    size_t awaiting; /* the length of the name, at its start, whose definition follows its signature; 0 */
+} Input;
+
+static bool add_line(Input *input, const char *line) {
+    size_t length = strlen(line);
+    if (input->length + length + 2 > input->capacity) {
+        size_t capacity = 2 * (input->length + length + 2);
+        char *larger = realloc(input->text, capacity);
+        if (larger == NULL) return false;
+        input->text = larger;
+        input->capacity = capacity;
+    }
+    if (input->length > 0) input->text[input->length++] = '\n';
+    memcpy(input->text + input->length, line, length + 1);
+    input->length += length;
+    return true;
+}
+
+static bool is_line(const char *line, const char *word) {
+    line += strspn(line, " \t\r");
+    size_t length = strlen(word);
+    return strncmp(line, word, length) == 0 && line[length + strspn(line + length, " \t\r")] == '\0';
+}
+
+/* A signature at the prompt waits for its definition, unless it is of a name of the library: that is an expression. */
+static size_t awaited(Repl *repl, const char *text) {
+    size_t length = repl_signature(text);
+    if (length == 0) return 0;
+    char *name = strndup(text, length);
+    const char *types;
+    cotan_error *error = name != NULL ? cotan_types(repl->program, name, &types) : NULL;
+    bool own = false, known = name != NULL && error == NULL;
+    if (known && cotan_types(repl->program, NULL, &types) == NULL)
+        for (const char *line = types; line != NULL && !own; line = strchr(line, '\n')) {
+            line += *line == '\n';
+            own = strncmp(line, name, length) == 0 && strncmp(line + length, " :: ", 4) == 0;
+        }
+    free(name);
+    return known && !own ? 0 : length;
+}
+
+/* Whether the input wants another line. */
+static bool wants_more(Repl *repl, Input *input, const char *line) {
+    if (input->braced) return true;
+    bool empty = repl_is_blank(line);
+    switch (repl_scan(input->text)) {
+    case SCAN_BRACKET: return true;
+    case SCAN_BLOCK: input->block = true; return true;
+    case SCAN_MORE: return !empty;
+    case SCAN_WHOLE: break;
+    }
+    if (input->block) return !empty;
+    if (input->awaiting == 0 && strchr(input->text, '\n') == NULL) {
+        input->awaiting = awaited(repl, input->text);
+        return input->awaiting > 0;
+    }
+    return false;
+}
+
+/* Whether a line is the definition that the signature in `input` waits for. */
+static bool continues(const Input *input, const char *line) {
+    return input->awaiting == 0 || strncmp(line, input->text, input->awaiting) == 0;
+}
+
+static void finish(Repl *repl, Input *input) {
+    if (input->length > 0) answer(repl, input->text);
+    free(input->text);
+    *input = (Input){0};
+}
+
+/* Takes one line in; false without memory. */
+static bool take(Repl *repl, Input *input, const char *line) {
+    if (input->length > 0 && !continues(input, line)) {
+        bool empty = repl_is_blank(line);
+        finish(repl, input);
+        if (empty) return true;
+    }
+    if (input->braced && is_line(line, ":}")) {
+        finish(repl, input);
+        return true;
+    }
+    if (input->length == 0 && !input->braced) {
+        input->braced = is_line(line, ":{");
+        if (input->braced) return true;
+        if (line[strspn(line, " \t")] == ':' || repl_is_blank(line)) {
+            answer(repl, line);
+            return true;
+        }
+    }
+    if (!add_line(input, line)) return false;
+    input->awaiting = 0;
+    if (!wants_more(repl, input, line)) finish(repl, input);
+    return true;
+}
+
+/* ---- the session ---- */
+
+static void drop(Input *input) {
+    free(input->text);
+    *input = (Input){0};
+}
+
+static void converse(Repl *repl) {
+    Input input = {0};
+    const char *text;
+    for (;;) {
+        LineEnd end = line_read(repl->line, input.length > 0 || input.braced, &text);
+        if (end == LINE_INTERRUPTED) {
+            drop(&input);
+            continue;
+        }
+        if (end == LINE_END || !take(repl, &input, text) || repl->done) break;
+        if (!repl->terminal && interrupts > 0) break;
+    }
+    if (!repl->done) finish(repl, &input);
+    drop(&input);
+}
+
+static int session(Repl *repl, int loaded) {
+    if (repl->context == NULL || repl->program == NULL || (loaded != EXIT_DONE && !repl->terminal)) return loaded;
+    repl->line = line_open(repl);
+    if (repl->line == NULL) return refuse(&repl->options, "E0801", "there is not enough memory to begin");
+    if (repl->terminal) printf("Cotan %s. :help lists the commands; Ctrl-D leaves.\n", cotan_version());
+    converse(repl);
+    line_close(repl->line);
+    return repl->failed && !repl->terminal ? EXIT_PROGRAM : EXIT_DONE;
+}
+
+int verb_repl(const Options *options) {
+    Repl repl = {.options = *options, .method = options->method, .terminal = isatty(STDIN_FILENO)};
+    if (options->method != NULL && !repl_is_method(options->method))
+        return refuse(options, "E0705", "there is no method `%s`; `cotan methods` lists them", options->method);
+    prompting = repl.terminal;
+    watch_interrupts();
+    int status = session(&repl, repl_load(&repl, options->word_count > 0 ? options->words[0] : NULL));
+    forget_definitions(&repl);
+    free(repl.file);
+    cotan_close(repl.context);
+    signal(SIGINT, SIG_DFL);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* What the files of the REPL share: its state, and reading lines. */
+#ifndef CT_CLI_REPL_H
+#define CT_CLI_REPL_H
+
+#include "cli/cli.h"
+
+typedef struct Line Line;
+
+typedef struct Repl {
+    Options options; /* how errors are shown, folders of modules, limits */
+    char *file;      /* NULL: none */
+    cotan_context *context;
+    cotan_program *program;
+    const char *method; /* NULL: the best */
+    bool terminal;      /* lines are typed, with prompts and editing */
+    bool time, types;   /* settings */
+    bool failed, done;
+    double seconds;     /* that the last call took */
+    char **definitions; /* that were typed, for :reload */
+    size_t definition_count;
+    Line *line;
+} Repl;
+
+/* ---- repl.c ---- */
+
+/* Reads a program (NULL: none) in place of the present one. EXIT_DONE, or a status and the reason said; the program is
+ * empty then. */
+int repl_load(Repl *repl, const char *file);
+/* The same file again, and behind it the definitions that were typed. */
+void repl_reload(Repl *repl);
+/* What was typed: a definition, which is kept, or an expression, whose value is printed. */
+void repl_enter(Repl *repl, const char *text);
+/* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
+bool repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
+void repl_print_cost(const Repl *repl, const cotan_result *result);
+/* Says what is wrong. */
+void repl_error(Repl *repl, const cotan_error *error);
+
+/* ---- repl_commands.c ---- */
+
+typedef struct ReplCommand {
+    const char *name, *argument, *what;
+    void (*run)(Repl *repl, char *argument);
+} ReplCommand;
+extern const ReplCommand repl_commands[];
+extern const size_t repl_command_count;
+
+/* Runs a line that begins with a colon. */
+void repl_command(Repl *repl, const char *text);
+bool repl_is_method(const char *name);
+/* The settings of :set. NULL past the last. */
+const char *repl_setting_at(size_t index);
+
+/* ---- repl_scan.c ---- */
+
+typedef enum Scan {
+    SCAN_WHOLE,
+    SCAN_MORE,    /* it ends where something must follow */
+    SCAN_BRACKET, /* a bracket or comment is open */
+    SCAN_BLOCK,   /* it ends with the opening of a block, which goes on until an empty line */
+} Scan;
+Scan repl_scan(const char *text);
+/* Whether nothing is there but blanks and comments. */
+bool repl_is_blank(const char *text);
+/* The length of the name that a signature at the start is for (f :: …), 0 when it is none. */
+size_t repl_signature(const char *text);
+/* The next operand, and *text behind it: a word, a number, or what brackets hold. False at the end. */
+bool repl_operand(const char **text, const char **start, size_t *length);
+
+/* ---- repl_line.c, repl_complete.c ---- */
+
+typedef enum LineEnd { LINE_READ, LINE_INTERRUPTED, LINE_END } LineEnd;
+
+/* The terminal's or standard input's lines. NULL without memory. */
+Line *line_open(Repl *repl);
+void line_close(Line *line);
+/* One line without its newline, which belongs to `line` until the next. `more`: it goes on with an input. */
+LineEnd line_read(Line *line, bool more, const char **text);
+/* For completion: the candidates for the end of `text`, and in *start where what they replace begins. NULL when there
+ * are none. The caller frees the array and its strings. */
+char **repl_complete(Repl *repl, const char *text, size_t *start, size_t *count);
+
+#endif

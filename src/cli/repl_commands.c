@@ -1,0 +1,291 @@
+/* The commands of the REPL: lines that begin with a colon. A command may be shortened; where that leaves several, the
+ * first in the table is meant. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/repl.h"
+
+static void complain_here(Repl *repl, const char *message) {
+    fflush(stdout);
+    refuse(&repl->options, "E0710", "%s", message);
+    repl->failed = true;
+}
+
+/* ---- expressions ---- */
+
+static void type(Repl *repl, char *text) {
+    const char *out;
+    cotan_error *error = cotan_type_of(repl->program, text, &out);
+    if (error != NULL)
+        repl_error(repl, error);
+    else
+        printf("%s :: %s\n", text, out);
+}
+
+static void print(Repl *repl, char *text) {
+    cotan_call call = {.mode = COTAN_RUN, .expression = text, .method = repl->method, .no_json = true};
+    cotan_result result;
+    if (!repl_call(repl, &call, &result)) return;
+    size_t length = strlen(result.value_text);
+    printf(length > 0 && result.value_text[length - 1] == '\n' ? "%s" : "%s\n", result.value_text);
+    repl_print_cost(repl, &result);
+}
+
+/* The function and the point; several arguments stand for the tuple that they make. NULL without a point. */
+static char *split(const char *text, char **point) {
+    const char *start, *argument, *rest = text;
+    size_t length, argument_length;
+    if (!repl_operand(&rest, &start, &length)) return NULL;
+    char *function = strndup(start, length);
+    char *out = *point = malloc(2 * strlen(text) + 3);
+    size_t count = 0;
+    if (function == NULL || out == NULL) goto failed;
+    *out++ = '(';
+    for (; repl_operand(&rest, &argument, &argument_length); count++) {
+        if (count > 0) *out++ = ',';
+        if (count > 0) *out++ = ' ';
+        memcpy(out, argument, argument_length);
+        out += argument_length;
+    }
+    *out++ = ')';
+    *out = '\0';
+    if (count == 1) { /* as it was written */
+        out[-1] = '\0';
+        memmove(*point, *point + 1, strlen(*point + 1) + 1);
+    }
+    if (count > 0) return function;
+failed:
+    free(function);
+    free(*point);
+    return NULL;
+}
+
+static void derive(Repl *repl, char *text, cotan_mode mode, const char *name) {
+    char *point, *function = split(text, &point);
+    if (function == NULL) {
+        complain_here(repl, "a derivative is of a function at a point, such as :grad f 3 or :grad f (1, 2)");
+        return;
+    }
+    cotan_call call = {.mode = mode, .expression = function, .point = point, .method = repl->method, .no_json = true};
+    cotan_result result;
+    if (repl_call(repl, &call, &result)) {
+        printf("value = %s\n%s = %s\n", result.value_text, name, result.derivative_text);
+        repl_print_cost(repl, &result);
+    }
+    free(function);
+    free(point);
+}
+
+static void grad(Repl *repl, char *text) { derive(repl, text, COTAN_GRAD, "gradient"); }
+static void jacobian(Repl *repl, char *text) { derive(repl, text, COTAN_JACOBIAN, "jacobian"); }
+
+/* ---- the program ---- */
+
+static void load_file(Repl *repl, char *file) {
+    if (repl_load(repl, *file != '\0' ? file : NULL) == EXIT_DONE && repl->terminal && repl->file != NULL)
+        printf("%s is loaded\n", repl->file);
+}
+
+static void reload(Repl *repl, char *nothing) {
+    (void)nothing;
+    repl_reload(repl);
+}
+
+static void core(Repl *repl, char *name) {
+    const char *out;
+    cotan_error *error = cotan_core(repl->program, name, &out);
+    if (error != NULL)
+        repl_error(repl, error);
+    else
+        fputs(out, stdout);
+}
+
+/* What the program defines, with types; or what is in scope and begins with a prefix. */
+static void names(Repl *repl, char *prefix) {
+    const char *out;
+    cotan_error *error =
+        *prefix != '\0' ? cotan_names(repl->program, prefix, &out) : cotan_types(repl->program, NULL, &out);
+    if (error != NULL)
+        repl_error(repl, error);
+    else
+        fputs(out, stdout);
+}
+
+/* ---- settings ---- */
+
+bool repl_is_method(const char *name) {
+    for (size_t i = 0; cotan_method_at(i) != NULL; i++)
+        if (strcmp(cotan_method_at(i)->name, name) == 0) return true;
+    return false;
+}
+
+static void method(Repl *repl, char *name) {
+    for (size_t i = 0; cotan_method_at(i) != NULL && *name != '\0'; i++) {
+        if (strcmp(cotan_method_at(i)->name, name) != 0) continue;
+        repl->method = cotan_method_at(i)->name;
+        return;
+    }
+    if (strcmp(name, "best") == 0)
+        repl->method = NULL;
+    else if (*name == '\0')
+        printf("method %s\n", repl->method != NULL ? repl->method : "best");
+    else
+        complain_here(repl, "there is no such method; `cotan methods` lists them, and `best` lets Cotan choose");
+}
+
+static void set_flag(Repl *repl, bool *flag, const char *value) {
+    if (strcmp(value, "on") == 0)
+        *flag = true;
+    else if (strcmp(value, "off") == 0)
+        *flag = false;
+    else
+        complain_here(repl, "this setting is `on` or `off`");
+}
+
+static void time_(Repl *repl, char *value) {
+    if (*value != '\0') {
+        set_flag(repl, &repl->time, value);
+        return;
+    }
+    repl->time = !repl->time;
+    printf("time %s\n", repl->time ? "on" : "off");
+}
+
+typedef enum Setting { SET_MEMORY, SET_STEPS, SET_DEPTH, SET_METHOD, SET_TIME, SET_TYPES, SETTING_COUNT } Setting;
+static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "method",
+                                                        "time",       "types",     NULL};
+const char *repl_setting_at(size_t index) { return settings[index]; }
+
+static void print_limit(const char *name, uint64_t limit) {
+    if (limit == 0)
+        printf("%s default\n", name);
+    else
+        printf("%s %llu\n", name, (unsigned long long)limit);
+}
+
+static void print_settings(Repl *repl) {
+    print_limit("max-memory", repl->options.limits.memory);
+    print_limit("max-steps", repl->options.limits.steps);
+    print_limit("max-depth", repl->options.limits.depth);
+    printf("method %s\ntime %s\ntypes %s\n", repl->method != NULL ? repl->method : "best", repl->time ? "on" : "off",
+           repl->types ? "on" : "off");
+}
+
+static void set_limit(Repl *repl, Setting setting, const char *value) {
+    uint64_t limit = 0;
+    if (strcmp(value, "default") != 0 && !read_number(value, setting == SET_MEMORY, &limit)) {
+        complain_here(repl, "a limit is a positive number (a size may end in K, M or G), or `default`");
+        return;
+    }
+    cotan_limits *limits = &repl->options.limits;
+    if (setting == SET_MEMORY) limits->memory = (size_t)limit;
+    if (setting == SET_STEPS) limits->steps = limit;
+    if (setting == SET_DEPTH) limits->depth = limit;
+    cotan_set_limits(repl->context, limits);
+}
+
+static void set(Repl *repl, char *text) {
+    if (*text == '\0') {
+        print_settings(repl);
+        return;
+    }
+    size_t length = strcspn(text, " \t");
+    char *value = text + length + strspn(text + length, " \t");
+    if (*value != '\0') text[length] = '\0';
+    int i = 0;
+    while (settings[i] != NULL && strcmp(settings[i], text) != 0) i++;
+    switch ((Setting)i) {
+    case SET_MEMORY:
+    case SET_STEPS:
+    case SET_DEPTH: set_limit(repl, (Setting)i, value); return;
+    case SET_METHOD: method(repl, value); return;
+    case SET_TIME: set_flag(repl, &repl->time, value); return;
+    case SET_TYPES: set_flag(repl, &repl->types, value); return;
+    case SETTING_COUNT: complain_here(repl, "there is no such setting; :set alone lists them"); return;
+    }
+}
+
+/* ---- the rest ---- */
+
+static void explain(Repl *repl, char *code) {
+    if (!print_explanation(code)) complain_here(repl, "there is no such error code; codes look like E0301");
+}
+
+static void quit(Repl *repl, char *nothing) {
+    (void)nothing;
+    repl->done = true;
+}
+
+static void help(Repl *repl, char *nothing);
+
+const ReplCommand repl_commands[] = {
+    {"type", "EXPR", "the type of an expression", type},
+    {"load", "[FILE]", "read a program in place of the present one", load_file},
+    {"reload", NULL, "read it again, and behind it the definitions typed here", reload},
+    {"grad", "F POINT", "value and gradient of a function at a point", grad},
+    {"jacobian", "F POINT", "value and Jacobian", jacobian},
+    {"print", "EXPR", "a value; of a String, its characters", print},
+    {"core", "NAME", "what a function means, in Core", core},
+    {"names", "[PREFIX]", "what the program defines; or names in scope that begin so", names},
+    {"browse", "[PREFIX]", "the same", names},
+    {"method", "[NAME]", "how gradients are made", method},
+    {"time", "[on|off]", "after each value: seconds, steps, memory", time_},
+    {"set", "[NAME VALUE]", "settings", set},
+    {"explain", "CODE", "an error code, such as E0301", explain},
+    {"help", NULL, "this", help},
+    {"quit", NULL, "leave, as Ctrl-D does", quit},
+};
+const size_t repl_command_count = sizeof repl_commands / sizeof *repl_commands;
+
+static void help(Repl *repl, char *nothing) {
+    (void)repl, (void)nothing;
+    printf("EXPR                  evaluate; the value is then called `it`\n"
+           "f x = …               define; also data, class, instance, import, …\n");
+    for (size_t i = 0; i < repl_command_count; i++) {
+        const ReplCommand *command = &repl_commands[i];
+        char left[40];
+        snprintf(left, sizeof left, ":%s %s", command->name, command->argument != NULL ? command->argument : "");
+        printf("%-20s  %s\n", left, command->what);
+    }
+    printf(":{ … :}               lines that belong together\n"
+           "\nCommands may be shortened: :t, :l, :r, :g, :q. An input goes on while a bracket is open, behind `=` and "
+           "the like,\n"
+           "and behind `where`, `of`, `do` and `let` until an empty line.\n");
+}
+
+static const ReplCommand *find(const char *name, size_t length) {
+    for (size_t i = 0; i < repl_command_count && length > 0; i++)
+        if (strncmp(repl_commands[i].name, name, length) == 0) return &repl_commands[i];
+    return NULL;
+}
+
+static void run(Repl *repl, const ReplCommand *command, char *argument) {
+    size_t length = strlen(argument);
+    while (length > 0 && strchr(" \t\r\n", argument[length - 1]) != NULL) argument[--length] = '\0';
+    char message[120];
+    bool needs = command->argument != NULL && command->argument[0] != '[';
+    if (needs && length == 0)
+        snprintf(message, sizeof message, "something is missing: :%s %s", command->name, command->argument);
+    else if (command->argument == NULL && length > 0)
+        snprintf(message, sizeof message, ":%s takes nothing", command->name);
+    else {
+        command->run(repl, argument);
+        return;
+    }
+    complain_here(repl, message);
+}
+
+void repl_command(Repl *repl, const char *text) {
+    size_t length = strcspn(text + 1, " \t\r\n");
+    const ReplCommand *command = find(text[1] == '?' && length == 1 ? "help" : text + 1, length);
+    if (command == NULL) {
+        complain_here(repl, "there is no such command; :help lists them");
+        return;
+    }
+    const char *argument = text + 1 + length;
+    char *copy = strdup(argument + strspn(argument, " \t"));
+    if (copy == NULL) return;
+    run(repl, command, copy);
+    free(copy);
+}
