@@ -12,8 +12,15 @@ typedef struct CtChunk {
     size_t size; /* of the bytes behind this header */
 } CtChunk;
 
+/* Memory that was given back, written into itself. */
+typedef struct CtSpare {
+    struct CtSpare *next;
+    size_t size;
+} CtSpare;
+
 struct CtArena {
     CtChunk *chunks;
+    CtSpare *spare;
     char *free, *end; /* what is left of the newest small chunk */
     size_t bytes, limit;
     jmp_buf *handler;
@@ -62,6 +69,28 @@ static void *chunk_new(CtArena *arena, size_t size) {
     return (void *)((start + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
 }
 
+/* Where small things go next: what was given back, or a new chunk. */
+static char *next_region(CtArena *arena, size_t *size) {
+    CtSpare *spare = arena->spare;
+    if (spare != NULL) {
+        arena->spare = spare->next;
+        *size = spare->size;
+        return memset(spare, 0, *size);
+    }
+    *size = arena->bytes / 4;
+    if (*size < CHUNK_MIN) *size = CHUNK_MIN;
+    if (*size > CHUNK_MAX) *size = CHUNK_MAX;
+    return chunk_new(arena, *size);
+}
+
+void ct_give_back(CtArena *arena, void *memory, size_t bytes) {
+    bytes &= ~(size_t)(ALIGNMENT - 1);
+    if (bytes < CHUNK_MIN) return;
+    CtSpare *spare = memory;
+    *spare = (CtSpare){arena->spare, bytes};
+    arena->spare = spare;
+}
+
 void *ct_alloc(CtArena *arena, size_t bytes) {
     if (bytes > SIZE_MAX - ALIGNMENT) out_of_memory(arena);
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -71,10 +100,8 @@ void *ct_alloc(CtArena *arena, size_t bytes) {
         return result;
     }
     if (bytes > CHUNK_MIN / 4) return chunk_new(arena, bytes);
-    size_t size = arena->bytes / 4;
-    if (size < CHUNK_MIN) size = CHUNK_MIN;
-    if (size > CHUNK_MAX) size = CHUNK_MAX;
-    char *start = chunk_new(arena, size);
+    size_t size;
+    char *start = next_region(arena, &size);
     arena->free = start + bytes;
     arena->end = start + size;
     return start;

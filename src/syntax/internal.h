@@ -143,8 +143,8 @@ typedef struct CtList {
 typedef struct CtParser {
     CtContext *context;
     uint32_t source;
-    const CtToken *tokens;
-    uint32_t token_count;
+    CtToken *tokens;
+    uint32_t token_count, token_room;
     uint32_t at;             /* the next token written */
     CtTokenKind kind;        /* what the parser sees next: its kind, or one that layout made before it */
     bool fresh;              /* the token is first on its line and layout has not dealt with that */

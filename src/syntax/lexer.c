@@ -475,7 +475,7 @@ CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short) {
     const CtSource *text = &context->sources.items[source];
     CtLexer lexer = {.context = context, .source = source, .text = text->text, .length = (uint32_t)text->length};
     lexer.scratch = ct_text(arena);
-    enum { BYTES_A_TOKEN = 4 }; /* a guess; the vector grows where it is wrong */
+    enum { BYTES_A_TOKEN = 3 }; /* a guess; the vector grows where it is wrong */
     lexer.tokens.capacity = lexer.length / BYTES_A_TOKEN + 16;
     lexer.tokens.items = CT_NEW_ARRAY(arena, CtToken, lexer.tokens.capacity);
     if (lexer.length >= 3 && memcmp(lexer.text, "\xEF\xBB\xBF", 3) == 0) { /* a byte order mark */

@@ -19,6 +19,7 @@ void *ct_list_slot(CtParser *p, CtList *list) {
         size_t larger = p->stack_size == 0 ? 4096 : p->stack_size * 2;
         char *moved = ct_alloc(p->context->arena, larger);
         if (p->stack_top > 0) memcpy(moved, p->stack, p->stack_top);
+        if (p->stack_size > 0) ct_give_back(p->context->arena, p->stack, p->stack_size);
         p->stack = moved;
         p->stack_size = larger;
     }
@@ -302,6 +303,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
     CtTokens tokens = ct_lex(context, source, &cut_short);
     p->tokens = tokens.items;
     p->token_count = tokens.count;
+    p->token_room = tokens.capacity;
     if (cut_short) p->last_error = tokens.count - 1;
     p->fresh = true;
     p->word_as = ct_intern_text(&context->symbols, "as");
@@ -309,6 +311,12 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
     p->word_qualified = ct_intern_text(&context->symbols, "qualified");
     ct_settle(p);
     return true;
+}
+
+/* The tree holds no tokens, and all lists have ended. */
+static void parser_end(CtParser *p) {
+    ct_give_back(p->context->arena, p->tokens, p->token_room * sizeof *p->tokens);
+    if (p->stack_size > 0) ct_give_back(p->context->arena, p->stack, p->stack_size);
 }
 
 /* Stands at the next declaration of the innermost block: behind a `;`, or at a line that begins no deeper. */
@@ -433,6 +441,7 @@ CtModule *ct_parse_module(CtContext *context, uint32_t source) {
     ct_parse_guarded(p, module_header, &header);
     ct_list_end(p, &header);
     top_decls(p, &module->decls);
+    parser_end(p);
     return module;
 }
 

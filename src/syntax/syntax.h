@@ -67,10 +67,16 @@ typedef enum CtLitKind { LIT_INT, LIT_FRACTION, LIT_CHAR, LIT_STRING } CtLitKind
 
 typedef struct CtLit {
     CtLitKind kind;
-    int64_t integer;  /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
-    double fraction;  /* FRACTION, and INT as a double */
-    const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
-    size_t text_length;
+    union {
+        struct {
+            int64_t integer; /* INT; CHAR: the code point. INT literals past 2^63-1 are an error, 2^63 only under `-` */
+            double fraction; /* FRACTION, and INT as a double */
+        };
+        struct {
+            const char *text; /* STRING: UTF-8, escapes resolved, may hold NULs */
+            size_t text_length;
+        };
+    };
 } CtLit;
 
 /* ---- patterns ---- */
@@ -91,12 +97,14 @@ typedef enum CtPatKind {
 struct CtPat {
     CtPatKind kind;
     CtSpan span;
-    CtName name; /* VAR, AS: the variable; CON, RECORD: the constructor */
-    CtLit lit;   /* LIT; a negative literal is stored negated */
+    union {
+        CtName name;       /* VAR, AS: the variable; CON, RECORD: the constructor */
+        CtLit lit;         /* LIT; a negative literal is stored negated */
+        CtTypeExpr *annot; /* ANNOT */
+    };
     CtPat **parts;
+    CtName *fields; /* RECORD: field names; CHAIN: the part_count - 1 operators */
     uint32_t part_count;
-    CtName *fields;    /* RECORD: field names; CHAIN: the part_count - 1 operators */
-    CtTypeExpr *annot; /* ANNOT */
     /* inference */
     struct CtTy *type;
     struct CtDataCon *con;   /* CON, RECORD */
@@ -169,28 +177,39 @@ struct CtStmt {
     CtSpan span;
 };
 
+/* Programs hold many of these: what only some kinds have shares its place. */
 struct CtExpr {
     CtExprKind kind;
     bool parenthesised; /* written in parentheses: fixity resolution must not look inside */
     CtSpan span;
-    CtName name; /* VAR, CON */
-    CtLit lit;
-    CtExpr **parts;
     uint32_t part_count;
-    uint32_t tuple_size;
-    CtPat **pats; /* LAM */
-    uint32_t pat_count;
-    CtAlt *alts; /* CASE */
-    uint32_t alt_count;
-    CtDecls decls; /* LET */
-    CtStmt *stmts; /* COMPREHENSION, DO */
-    uint32_t stmt_count;
-    CtName *fields;    /* RECORD, UPDATE: names beside parts[1..] */
-    CtQualType *annot; /* ANNOT */
-    /* CHAIN: operands, operators and prefix minuses as they stand */
-    struct CtChainItem *chain;
-    uint32_t chain_count;
+    CtExpr **parts;
+    union {
+        CtName name;   /* VAR, CON */
+        CtLit lit;     /* LIT */
+        CtDecls decls; /* LET */
+        struct {       /* LAM */
+            CtPat **pats;
+            uint32_t pat_count;
+        };
+        struct { /* CASE */
+            CtAlt *alts;
+            uint32_t alt_count;
+        };
+        struct { /* COMPREHENSION, DO */
+            CtStmt *stmts;
+            uint32_t stmt_count;
+        };
+        struct { /* CHAIN: operands, operators and prefix minuses as they stand */
+            struct CtChainItem *chain;
+            uint32_t chain_count;
+        };
+        CtName *fields;      /* RECORD, UPDATE: names beside parts[1..] */
+        CtQualType *annot;   /* ANNOT */
+        uint32_t tuple_size; /* TUPLE_CON */
+    };
     /* inference */
+    uint32_t inst_count;
     struct CtTy *type;
     struct CtEntity *entity; /* VAR: what the name means. Forms with a hidden function: LIT_INT fromInt, LIT_FRACTION
                                 fromDouble, NEG negate, RANGE enumFrom, enumFromThen, enumFromTo, enumFromThenTo */
@@ -198,7 +217,6 @@ struct CtExpr {
     struct CtTy **inst;      /* the types at which the scheme's variables are used, in their order (for a CON: those of
                                 its type). NULL inside the recursive group that defines the entity: the group's own
                                 instance */
-    uint32_t inst_count;
 };
 
 /* One item of an operator chain: an operand, an infix operator, or a prefix minus. */

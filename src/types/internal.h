@@ -91,7 +91,7 @@ struct CtTypes {
     CtBindInfo *top_user; /* the top-level binding being inferred */
 
     /* types */
-    uint32_t level, next_id;
+    uint32_t level;
     CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */

@@ -28,7 +28,6 @@ CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
 
 CtTy *ct_ty_meta(CtTypes *types, uint32_t arity) {
     CtTy *type = new_type(types, TY_META);
-    type->id = types->next_id++;
     type->level = types->level;
     type->arity = arity;
     type->has_var = true;
@@ -38,7 +37,6 @@ CtTy *ct_ty_meta(CtTypes *types, uint32_t arity) {
 
 CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity) {
     CtTy *type = new_type(types, TY_GENERIC);
-    type->id = types->next_id++;
     type->level = types->level;
     type->arity = arity;
     type->has_var = true;

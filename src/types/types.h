@@ -20,17 +20,22 @@ typedef enum CtTyKind {
 
 typedef struct CtTy {
     CtTyKind kind;
-    struct CtTy *link;      /* META, once found */
-    struct CtTyCon *con;    /* CON */
-    struct CtTy *fun, *arg; /* APP */
-    CtSym name;             /* GENERIC: as the user wrote it, or made: a, b, … */
-    uint32_t id;            /* META, GENERIC: unique */
-    uint32_t level;         /* META: the let-depth, for generalisation */
-    struct CtPred *preds;   /* META, GENERIC: the classes it must have */
-    uint32_t arity;         /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
-    bool has_var;           /* a META or GENERIC was inside when it was made; false: ground, shared freely */
-    bool made;              /* GENERIC: the name is ours, not the user's */
-    bool is_error;          /* CON: the type of what has failed already; agrees with every type */
+    bool has_var;  /* a META or GENERIC was inside when it was made; false: ground, shared freely */
+    bool made;     /* GENERIC: the name is ours, not the user's */
+    bool is_error; /* CON: the type of what has failed already; agrees with every type */
+    union {
+        struct CtTyCon *con; /* CON */
+        struct {             /* APP */
+            struct CtTy *fun, *arg;
+        };
+        struct {                  /* META, GENERIC */
+            struct CtTy *link;    /* META, once found; GENERIC while another type is put in its place */
+            struct CtPred *preds; /* the classes it must have */
+            CtSym name;           /* GENERIC: as the user wrote it, or made: a, b, … */
+            uint32_t level;       /* META: the let-depth, for generalisation */
+            uint32_t arity;       /* arguments it takes: 0 for a type, 1 for a constructor such as Array */
+        };
+    };
 } CtTy;
 
 typedef struct CtPred { /* one class constraint on a type variable */

@@ -342,14 +342,14 @@ static void check_expression(CtExpr *expr, uint32_t *count) {
     for (uint32_t i = 0; i < expr->inst_count; i++) settled(expr->inst[i]);
     for (uint32_t i = 0; i < expr->part_count; i++)
         if (expr->parts[i]) check_expression(expr->parts[i], count);
-    for (uint32_t i = 0; i < expr->pat_count; i++) check_pattern(expr->pats[i]);
-    for (uint32_t i = 0; i < expr->alt_count; i++) {
+    for (uint32_t i = 0; expr->kind == EXPR_LAM && i < expr->pat_count; i++) check_pattern(expr->pats[i]);
+    for (uint32_t i = 0; expr->kind == EXPR_CASE && i < expr->alt_count; i++) {
         check_pattern(expr->alts[i].pat);
         for (uint32_t j = 0; j < expr->alts[i].rhs.guarded_count; j++)
             check_expression(expr->alts[i].rhs.guarded[j].body, count);
         check_group(&expr->alts[i].rhs.where, count);
     }
-    check_group(&expr->decls, count);
+    if (expr->kind == EXPR_LET) check_group(&expr->decls, count);
 }
 
 static void check_binding(CtBinding *binding, uint32_t *count) {
