@@ -64,6 +64,7 @@ all_tests() {
     # shellcheck disable=SC2086
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
+    run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
 }
 

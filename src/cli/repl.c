@@ -143,8 +143,8 @@ int repl_load(Repl *repl, const char *file) {
     return load_program(repl);
 }
 
-void repl_reload(Repl *repl) {
-    if (load_program(repl) != EXIT_DONE) return;
+bool repl_reload(Repl *repl) {
+    if (load_program(repl) != EXIT_DONE) return false;
     char **old = repl->definitions;
     size_t count = repl->definition_count;
     repl->definitions = NULL;
@@ -162,6 +162,7 @@ void repl_reload(Repl *repl) {
         free(old[i]);
     }
     free(old);
+    return true;
 }
 
 /* ---- what is typed ---- */
@@ -253,16 +254,13 @@ static bool wants_more(Repl *repl, Input *input, const char *line) {
     bool empty = repl_is_blank(line);
     switch (repl_scan(input->text)) {
     case SCAN_BRACKET: return true;
-    case SCAN_BLOCK: input->block = true; return true;
+    case SCAN_BLOCK: input->block = true; return !empty;
     case SCAN_MORE: return !empty;
     case SCAN_WHOLE: break;
     }
     if (input->block) return !empty;
-    if (input->awaiting == 0 && strchr(input->text, '\n') == NULL) {
-        input->awaiting = awaited(repl, input->text);
-        return input->awaiting > 0;
-    }
-    return false;
+    input->awaiting = empty ? 0 : awaited(repl, input->text);
+    return input->awaiting > 0;
 }
 
 /* Whether a line is the definition that the signature in `input` waits for. */

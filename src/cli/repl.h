@@ -26,8 +26,8 @@ typedef struct Repl {
 /* Reads a program (NULL: none) in place of the present one. EXIT_DONE, or a status and the reason said; the program is
  * empty then. */
 int repl_load(Repl *repl, const char *file);
-/* The same file again, and behind it the definitions that were typed. */
-void repl_reload(Repl *repl);
+/* The same file again, and behind it the definitions that were typed. False when the file is not sound. */
+bool repl_reload(Repl *repl);
 /* What was typed: a definition, which is kept, or an expression, whose value is printed. */
 void repl_enter(Repl *repl, const char *text);
 /* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
@@ -62,7 +62,7 @@ typedef enum Scan {
 Scan repl_scan(const char *text);
 /* Whether nothing is there but blanks and comments. */
 bool repl_is_blank(const char *text);
-/* The length of the name that a signature at the start is for (f :: …), 0 when it is none. */
+/* The length of the name that a text is the signature of (f :: …), 0 when it is none, or more. */
 size_t repl_signature(const char *text);
 /* The next operand, and *text behind it: a word, a number, or what brackets hold. False at the end. */
 bool repl_operand(const char **text, const char **start, size_t *length);

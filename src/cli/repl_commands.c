@@ -89,7 +89,8 @@ static void load_file(Repl *repl, char *file) {
 
 static void reload(Repl *repl, char *nothing) {
     (void)nothing;
-    repl_reload(repl);
+    bool loaded = repl_reload(repl);
+    if (loaded && repl->terminal && repl->file != NULL) printf("%s is loaded\n", repl->file);
 }
 
 static void core(Repl *repl, char *name) {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <histedit.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -87,11 +88,19 @@ static char *prompt(EditLine *edit) {
     return line_of(edit)->more ? next : first;
 }
 
-/* Ctrl-C is a key while a line is typed: there is no signal that could come too early or too late. */
+/* Ctrl-C and Ctrl-Z are keys while a line is typed: there is no signal that could come too early or too late. */
 static unsigned char on_interrupt(EditLine *edit, int key) {
     (void)key;
     line_of(edit)->interrupted = true;
     return CC_EOF;
+}
+
+static unsigned char on_suspend(EditLine *edit, int key) {
+    (void)key;
+    el_set(edit, EL_PREP_TERM, 0);
+    raise(SIGTSTP);
+    el_set(edit, EL_PREP_TERM, 1);
+    return CC_REDISPLAY;
 }
 
 static size_t common_prefix(char **list, size_t count) {
@@ -160,11 +169,13 @@ static void set_keys(Line *line) {
     EditLine *edit = line->edit;
     el_set(edit, EL_ADDFN, "cotan-complete", "complete a name", on_tab);
     el_set(edit, EL_ADDFN, "cotan-interrupt", "drop the line", on_interrupt);
+    el_set(edit, EL_ADDFN, "cotan-suspend", "leave for the shell", on_suspend);
+    el_set(edit, EL_BIND, "^Z", "cotan-suspend", NULL);
     el_set(edit, EL_BIND, "^I", "cotan-complete", NULL);
     el_set(edit, EL_BIND, "^C", "cotan-interrupt", NULL);
     el_set(edit, EL_BIND, "^D", "em-delete-or-list", NULL);
     el_set(edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
-    el_set(edit, EL_SETTY, "-d", "intr=", NULL);
+    el_set(edit, EL_SETTY, "-d", "-isig", NULL);
 }
 
 Line *line_open(Repl *repl) {

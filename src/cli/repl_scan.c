@@ -105,7 +105,10 @@ size_t repl_signature(const char *text) {
     } else if (!(islower((unsigned char)*text) || *text == '_')) {
         return 0;
     }
-    return next(&s) && s.length == 2 && strncmp(s.token, "::", 2) == 0 ? length : 0;
+    if (!next(&s) || s.length != 2 || strncmp(s.token, "::", 2) != 0) return 0;
+    while (next(&s)) /* alone: no definition stands behind it */
+        if (s.length == 1 && (*s.token == '=' || *s.token == ';')) return 0;
+    return length;
 }
 
 /* A word with its qualifiers, or a number with its fraction and exponent. */

@@ -358,11 +358,9 @@ static void hide_names(Resolver *r, const CtDecl *decl) {
     for (uint32_t i = 0; i < decl->name_count; i++) hide(r, decl->names[i].text);
 }
 
-/* Brings a block's names and fixities into scope: first the names, then what is declared of them. */
-static void enter_decls(Resolver *r, CtDecls *decls) {
-    CtMap seen = {0};
+static void hide_defined(Resolver *r, const CtDecls *decls) {
     for (uint32_t i = 0; i < decls->count; i++) {
-        CtDecl *decl = &decls->items[i];
+        const CtDecl *decl = &decls->items[i];
         if (decl->kind == DECL_BINDING && decl->binding->pat != NULL) hide_bound(r, decl->binding->pat);
         if (decl->kind == DECL_BINDING && decl->binding->pat == NULL) hide(r, decl->binding->name.text);
         if (decl->kind == DECL_PRIMITIVE) hide_names(r, decl);
@@ -370,12 +368,22 @@ static void enter_decls(Resolver *r, CtDecls *decls) {
         for (uint32_t j = 0; decl->kind == DECL_CLASS && j < decl->body.count; j++)
             if (decl->body.items[j].kind == DECL_SIGNATURE) hide_names(r, &decl->body.items[j]);
     }
+}
+
+static void declare_all(Resolver *r, const CtDecls *decls) {
+    CtMap seen = {0};
     for (uint32_t i = 0; i < decls->count; i++) {
         const CtDecl *decl = &decls->items[i];
         if (decl->kind == DECL_FIXITY) declare(r, decl, &seen);
         for (uint32_t j = 0; decl->kind == DECL_CLASS && j < decl->body.count; j++)
             if (decl->body.items[j].kind == DECL_FIXITY) declare(r, &decl->body.items[j], &seen);
     }
+}
+
+/* Brings a block's names and fixities into scope: first the names, then what is declared of them. */
+static void enter_decls(Resolver *r, const CtDecls *decls) {
+    hide_defined(r, decls);
+    declare_all(r, decls);
 }
 
 static void resolve_binding(Resolver *r, CtBinding *binding) {
@@ -408,7 +416,10 @@ static Resolver resolver(CtContext *context, CtFixities *fixities) {
 
 void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module) {
     Resolver r = resolver(context, fixities);
-    resolve_decls(&r, &module->decls); /* its scope is not left: later modules see it */
+    /* At a prompt a fixity stands before the definition or after it, and a new definition keeps it. */
+    if (!module->continues) hide_defined(&r, &module->decls);
+    declare_all(&r, &module->decls);
+    resolve_bindings(&r, &module->decls); /* its scope is not left: later modules see it */
 }
 
 void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr) {

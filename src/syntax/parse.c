@@ -108,6 +108,7 @@ static const char *found(CtParser *p) {
     const CtToken *token = ct_token(p);
     CtTokenKind kind = (CtTokenKind)token->kind;
     const char *what = NULL;
+    if (kind == TOKEN_END && p->context->sources.items[p->source].name[0] == '<') return "the end of the input";
     if (kind == TOKEN_VARID) what = "the name";
     if (kind == TOKEN_CONID) what = "the constructor";
     if (kind == TOKEN_VARSYM || kind == TOKEN_CONSYM) what = "the operator";
