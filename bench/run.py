@@ -9,12 +9,16 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+
+from generate import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COTAN = os.path.join(HERE, "..", "build", "cotan")
 PROGRAM = os.path.join(HERE, "loop.cot")
 RUNS = 5
+SIZES = [2500, 5000, 10000, 20000, 40000, 80000]
 GRADIENTS = [("f6", "0.9"), ("poly", "0.9"), ("tree", "0.9"), ("folded", "0.9")]
 
 
@@ -36,7 +40,32 @@ def measure(*args):
     return statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs), runs[0][2]
 
 
+def checking():
+    """How fast programs are read and type-checked, by size: user and system time of one core, the prelude's set apart."""
+    def check(lines):
+        with tempfile.NamedTemporaryFile("w", suffix=".cot") as file:
+            file.write(program(lines) if lines else "main = 0\n")
+            file.flush()
+            runs = []
+            for _ in range(RUNS):
+                pid = os.posix_spawn(COTAN, [COTAN, "check", file.name], os.environ,
+                                     file_actions=[(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)])
+                _, status, usage = os.wait4(pid, 0)
+                if status != 0:
+                    sys.exit(f"a generated program of {lines} lines does not check")
+                runs.append(usage.ru_utime + usage.ru_stime)
+            return statistics.median(runs)
+
+    prelude = check(0)
+    print(f"\nchecking generated programs (the prelude alone takes {prelude:.3f} s)")
+    print(f"{'lines':>8} {'seconds':>9} {'lines/s':>10} {'net of the prelude':>19}")
+    for lines in SIZES:
+        seconds = check(lines)
+        print(f"{lines:8,} {seconds:9.3f} {lines / seconds:10,.0f} {lines / max(seconds - prelude, 1e-9):19,.0f}")
+
+
 def main():
+    checking()
     empty, _, _ = measure("run", PROGRAM, "loop", "--args", "[1, 1, 1]")
     print(f"medians of {RUNS} runs; an empty program takes {empty:.3f} s\n")
 
