@@ -31,7 +31,7 @@ static void make_list(CtTypes *types) {
 
 CtTypes *ct_types_new(CtContext *context) {
     static const char *const hidden[] = {
-        "fromInt", "fromDouble", "negate", "==", "enumFrom", "enumFromThen", "enumFromTo", "enumFromThenTo"};
+        "fromInt", "fromDouble", "negate", "==", "enumFrom", "enumFromThen", "enumFromTo", "enumFromThenTo", ">>=", "fail"};
     CtTypes *types = CT_NEW(context->arena, CtTypes);
     types->context = context;
     types->arena = context->arena;

@@ -320,8 +320,8 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     case EXPR_COMPREHENSION: return check_comprehension(types, expr, expected, why);
     case EXPR_RECORD: ct_check_record(types, expr, type, why); return NULL;
     case EXPR_UPDATE: ct_check_update(types, expr, type, why); return NULL;
-    case EXPR_DO: ct_report_unsupported(types, expr->span, "`do`"); return NULL;
-    case EXPR_CHAIN: return NULL; /* gone since fixity resolution */
+    case EXPR_DO:                 /* gone since names were resolved */
+    case EXPR_CHAIN: return NULL; /* and this since fixities were */
     }
     return NULL;
 }

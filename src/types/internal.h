@@ -16,6 +16,9 @@ typedef enum CtHidden {
     HIDDEN_ENUM_FROM_THEN,
     HIDDEN_ENUM_FROM_TO,
     HIDDEN_ENUM_FROM_THEN_TO,
+    HIDDEN_BIND,
+    HIDDEN_FAIL,
+    HIDDEN_COUNT,
 } CtHidden;
 
 /* A declaration group while its names are resolved: a let, a where, or the top level. */
@@ -69,7 +72,7 @@ struct CtTypes {
     CtScope *kept_own;          /* as ct_scope_keep left them */
     CtMap kept_qualified;
     CtMap interfaces;           /* CtSym of a module -> CtScope of what it exports */
-    CtSym hidden[8];
+    CtSym hidden[HIDDEN_COUNT];
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
     CtTy *error;
@@ -172,6 +175,10 @@ void ct_resolve_class_bodies(CtTypes *types);
 void ct_infer_class_bodies(CtTypes *types);
 CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
                             CtSpan span);
+
+/* ---- do.c ---- */
+/* Rewrites a `do` in place. */
+void ct_expand_do(CtTypes *types, CtExpr *expr);
 
 /* ---- resolve.c, groups.c ---- */
 CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name);

@@ -281,8 +281,10 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
         for (uint32_t i = 0; i < expr->stmt_count; i++) resolve_stmt(types, &expr->stmts[i]);
         return expr->parts[0];
     case EXPR_LIT:
-    case EXPR_TUPLE_CON:
-    case EXPR_DO: /* refused later */ return NULL;
+    case EXPR_TUPLE_CON: return NULL;
+    case EXPR_DO:
+        ct_expand_do(types, expr);
+        return expr->kind == EXPR_DO ? NULL : expr;
     case EXPR_APP:
     case EXPR_NEG:
     case EXPR_IF:

@@ -1,0 +1,135 @@
+/* The statements of `do` as applications of >>= (Haskell 98 §3.14), before their names are resolved.
+ *
+ * There is one difference: a statement whose value is not used is bound by >>=, too, not by >>. Arguments are evaluated
+ * before a call, so that `do { tick; loop }` would run ahead of itself; behind a λ it waits.
+ */
+#include "types/internal.h"
+
+typedef struct Do {
+    CtTypes *types;
+    CtSpan keyword;
+} Do;
+
+static CtExpr *node(Do *d, CtExprKind kind, CtSpan span, uint32_t count) {
+    CtExpr *expr = CT_NEW(d->types->arena, CtExpr);
+    expr->kind = kind;
+    expr->span = span;
+    expr->part_count = count;
+    if (count) expr->parts = CT_NEW_ARRAY(d->types->arena, CtExpr *, count);
+    return expr;
+}
+
+static CtPat *pattern(Do *d, CtPatKind kind, CtSpan span) {
+    CtPat *pat = CT_NEW(d->types->arena, CtPat);
+    pat->kind = kind;
+    pat->span = span;
+    return pat;
+}
+
+static CtName name(Do *d, const char *text, CtSpan span) {
+    return (CtName){NULL, ct_intern_text(&d->types->context->symbols, text), span};
+}
+
+/* The library's function; messages call it `do`. */
+static CtExpr *hidden(Do *d, CtHidden function) {
+    CtExpr *expr = node(d, EXPR_VAR, d->keyword, 0);
+    expr->name = name(d, "do", d->keyword);
+    expr->entity = ct_hidden(d->types, function, d->keyword);
+    return expr;
+}
+
+static bool may_fail(Do *d, const CtPat *pat) {
+    switch (pat->kind) {
+    case PAT_LIT:
+    case PAT_LIST: return true;
+    case PAT_CON:
+    case PAT_RECORD: {
+        const CtDataCon *con = ct_find(d->types, SPACE_CON, pat->name);
+        if (con && con->tycon->con_count != 1) return true;
+        break;
+    }
+    case PAT_WILD:
+    case PAT_VAR:
+    case PAT_AS:
+    case PAT_TUPLE:
+    case PAT_ANNOT:
+    case PAT_CHAIN: break;
+    }
+    for (uint32_t i = 0; i < pat->part_count; i++)
+        if (may_fail(d, pat->parts[i])) return true;
+    return false;
+}
+
+static CtExpr *lambda(Do *d, CtPat *pat, CtExpr *body) {
+    CtExpr *expr = node(d, EXPR_LAM, body->span, 1);
+    expr->pats = CT_NEW(d->types->arena, CtPat *);
+    expr->pats[0] = pat;
+    expr->pat_count = 1;
+    expr->parts[0] = body;
+    return expr;
+}
+
+static CtAlt alternative(Do *d, CtPat *pat, CtExpr *body) {
+    CtAlt alt = {.pat = pat, .span = body->span};
+    alt.rhs.guarded = CT_NEW(d->types->arena, CtGuarded);
+    *alt.rhs.guarded = (CtGuarded){.body = body, .span = body->span};
+    alt.rhs.guarded_count = 1;
+    return alt;
+}
+
+/* fail "…", which says where */
+static CtExpr *failure(Do *d, const CtPat *pat) {
+    CtContext *context = d->types->context;
+    uint32_t line, column;
+    ct_source_position(context, pat->span.source, pat->span.start, &line, &column);
+    const char *file = context->sources.items[pat->span.source].name;
+    CtExpr *text = node(d, EXPR_LIT, pat->span, 0), *call = node(d, EXPR_APP, pat->span, 2);
+    text->lit.kind = LIT_STRING;
+    text->lit.text = ct_format(d->types->arena, "%s:%u:%u: a pattern of `do` does not match", file, line, column);
+    text->lit.text_length = strlen(text->lit.text);
+    call->parts[0] = hidden(d, HIDDEN_FAIL);
+    call->parts[1] = text;
+    return call;
+}
+
+/* \x -> case x of { pat -> rest; _ -> fail … }, or just \pat -> rest. The variable's name is none that can be written. */
+static CtExpr *continuation(Do *d, CtPat *pat, CtExpr *rest) {
+    if (!may_fail(d, pat)) return lambda(d, pat, rest);
+    CtName bound = name(d, "bound value", pat->span);
+    CtPat *variable = pattern(d, PAT_VAR, pat->span);
+    variable->name = bound;
+    CtExpr *match = node(d, EXPR_CASE, rest->span, 1);
+    match->parts[0] = node(d, EXPR_VAR, pat->span, 0);
+    match->parts[0]->name = bound;
+    match->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, 2);
+    match->alt_count = 2;
+    match->alts[0] = alternative(d, pat, rest);
+    match->alts[1] = alternative(d, pattern(d, PAT_WILD, pat->span), failure(d, pat));
+    return lambda(d, variable, match);
+}
+
+static CtExpr *before(Do *d, CtStmt *stmt, CtExpr *rest) {
+    if (stmt->kind == STMT_LET) {
+        CtExpr *let = node(d, EXPR_LET, ct_span_join(stmt->span, rest->span), 1);
+        let->decls = stmt->decls;
+        let->parts[0] = rest;
+        return let;
+    }
+    CtPat *pat = stmt->kind == STMT_BIND ? stmt->pat : pattern(d, PAT_WILD, stmt->span);
+    CtExpr *bind = node(d, EXPR_APP, ct_span_join(stmt->span, rest->span), 3);
+    bind->parts[0] = hidden(d, HIDDEN_BIND);
+    bind->parts[1] = stmt->expr;
+    bind->parts[2] = continuation(d, pat, rest);
+    return bind;
+}
+
+void ct_expand_do(CtTypes *types, CtExpr *expr) {
+    Do d = {.types = types, .keyword = expr->span};
+    d.keyword.end = d.keyword.start + 2;
+    if (expr->stmt_count == 0 || expr->stmts[expr->stmt_count - 1].kind != STMT_EXPR) return; /* the parser has said so */
+    CtExpr *rest = expr->stmts[expr->stmt_count - 1].expr;
+    for (uint32_t i = expr->stmt_count - 1; i > 0; i--) rest = before(&d, &expr->stmts[i - 1], rest);
+    bool parenthesised = expr->parenthesised;
+    *expr = *rest;
+    expr->parenthesised = parenthesised;
+}
