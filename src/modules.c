@@ -8,7 +8,8 @@ enum { DEEPEST = 500 }; /* modules that import each other in a chain */
 /* The last part of the program: itself, or what continues it. */
 static CtUnit *last_part(const CtModules *modules) {
     uint32_t i = modules->units.count;
-    while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues) i--;
+    while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues)
+        i--;
     return modules->units.items[i - 1];
 }
 

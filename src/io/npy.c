@@ -1,5 +1,5 @@
-/* One array in NumPy's .npy format, versions 1.0 to 3.0: a header that is a Python dictionary, then the elements. What is
- * read is checked before it is believed: the shape's product, the bytes that it needs, the type that is wanted. */
+/* One array in NumPy's .npy format, versions 1.0 to 3.0: a header that is a Python dictionary, then the elements. What
+ * is read is checked before it is believed: the shape's product, the bytes that it needs, the type that is wanted. */
 #include <math.h>
 
 #include "io/internal.h"
@@ -48,7 +48,8 @@ static bool natural(Header *h, uint64_t *out) {
     const char *start = h->at;
     uint64_t value = 0;
     for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++)
-        if (__builtin_mul_overflow(value, 10u, &value) || __builtin_add_overflow(value, (uint64_t)(*h->at - '0'), &value))
+        if (__builtin_mul_overflow(value, 10u, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(*h->at - '0'), &value))
             return false;
     *out = value;
     return h->at > start;
@@ -107,9 +108,9 @@ static const struct {
     CtNpyKind kind;
     uint32_t size;
 } element_types[] = {
-    {"<f8", NPY_FLOAT, 8}, {"<f4", NPY_FLOAT, 4}, {"<i8", NPY_INT, 8},      {"<i4", NPY_INT, 4}, {"<i2", NPY_INT, 2},
-    {"|i1", NPY_INT, 1},   {"<u4", NPY_UNSIGNED, 4}, {"<u2", NPY_UNSIGNED, 2}, {"|u1", NPY_UNSIGNED, 1},
-    {"|b1", NPY_BOOL, 1},
+    {"<f8", NPY_FLOAT, 8},    {"<f4", NPY_FLOAT, 4}, {"<i8", NPY_INT, 8},      {"<i4", NPY_INT, 4},
+    {"<i2", NPY_INT, 2},      {"|i1", NPY_INT, 1},   {"<u4", NPY_UNSIGNED, 4}, {"<u2", NPY_UNSIGNED, 2},
+    {"|u1", NPY_UNSIGNED, 1}, {"|b1", NPY_BOOL, 1},
 };
 
 static bool element_type(CtNpy *npy) {
@@ -143,8 +144,9 @@ bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t
     if (!element_type(npy)) {
         CtDiag *diag = ct_error(context, CT_E0611, CT_NO_SPAN, "%s: elements of the type `%.20s` cannot be read", what,
                                 npy->descr);
-        ct_help(context, diag, "save the array as float64, float32, an integer type or bool, little-endian: "
-                               "a.astype('<f8')");
+        ct_help(context, diag,
+                "save the array as float64, float32, an integer type or bool, little-endian: "
+                "a.astype('<f8')");
         return false;
     }
     uint64_t count = 1, needed;

@@ -1,8 +1,8 @@
-/* NumPy's .npz: a zip archive whose members are .npy files. A record is read and written by its fields' names, a tuple as
- * numpy.savez names what has no name, `arr_0`, `arr_1`, …; what is inside those as `mu.0`, `layer.weights`.
+/* NumPy's .npz: a zip archive whose members are .npy files. A record is read and written by its fields' names, a tuple
+ * as numpy.savez names what has no name, `arr_0`, `arr_1`, …; what is inside those as `mu.0`, `layer.weights`.
  *
- * An archive is read whole, into memory of its own, before any value is made: libzip's objects are never held while the arena
- * or a heap is asked for memory.
+ * An archive is read whole, into memory of its own, before any value is made: libzip's objects are never held while the
+ * arena or a heap is asked for memory.
  */
 #include <stdlib.h>
 #include <zip.h>
@@ -124,10 +124,10 @@ typedef struct Name {
 /* PREFIX.part; at the top just `part`, and `arr_0` for what has no name. */
 static Name part_name(const Name *prefix, const char *field, uint32_t index) {
     Name name;
-    int n = prefix->length == 0 && field     ? snprintf(name.text, sizeof name.text, "%s", field)
-            : prefix->length == 0            ? snprintf(name.text, sizeof name.text, "arr_%u", index)
-            : field                          ? snprintf(name.text, sizeof name.text, "%s.%s", prefix->text, field)
-                                             : snprintf(name.text, sizeof name.text, "%s.%u", prefix->text, index);
+    int n = prefix->length == 0 && field ? snprintf(name.text, sizeof name.text, "%s", field)
+            : prefix->length == 0        ? snprintf(name.text, sizeof name.text, "arr_%u", index)
+            : field                      ? snprintf(name.text, sizeof name.text, "%s.%s", prefix->text, field)
+                                         : snprintf(name.text, sizeof name.text, "%s.%u", prefix->text, index);
     name.length = n < 0 ? 0 : (size_t)n < sizeof name.text ? (size_t)n : sizeof name.text - 1;
     return name;
 }
@@ -185,9 +185,9 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
         return false;
     }
     if (!member) {
-        CtDiag *diag = ct_error(r->context, CT_E0601, CT_NO_SPAN, "%s: the archive has no member `%s` for %s",
-                                r->npz->what, name->length == 0 ? "arr_0" : name->text,
-                                ct_io_type_name(type, wanted, sizeof wanted));
+        CtDiag *diag =
+            ct_error(r->context, CT_E0601, CT_NO_SPAN, "%s: the archive has no member `%s` for %s", r->npz->what,
+                     name->length == 0 ? "arr_0" : name->text, ct_io_type_name(type, wanted, sizeof wanted));
         ct_help(r->context, diag, "%s", member_names(r));
         return false;
     }
@@ -198,8 +198,8 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
            ct_npy_value(r->context, r->heap, &npy, type, r->replace, &r->next_leaf, value);
 }
 
-static bool read_parts(Reader *r, CtType *const *types, uint32_t count, CtSym const *names, const Name *prefix, int depth,
-                       CtWord *words) {
+static bool read_parts(Reader *r, CtType *const *types, uint32_t count, CtSym const *names, const Name *prefix,
+                       int depth, CtWord *words) {
     for (uint32_t i = 0; i < count; i++) {
         Name name = part_name(prefix, names ? names[i]->text : NULL, i);
         if (read_part(r, types[i], &name, depth + 1, &words[i])) continue;
@@ -223,8 +223,8 @@ static bool read_part(Reader *r, const CtType *type, const Name *name, int depth
     }
     CtWord *words = CT_NEW_ARRAY(r->context->arena, CtWord, count);
     if (!read_parts(r, types, count, names, name, depth, words)) return false;
-    const CtLayout *layout = type->kind == TYPE_TUPLE ? ct_layout_tuple(r->heap, type)
-                                                      : ct_layout_con(r->heap, &type->data->cons[0]);
+    const CtLayout *layout =
+        type->kind == TYPE_TUPLE ? ct_layout_tuple(r->heap, type) : ct_layout_con(r->heap, &type->data->cons[0]);
     CtFields *fields = layout ? ct_fields_new(r->heap, layout, 0) : NULL;
     if (!fields) {
         for (uint32_t i = 0; i < count; i++) ct_value_release(r->heap, types[i], words[i]);
@@ -246,8 +246,8 @@ bool ct_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtTy
         if (npz->members[i].used) continue;
         char wanted[200];
         ct_value_release(heap, type, *value);
-        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: the member `%.60s` is no part of %s", npz->what, npz->members[i].name,
-                 ct_io_type_name(type, wanted, sizeof wanted));
+        ct_error(context, CT_E0601, CT_NO_SPAN, "%s: the member `%.60s` is no part of %s", npz->what,
+                 npz->members[i].name, ct_io_type_name(type, wanted, sizeof wanted));
         return false;
     }
     return true;
@@ -294,8 +294,8 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
     const char *text = name->length == 0 ? "arr_0" : name->text;
     CtText bytes = ct_text(w->arena);
     if (!ct_npy_has(type)) {
-        ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: `%s` is %s, which has no form in .npy files; write JSON", w->what,
-                 text, ct_io_type_name(type, shown, sizeof shown));
+        ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: `%s` is %s, which has no form in .npy files; write JSON",
+                 w->what, text, ct_io_type_name(type, shown, sizeof shown));
         return false;
     }
     if (!ct_npy_write(&bytes, type, value)) {
@@ -312,7 +312,7 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
         return false;
     }
     zip_set_file_compression(w->zip, (zip_uint64_t)index, ZIP_CM_STORE, 0); /* as numpy.savez does */
-    zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 33, 0);          /* 1980: the same bytes for the same value */
+    zip_file_set_dostime(w->zip, (zip_uint64_t)index, 0, 33, 0); /* 1980: the same bytes for the same value */
     return true;
 }
 

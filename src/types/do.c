@@ -1,5 +1,6 @@
-/* The statements of `do` as applications of >>= (Haskell 98 §3.14), before their names are resolved.
+/* What monads need of the checker: `do`, and `return`.
  *
+ * The statements of `do` become applications of >>= (Haskell 98 §3.14), before their names are resolved.
  * There is one difference: a statement whose value is not used is bound by >>=, too, not by >>. Arguments are evaluated
  * before a call, so that `do { tick; loop }` would run ahead of itself; behind a λ it waits.
  */
@@ -92,7 +93,8 @@ static CtExpr *failure(Do *d, const CtPat *pat) {
     return call;
 }
 
-/* \x -> case x of { pat -> rest; _ -> fail … }, or just \pat -> rest. The variable's name is none that can be written. */
+/* \x -> case x of { pat -> rest; _ -> fail … }, or just \pat -> rest. The variable's name is none that can be written.
+ */
 static CtExpr *continuation(Do *d, CtPat *pat, CtExpr *rest) {
     if (!may_fail(d, pat)) return lambda(d, pat, rest);
     CtName bound = name(d, "bound value", pat->span);
@@ -126,10 +128,46 @@ static CtExpr *before(Do *d, CtStmt *stmt, CtExpr *rest) {
 void ct_expand_do(CtTypes *types, CtExpr *expr) {
     Do d = {.types = types, .keyword = expr->span};
     d.keyword.end = d.keyword.start + 2;
-    if (expr->stmt_count == 0 || expr->stmts[expr->stmt_count - 1].kind != STMT_EXPR) return; /* the parser has said so */
+    if (expr->stmt_count == 0 || expr->stmts[expr->stmt_count - 1].kind != STMT_EXPR)
+        return; /* the parser has said so */
     CtExpr *rest = expr->stmts[expr->stmt_count - 1].expr;
     for (uint32_t i = expr->stmt_count - 1; i > 0; i--) rest = before(&d, &expr->stmts[i - 1], rest);
     bool parenthesised = expr->parenthesised;
     *expr = *rest;
     expr->parenthesised = parenthesised;
+}
+
+/* ---- return ---- */
+
+static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSpan span) {
+    CtBinding *binding = CT_NEW(types->arena, CtBinding);
+    CtExpr *body = CT_NEW(types->arena, CtExpr);
+    body->kind = EXPR_VAR;
+    body->span = span;
+    body->name = (CtName){NULL, value->name, span};
+    body->entity = value;
+    binding->name = (CtName){NULL, bound, span};
+    binding->span = span;
+    binding->clauses = CT_NEW(types->arena, CtClause);
+    binding->clause_count = 1;
+    binding->clauses->span = span;
+    binding->clauses->rhs.guarded = CT_NEW(types->arena, CtGuarded);
+    *binding->clauses->rhs.guarded = (CtGuarded){.body = body, .span = span};
+    binding->clauses->rhs.guarded_count = 1;
+    return binding;
+}
+
+void ct_complete_monads(CtTypes *types) {
+    CtSymbols *symbols = &types->context->symbols;
+    CtSym return_ = ct_intern_text(symbols, "return");
+    const CtClass *monad = ct_library(types, SPACE_CLASS, ct_intern_text(symbols, "Monad"));
+    const CtClass *applicative = ct_library(types, SPACE_CLASS, ct_intern_text(symbols, "Applicative"));
+    CtEntity *pure = ct_library(types, SPACE_VALUE, ct_intern_text(symbols, "pure"));
+    for (uint32_t i = 0; monad && applicative && pure && i < types->new_instances.count; i++) {
+        CtInstance *instance = types->new_instances.items[i];
+        if (instance->class_ != monad || !ct_instance_find(applicative, instance->tycon)) continue;
+        for (uint32_t j = 0; j < monad->method_count; j++)
+            if (monad->methods[j]->name == return_ && !instance->methods[j])
+                instance->methods[j] = constant(types, return_, pure, instance->span);
+    }
 }

@@ -1,11 +1,11 @@
-/* Imports and exports (Haskell 98 §5.2, 5.3). A module's interface is the scope of what it exports; an import adds to the
- * scope of imported names, and to the scope of its qualifier. Instances are not named: they are everywhere. */
+/* Imports and exports (Haskell 98 §5.2, 5.3). A module's interface is the scope of what it exports; an import adds to
+ * the scope of imported names, and to the scope of its qualifier. Instances are not named: they are everywhere. */
 #include "types/internal.h"
 
-static const char *const standard_modules[] = {"Prelude",   "Data.List",    "Data.Maybe",    "Data.Char",     "Data.Foldable",
-                                       "Data.Ord",  "Data.Tuple",   "Data.Either",   "Data.Function", "Numeric",
-                                       "Data.Bool", "Data.Functor", "Control.Monad", "Data.Array",    "Cotan",
-                                       "Data.Int",  "Data.Bits",    "Data.Monoid",   "Data.Semigroup"};
+static const char *const standard_modules[] = {
+    "Prelude",     "Data.List",     "Data.Maybe", "Data.Char",   "Data.Foldable", "Data.Ord",      "Data.Tuple",
+    "Data.Either", "Data.Function", "Numeric",    "Data.Bool",   "Data.Functor",  "Control.Monad", "Data.Array",
+    "Cotan",       "Data.Int",      "Data.Bits",  "Data.Monoid", "Data.Semigroup"};
 
 const char *ct_standard_module_at(uint32_t index) {
     return index < sizeof standard_modules / sizeof *standard_modules ? standard_modules[index] : NULL;
@@ -66,7 +66,8 @@ static void parts_of_type(const Transfer *t, const CtTyCon *con) {
         const CtDataCon *data = con->cons[i];
         transfer(t, SPACE_CON, data->name, data);
         for (uint32_t j = 0; data->field_names && j < data->arity; j++)
-            if (ct_scope_get(t->from, SPACE_FIELD, data->field_names[j]) == con) transfer_value(t, data->field_names[j]);
+            if (ct_scope_get(t->from, SPACE_FIELD, data->field_names[j]) == con)
+                transfer_value(t, data->field_names[j]);
     }
 }
 
@@ -98,9 +99,7 @@ static void listed_part(const Transfer *t, const CtItem *item, const CtTyCon *co
                  item->name.text->text, t->module->text, t->verb);
 }
 
-static bool is_capital(CtSym name) {
-    return (name->text[0] >= 'A' && name->text[0] <= 'Z') || name->text[0] == ':';
-}
+static bool is_capital(CtSym name) { return (name->text[0] >= 'A' && name->text[0] <= 'Z') || name->text[0] == ':'; }
 
 static void type_item(const Transfer *t, const CtItem *item) {
     CtSym name = item->name.text;

@@ -112,6 +112,10 @@ void *ct_find(CtTypes *types, CtSpace space, CtName name);
 /* What the prelude means by it, whatever the program defines. */
 void *ct_library(CtTypes *types, CtSpace space, CtSym name);
 
+/* ---- absent.c ---- */
+/* What to write instead of a name of Haskell, or of another language, that is not here; NULL for other names. */
+const char *ct_absent(CtSpace space, CtSym name);
+
 /* ---- imports.c ---- */
 void ct_open_imports(CtTypes *types, const CtModule *module);
 void ct_close_exports(CtTypes *types);
@@ -179,6 +183,8 @@ CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtT
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
 void ct_expand_do(CtTypes *types, CtExpr *expr);
+/* An instance of Monad without `return` has the `pure` of its Applicative, as in Haskell since 2014. */
+void ct_complete_monads(CtTypes *types);
 
 /* ---- resolve.c, groups.c ---- */
 CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name);

@@ -18,6 +18,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     ct_declare_classes(types, decls);
     ct_declare_instances(types, decls);
     ct_declare_derived(types, decls);
+    ct_complete_monads(types);
     ct_check_superclasses(types);
     ct_declare_primitives(types, decls);
     ct_resolve_top(types, decls);

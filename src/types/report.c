@@ -21,6 +21,8 @@ static const char *place(CtTypes *types, const CtWhy *why) {
         bool named = fun->kind == EXPR_VAR || fun->kind == EXPR_CON;
         if (!named) return ct_format(arena, " as the %s argument", ordinal(types, why->index));
         if (strncmp(fun->name.text->text, "entry'", 6) == 0) return why->index == 2 ? " as the point" : "";
+        if (!strcmp(fun->name.text->text, "do"))
+            return why->index == 1 ? " as a statement of this `do`" : ", the type of this `do`";
         if (is_operator(fun->name.text) && why->index <= 2)
             return ct_format(arena, " on the %s of `%s`", why->index == 1 ? "left" : "right", fun->name.text->text);
         return ct_format(arena, " as the %s argument of `%s`", ordinal(types, why->index), fun->name.text->text);

@@ -1,5 +1,5 @@
-/* Scopes: what names mean at the top level of a module. Its own definitions stand innermost, then what it imports, then the
- * prelude; each hides what is further out. */
+/* Scopes: what names mean at the top level of a module. Its own definitions stand innermost, then what it imports, then
+ * the prelude; each hides what is further out. */
 #include "types/internal.h"
 
 void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
@@ -65,9 +65,7 @@ void *ct_library(CtTypes *types, CtSpace space, CtSym name) {
 }
 
 CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_VALUE, name); }
-CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) {
-    return ct_scope_get(&types->library, SPACE_TYPE, name);
-}
+CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_TYPE, name); }
 
 void ct_scope_keep(CtTypes *types) {
     types->kept_own = types->own;
@@ -125,14 +123,17 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
     Names names = {0};
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
     collect_scope(types, scope, space, &names);
-    CtDiag *diag =
-        name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` exports no %s `%s`",
-                               name.module->text, what, name.text->text)
-                    : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
+    CtDiag *diag = name.module ? ct_error(types->context, CT_E0319, name.span, "`%s` exports no %s `%s`",
+                                          name.module->text, what, name.text->text)
+                               : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what,
+                                          name.text->text);
     CtSym module = name.module ? NULL : exporter(types, space, name.text);
+    const char *absent = name.module ? NULL : ct_absent(space, name.text);
     CtSym near = ct_nearest(name.text, names.items, names.count);
     if (module)
         ct_help(types->context, diag, "`%s.%s` is imported, under that name", module->text, name.text->text);
+    else if (absent)
+        ct_help(types->context, diag, "%s", absent);
     else if (near)
         ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
                 name.module ? "." : "", near->text);
@@ -165,7 +166,10 @@ static void want_scope(Wanted *wanted, const CtScope *scope) {
 }
 
 static void want_words(Wanted *wanted) {
-    static const char *const words[] = {"case", "class", "data", "deriving", "do", "else", "if", "import", "in", "infix", "infixl", "infixr", "instance", "let", "module", "newtype", "of", "then", "type", "where", "qualified", "hiding", "as"};
+    static const char *const words[] = {"case",     "class",  "data",      "deriving", "do",     "else",
+                                        "if",       "import", "in",        "infix",    "infixl", "infixr",
+                                        "instance", "let",    "module",    "newtype",  "of",     "then",
+                                        "type",     "where",  "qualified", "hiding",   "as"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) want(wanted, words[i]);
     for (uint32_t i = 0; i < wanted->types->qualified.count; i++)
         want(wanted, ((CtSym)(uintptr_t)wanted->types->qualified.entries[i].key)->text);

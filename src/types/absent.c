@@ -1,0 +1,74 @@
+/* Names that people who know Haskell try, and that are not here: what to write instead. */
+#include "types/internal.h"
+
+typedef struct Absent {
+    const char *names; /* each between blanks */
+    const char *help;
+} Absent;
+
+static const Absent values[] = {
+    {" print putStr putStrLn putChar getLine getContents getChar interact readFile writeFile appendFile readLn readIO "
+     "hPutStrLn ",
+     "there is no IO: a program is a value. `main = …` is printed by `cotan run`, inputs come as --args"},
+    {" newIORef readIORef writeIORef modifyIORef newSTRef runST runSTArray ",
+     "there is no mutable state: pass the state along, or write a State monad; arrays are updated in place by `update` "
+     "when nobody else holds them"},
+    {" read reads readMaybe ",
+     "values are read from JSON, by --args and --at; `digitToInt` and a fold make an Int of a String"},
+    {" fromInteger toInteger ", "there is no Integer: `fromIntegral` turns an Int into any number"},
+    {" fromRational toRational numerator denominator ",
+     "there is no Rational: `realToFrac` turns one real type into another"},
+    {" unsafePerformIO catch throwIO throw ioError userError try evaluate ",
+     "errors cannot be caught: use Maybe or Either for what may fail"},
+    {" traverse_ ", "`mapM_` does the same for monads"},
+    {" forever ", "a loop without end has no value: count with a parameter, or `replicateM_ n`"},
+    {" foldr' ", "evaluation is strict: `foldr`"},
+    {" len size count ", "`length` tells how many elements a list or an array has"},
+    {" sqr square ", "`x ^ 2` or `x * x`"},
+    {" ln ", "the natural logarithm is `log`"},
+    {" arctan arcsin arccos ", "the inverse functions are `asin`, `acos`, `atan` and `atan2`"},
+    {" mean average variance ", "the library has it: import Statistics"},
+    {" matmul dot transposeMatrix determinant inverse solve ", "the library has it: import LinearAlgebra"},
+    {" insertWith findWithDefault fromListWith unionWith adjust ",
+     "the library has it: import qualified Data.Map as Map"},
+    {" true false ", "the truth values are `True` and `False`"},
+    {" null' nil none None ", "an empty list is `[]`, a missing value `Nothing`"},
+};
+
+static const Absent types_[] = {
+    {" IO ", "there is no IO: a program is a value. Give `main` the type of what it is, such as Double"},
+    {" Integer Word Int64 Int32 Natural ", "the integer type is Int, of 64 bits"},
+    {" Rational Ratio Complex ",
+     "the numbers are Int, Double and Float; others can be defined as data, with an instance of Num"},
+    {" Text ByteString ", "texts are String, which is [Char]"},
+    {" IORef ST STRef STArray MVar ", "there is no mutable state: pass the state along, or write a State monad"},
+    {" Map Set ", "the library has it: import Data.Map (Map), import Data.Set (Set)"},
+    {" Vector UArray Matrix Seq ", "arrays are `Array a`, matrices `Array (Array a)`"},
+    {" float double Real' Number ", "real numbers are Double (or Float)"},
+    {" int integer ", "whole numbers are Int"},
+    {" bool boolean Boolean ", "truth values are Bool"},
+    {" string str Str ", "texts are String"},
+    {" char ", "characters are Char"},
+    {" List ", "a list of elements of a type a is `[a]`"},
+};
+
+static const char *find(const Absent *rows, size_t count, const char *name) {
+    size_t length = strlen(name);
+    for (size_t i = 0; i < count; i++)
+        for (const char *at = rows[i].names; (at = strstr(at, name)) != NULL; at++)
+            if (at[-1] == ' ' && at[length] == ' ') return rows[i].help;
+    return NULL;
+}
+
+const char *ct_absent(CtSpace space, CtSym name) {
+    switch (space) {
+    case SPACE_VALUE: return find(values, sizeof values / sizeof *values, name->text);
+    case SPACE_TYPE: return find(types_, sizeof types_ / sizeof *types_, name->text);
+    case SPACE_CLASS:
+        return strcmp(name->text, "Read") == 0 ? "there is no `read`: values come as JSON, by --args and --at" : NULL;
+    case SPACE_CON:
+    case SPACE_FIELD:
+    case SPACE_COUNT: return NULL;
+    }
+    return NULL;
+}
