@@ -167,9 +167,10 @@ static unsigned char on_tab(EditLine *edit, int key) {
 
 static void set_keys(Line *line) {
     EditLine *edit = line->edit;
-    el_set(edit, EL_ADDFN, "cotan-complete", "complete a name", on_tab);
-    el_set(edit, EL_ADDFN, "cotan-interrupt", "drop the line", on_interrupt);
-    el_set(edit, EL_ADDFN, "cotan-suspend", "leave for the shell", on_suspend);
+    /* the wide call: the other one copies the texts and never frees them */
+    el_wset(edit, EL_ADDFN, L"cotan-complete", L"complete a name", on_tab);
+    el_wset(edit, EL_ADDFN, L"cotan-interrupt", L"drop the line", on_interrupt);
+    el_wset(edit, EL_ADDFN, L"cotan-suspend", L"leave for the shell", on_suspend);
     el_set(edit, EL_BIND, "^Z", "cotan-suspend", NULL);
     el_set(edit, EL_BIND, "^I", "cotan-complete", NULL);
     el_set(edit, EL_BIND, "^C", "cotan-interrupt", NULL);
@@ -214,6 +215,7 @@ void line_close(Line *line) {
 static LineEnd read_terminal(Line *line, const char **text) {
     int count;
     line->interrupted = false;
+    el_set(line->edit, EL_PREP_TERM, 1); /* before the prompt is seen: Ctrl-C is a key as soon as it is */
     const char *typed = el_gets(line->edit, &count);
     if (line->interrupted) {
         printf("^C\n");
