@@ -72,6 +72,7 @@ static void program_free(cotan_program *program) {
     ct_build_free(program->base);
     ct_arena_free(program->results);
     ct_files_free(program->files);
+    ct_arena_free(program->warning_arena);
     ct_program_free_inputs(program);
     free(program->name);
     free(program->text);

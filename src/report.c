@@ -36,9 +36,10 @@ static void forget(CtContext *diags) {
     diags->error_count = 0;
 }
 
-static void fill(cotan_error *error, CtArena *arena, CtContext *diags) {
+/* Errors, which warnings stand among; or warnings alone. */
+static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warnings) {
     size_t count = 0;
-    for (const CtDiag *diag = diags->diags; diag; diag = diag->next) count += !diag->is_warning;
+    for (const CtDiag *diag = diags->diags; diag; diag = diag->next) count += diag->is_warning == warnings;
     error->items = CT_NEW_ARRAY(arena, CtErrorItem, count);
     CtText texts[2][2];
     for (int i = 0; i < 4; i++) texts[i / 2][i % 2] = ct_text(arena);
@@ -50,11 +51,11 @@ static void fill(cotan_error *error, CtArena *arena, CtContext *diags) {
             ct_diag_render_json(diags, diag, &texts[colour][1]);
             ct_text_putc(&texts[colour][1], '\n');
         }
-        if (diag->is_warning) continue;
+        if (diag->is_warning != warnings) continue;
         CtErrorItem *item = &error->items[error->count++];
         item->code = ct_error_name(diag->code);
         item->message = ct_copy_text(arena, diag->message, strlen(diag->message));
-        if (status_of(diag->code) > error->status) error->status = status_of(diag->code);
+        if (!warnings && status_of(diag->code) > error->status) error->status = status_of(diag->code);
         if (diag->span.source == 0) continue;
         const char *file = diags->sources.items[diag->span.source].name;
         uint32_t line, column;
@@ -81,7 +82,7 @@ bool ct_report(cotan_context *context, CtContext *diags) {
         ct_arena_on_failure(arena, &failed);
         cotan_error *error = CT_NEW(arena, cotan_error);
         if (diags->error_count == 0) ct_error(diags, CT_E0901, CT_NO_SPAN, "something failed and did not say why");
-        fill(error, arena, diags);
+        fill(error, arena, diags, false);
         ct_arena_on_failure(arena, NULL);
         ct_arena_free(context->error_arena);
         context->error_arena = arena;
@@ -90,6 +91,29 @@ bool ct_report(cotan_context *context, CtContext *diags) {
     forget(diags);
     return false;
 }
+
+/* Without memory for them there are none. */
+void ct_report_warnings(cotan_program *program, CtContext *diags) {
+    ct_arena_free(program->warning_arena);
+    program->warnings = NULL;
+    program->warning_arena = NULL;
+    if (!diags->diags) return;
+    CtArena *arena = ct_arena_new(0);
+    jmp_buf failed;
+    if (!arena || setjmp(failed) != 0) {
+        ct_arena_free(arena);
+    } else {
+        ct_arena_on_failure(arena, &failed);
+        cotan_error *warnings = CT_NEW(arena, cotan_error);
+        fill(warnings, arena, diags, true);
+        ct_arena_on_failure(arena, NULL);
+        program->warnings = warnings;
+        program->warning_arena = arena;
+    }
+    forget(diags);
+}
+
+const cotan_error *cotan_warnings(const cotan_program *program) { return program->warnings; }
 
 bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...) {
     CtArena *arena = ct_arena_new(0);

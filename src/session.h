@@ -50,6 +50,8 @@ struct cotan_program {
     CtBuild *base; /* checked, without an entry point yet; NULL once a session has taken it */
     CtSession *sessions;
     CtFile *files;
+    cotan_error *warnings; /* NULL: none */
+    CtArena *warning_arena;
     CtArena *results;
     struct cotan_program *next;
 };
@@ -101,6 +103,8 @@ bool ct_report(cotan_context *context, CtContext *diags);
 bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void ct_report_out_of_memory(cotan_context *context);
+/* Takes over the warnings of a sound compilation as the program's. */
+void ct_report_warnings(cotan_program *program, CtContext *diags);
 
 /* ---- session.c ---- */
 

@@ -20,7 +20,7 @@ typedef struct Options {
     const char *args, *at, *tangent, *cotangent, *method, *dump, *out;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool json, count, help;
+    bool json, count, help, no_warnings;
     bool colour; /* on standard error */
     cotan_limits limits;
 } Options;
@@ -34,7 +34,7 @@ enum {
     TAKES_METHOD = 16,
     TAKES_RUN = 32, /* --count --engine --dump --out */
     TAKES_JSON = 64,
-    TAKES_FILE = 128, /* a program: --path */
+    TAKES_FILE = 128, /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
 };
 

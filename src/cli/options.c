@@ -36,6 +36,7 @@ static const OptionRow rows[] = {
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
+    {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
     {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
     {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
     {"--help", NULL, "print this", 0, FLAG, AT(help)},

@@ -172,7 +172,10 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
         cotan_error *error = add_folders(options, options->words[0], *context);
         if (error == NULL) error = cotan_load(*context, name, text, length, program);
-        if (error != NULL) status = report(options, error);
+        if (error != NULL)
+            status = report(options, error);
+        else if (!options->no_warnings)
+            fputs(cotan_error_text(cotan_warnings(*program), options->colour, options->json), stderr);
     }
     free(text);
     if (status != EXIT_DONE) close_context(*context);

@@ -245,6 +245,7 @@ struct CtBinding {
     CtSpan span;
     CtQualType *signature; /* the signature given for it, or NULL (filled by inference for functions) */
     CtSpan signature_span;
+    bool made; /* by the compiler: a selector, a derived method */
     /* inference */
     struct CtEntity *entity; /* functions: the variable bound */
 };

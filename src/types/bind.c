@@ -27,18 +27,22 @@ static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtT
 }
 
 static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const CtWhy *why) {
+    const uint32_t matches = types->matches.count;
     uint32_t count = binding->clauses[0].pat_count;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
     CtTy *result;
     parameters(types, binding, type, args, &result);
-    CtWhy later = {.kind = WHY_CLAUSE, .name = binding->name.text};
+    CtWhy later = {.kind = WHY_CLAUSE, .name = binding->name.text}, result_later = later;
+    if (binding->clauses[0].rhs.guarded_count) result_later.other = binding->clauses[0].rhs.guarded[0].body->span;
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         CtClause *clause = &binding->clauses[i];
         const CtWhy *reason = why ? why : i > 0 ? &later : NULL;
         if (clause->pat_count != count) continue; /* the parser has said so */
         for (uint32_t j = 0; j < count; j++) ct_check_pat(types, clause->pats[j], args[j], reason);
-        ct_check_rhs(types, &clause->rhs, result, reason);
+        ct_check_rhs(types, &clause->rhs, result, reason == &later ? &result_later : reason);
     }
+    ct_note_clauses(types, binding);
+    if (binding->made) types->matches.count = matches;
 }
 
 static void infer_binding(CtTypes *types, CtBindInfo *info) {
@@ -46,6 +50,7 @@ static void infer_binding(CtTypes *types, CtBindInfo *info) {
     if (binding->pat) {
         CtWhy why = {.kind = WHY_PATTERN};
         ct_check_rhs(types, &binding->clauses[0].rhs, binding->pat->type, &why);
+        ct_note_patterns(types, &binding->pat, 1);
         return;
     }
     CtWhy why = {.kind = WHY_SIGNATURE, .name = binding->name.text};

@@ -197,6 +197,7 @@ static void add_alt(Derive *d, CtExpr *e, CtPat *p, CtExpr *body) {
 
 static CtBinding *new_binding(Derive *d, const char *method, uint32_t clauses) {
     CtBinding *binding = CT_NEW(d->types->arena, CtBinding);
+    binding->made = true;
     binding->name = name_of(d, method);
     binding->span = d->span;
     binding->clauses = CT_NEW_ARRAY(d->types->arena, CtClause, clauses);

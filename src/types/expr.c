@@ -16,6 +16,8 @@ bool ct_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
         return true;
     }
     if (type->kind != TY_META) return false;
+    for (const CtPred *pred = type->preds; pred; pred = pred->next)
+        if (pred->class_->param_arity == 0 && !ct_instance_find(pred->class_, types->fun)) return false;
     *arg = ct_ty_meta(types, 0);
     *result = ct_ty_meta(types, 0);
     return ct_unify(types, type, ct_ty_fun(types, *arg, *result)) == UNIFY_OK;
@@ -83,6 +85,9 @@ static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type
 static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *expected, const CtWhy *why) {
     CtEntity *from_int = ct_hidden(types, HIDDEN_FROM_INT, expr->span);
     if (from_int && from_int->class_ && !ct_literal_fits(types, from_int->class_, expected, expr->span, why)) return;
+    CtEntity *from_double = hidden == HIDDEN_FROM_DOUBLE ? ct_hidden(types, hidden, expr->span) : NULL;
+    if (from_double && from_double->class_ && !ct_fraction_fits(types, from_double->class_, expected, expr->span, why))
+        return;
     use_hidden(types, expr, hidden, expected);
 }
 
@@ -117,20 +122,25 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     for (uint32_t i = 0; i < count; i++) {
         CtTy *arg, *result;
         if (!ct_split_fun(types, type, &arg, &result)) {
-            ct_report_not_function(types, expr, i, type);
+            bool failed = ct_ty_failed(type);
+            if (!failed) ct_report_not_function(types, expr, i, type);
+            for (uint32_t j = 0; j < i; j++) types->stack.items[base + j] = types->error; /* which one is too many? */
             arg = result = types->error;
         }
         ct_push(types->arena, &types->stack, arg);
         type = result;
     }
+    types->subject = expr;
     ct_ty_expect(types, expr->span, *expected, type, why);
     uint32_t tail = pick_tail(expr, 1);
+    bool refused = false; /* after an argument that does not fit, the others say little */
     for (uint32_t i = 1; i <= count; i++) {
-        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun};
-        if (i != tail) ct_check_expr(types, expr->parts[i], types->stack.items[base + i - 1], &inside);
+        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .refused = &refused};
+        CtTy *arg = refused ? types->error : types->stack.items[base + i - 1];
+        if (i != tail) ct_check_expr(types, expr->parts[i], arg, &inside);
     }
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun};
-    *expected = types->stack.items[base + tail - 1];
+    *expected = refused ? types->error : types->stack.items[base + tail - 1];
     types->stack.count = base;
     return expr->parts[tail];
 }
@@ -163,6 +173,7 @@ static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy
         ct_check_pat(types, expr->pats[i], arg, &pattern);
         *expected = result;
     }
+    ct_note_patterns(types, expr->pats, expr->pat_count);
     return expr->parts[0];
 }
 
@@ -171,7 +182,7 @@ static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why
     ct_check_expr(types, expr->parts[0], ct_ty_bool(types), &condition);
     bool open = ct_ty_resolve(expected)->kind == TY_META;
     ct_check_expr(types, expr->parts[1], expected, why);
-    if (open) *why = (CtWhy){.kind = WHY_BRANCH};
+    if (open) *why = (CtWhy){.kind = WHY_BRANCH, .other = expr->parts[1]->span};
     return expr->parts[2];
 }
 
@@ -179,11 +190,13 @@ static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy
     CtTy *scrutinee = ct_ty_meta(types, 0);
     ct_check_expr(types, expr->parts[0], scrutinee, NULL);
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, later = {.kind = WHY_ALT};
+    if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->span;
     bool open = ct_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < expr->alt_count; i++) {
         ct_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
         ct_check_rhs(types, &expr->alts[i].rhs, expected, i > 0 && open ? &later : why);
     }
+    ct_note_case(types, expr);
 }
 
 static void check_tuple(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
@@ -207,6 +220,7 @@ static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const C
     CtTyCon *con = expr->kind == EXPR_LIST ? types->list : types->array;
     ct_ty_expect(types, expr->span, expected, ct_ty_app(types, con->type, element), why);
     CtWhy later = {.kind = WHY_ELEMENT};
+    if (expr->part_count) later.other = expr->parts[0]->span;
     bool open = ct_ty_resolve(element)->kind == TY_META;
     for (uint32_t i = 0; i < expr->part_count; i++)
         ct_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
@@ -285,6 +299,7 @@ static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected
 void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
     ct_infer_groups(types, &rhs->where);
     CtWhy later = {.kind = WHY_ALT};
+    if (rhs->guarded_count) later.other = rhs->guarded[0].body->span;
     bool open = ct_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         CtGuarded *guarded = &rhs->guarded[i];
@@ -297,6 +312,7 @@ void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) 
 static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     CtTy *type = *expected;
     expr->type = type;
+    types->subject = expr;
     switch (expr->kind) {
     case EXPR_VAR: ct_ty_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
     case EXPR_CON: ct_ty_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;

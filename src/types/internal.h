@@ -1,6 +1,6 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
  * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, print.c (words); scope.c, imports.c (modules); env.c, module.c (doors). */
+ * generalise.c (inference proper); report.c, mend.c, print.c (words); scope.c, imports.c (modules); env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -57,6 +57,15 @@ typedef struct CtInnerUse {
     bool settled;
 } CtInnerUse;
 
+/* What is compared at the moment: for what a class says when it meets a type on the way. */
+typedef struct CtExpectation {
+    CtSpan span;
+    struct CtTy *expected, *found;
+    const struct CtWhy *why;
+    const CtExpr *subject; /* the expression at the span, or NULL */
+    bool from_found;       /* the type that meets the class comes from what was found */
+} CtExpectation;
+
 /* A local name as it was shown over what it hid. */
 typedef struct CtShadow {
     CtSym name;
@@ -86,6 +95,7 @@ struct CtTypes {
     CT_VEC(CtClass *) new_classes;
     CT_VEC(CtTyCon *) new_tycons;
     CT_VEC(CtBinding *) selectors;
+    CT_VEC(struct CtMatch *) matches;
 
     /* names */
     CtMap locals;
@@ -100,6 +110,9 @@ struct CtTypes {
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
     CT_VEC(CtInnerUse) inner_uses;
     CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
+    CtExpectation *expecting;
+    const CtExpr *subject; /* the expression being checked */
+    CtSym misnamed;        /* a variable of a signature that is named like a type; said once */
 };
 
 /* ---- scope.c ---- */
@@ -196,6 +209,30 @@ void ct_resolve_binding(CtTypes *types, CtBinding *binding);
 /* Finds the strongly connected components and fills decls->groups. */
 void ct_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top);
 
+/* ---- exhaustive.c ---- */
+
+/* A match to look at when its module is known to be sound. */
+typedef struct CtMatchRow {
+    CtPat *const *pats;
+    const CtRhs *rhs; /* NULL: there are no guards */
+    bool may_fail;    /* its guards may all be false */
+    CtSpan span;
+} CtMatchRow;
+typedef struct CtMatch {
+    CtSym name; /* of a function, or NULL */
+    CtSpan span;
+    const char *row_name, *help;
+    CtMatchRow *rows;
+    uint32_t row_count, column_count;
+} CtMatch;
+
+void ct_note_clauses(CtTypes *types, const CtBinding *binding);
+void ct_note_case(CtTypes *types, const CtExpr *expr);
+/* Of a λ, or of a binding: there is no other row. */
+void ct_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
+/* Warns (E0325, E0326) about those that were noted. */
+void ct_check_matches(CtTypes *types);
+
 /* ---- report.c ---- */
 typedef enum CtWhyKind {
     WHY_NONE,
@@ -221,12 +258,16 @@ typedef struct CtWhy {
     uint32_t index;
     const CtExpr *fun;
     CtSym name;
+    CtSpan other; /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
+    bool *refused; /* ARGUMENT: set when it does not fit */
 } CtWhy;
 /* Unifies; says at `span` what was expected and found when they differ. */
 bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
 /* False, with an error, when a number stands where a type without numbers is expected. */
 bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
+/* The same for a number with a point where an Int is expected. */
+bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 /* `what` is what the program calls it: name, constructor, type. */
 void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
@@ -234,6 +275,19 @@ void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
 void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_ty_text(CtTypes *types, CtTy *type);
+
+/* ---- mend.c ---- */
+/* The source at a span when it is short, or NULL. */
+const char *ct_excerpt(CtTypes *types, CtSpan span);
+/* "a number", "is not a number": what a class says of a type. */
+const char *ct_class_wanted(CtTypes *types, const CtClass *class_);
+const char *ct_class_lacking(CtTypes *types, const CtClass *class_);
+bool ct_class_named(const CtClass *class_, const char *const *names);
+/* Each adds a help line where it knows one. `found` NULL: a number; `subject`: the expression, or NULL. */
+void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                      const CtExpr *subject);
+void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
+void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
 
 /* ---- records.c ---- */
 void ct_declare_selectors(CtTypes *types);

@@ -31,6 +31,8 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     types->level = 0;
     ct_default(types, marks);
     ct_check_inner_uses(types);
+    if (types->context->error_count == errors) ct_check_matches(types);
+    types->matches.count = 0;
     return types->context->error_count == errors;
 }
 
@@ -46,5 +48,6 @@ bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
     types->level = 0;
     ct_default(types, marks);
     ct_check_inner_uses(types);
+    types->matches.count = 0;
     return types->context->error_count == marks.errors;
 }

@@ -40,6 +40,7 @@ static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
     binding->span = name.span;
+    binding->made = true;
     binding->clauses = CT_NEW_ARRAY(types->arena, CtClause, con->con_count);
     for (uint32_t i = 0; i < con->con_count; i++) {
         uint32_t index;
