@@ -73,6 +73,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 run "the rooms" scripts/check_includes.py
 if build build; then
     all_tests build plain 500 ""
+    run "manual and completion" tests/completion.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
 else

@@ -29,5 +29,14 @@ flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix
 # shellcheck disable=SC2086
 try "pkg-config file" cc examples/c/gradient.c $flags
 if [ "$("$prefix/bin/cotan" --version)" != "" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+for file in man/man1/cotan.1 bash-completion/completions/cotan zsh/site-functions/_cotan \
+    fish/vendor_completions.d/cotan.fish; do
+    if [ -s "$prefix/share/$file" ]; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $file is not installed"
+        failed=$((failed + 1))
+    fi
+done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

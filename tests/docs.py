@@ -61,6 +61,15 @@ def pattern(lines):
     return re.compile("".join(parts))
 
 
+PROMPTS = ("cotan> ", " … > ")
+
+
+def typed(lines):
+    """What is typed at the prompts of `cotan repl`, and the lines between."""
+    inputs = [line[len(p):] for line in lines for p in PROMPTS if line.startswith(p)]
+    return "".join(text + "\n" for text in inputs), [line for line in lines if not line.startswith(PROMPTS)]
+
+
 def run(page, cotan, failures):
     passed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -77,8 +86,11 @@ def run(page, cotan, failures):
             for number, command, expected in sessions(start, lines):
                 if not re.search(r"\bcotan\b", command):
                     continue
+                inputs, expected = typed(expected)
+                if inputs:
+                    command += " 2>&1"
                 done = subprocess.run(["sh", "-c", command], cwd=folder, env=environment, capture_output=True,
-                                      encoding="utf-8", stdin=subprocess.DEVNULL, timeout=120)
+                                      encoding="utf-8", input=inputs, timeout=120)
                 printed = done.stdout + done.stderr
                 if printed and not printed.endswith("\n"):
                     printed += "\n"

@@ -336,6 +336,8 @@ int verb_repl(const Options *options) {
     Repl repl = {.options = *options, .method = options->method, .terminal = isatty(STDIN_FILENO)};
     if (options->method != NULL && !repl_is_method(options->method))
         return refuse(options, "E0705", "there is no method `%s`; `cotan methods` lists them", options->method);
+    if (options->word_count > 0 && strcmp(options->words[0], "-") == 0)
+        return complain(options, "what is typed comes from standard input, so that the program cannot: name its file");
     prompting = repl.terminal;
     watch_interrupts();
     int status = session(&repl, repl_load(&repl, options->word_count > 0 ? options->words[0] : NULL));

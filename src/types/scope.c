@@ -171,12 +171,16 @@ static void want_words(Wanted *wanted) {
                                         "instance", "let",    "module",    "newtype",  "of",     "then",
                                         "type",     "where",  "qualified", "hiding",   "as"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) want(wanted, words[i]);
+}
+
+static void want_qualifiers(Wanted *wanted) {
     for (uint32_t i = 0; i < wanted->types->qualified.count; i++)
         want(wanted, ((CtSym)(uintptr_t)wanted->types->qualified.entries[i].key)->text);
 }
 
 uint32_t ct_names_in_scope(CtTypes *types, const char *prefix, const char ***out) {
     Wanted wanted = {.types = types, .prefix = prefix, .qualifier = ""};
+    want_qualifiers(&wanted);
     const char *dot = strrchr(prefix, '.');
     if (dot != NULL && dot > prefix && prefix[0] >= 'A' && prefix[0] <= 'Z') {
         CtSym module = ct_intern(&types->context->symbols, prefix, (size_t)(dot - prefix));

@@ -312,7 +312,7 @@ static void names_in_scope_begin_with_the_prefix(void **state) {
     assert_string_equal(names, "Circle\n");
     assert_null(cotan_names(p, "ShapeX", &names));
     assert_string_equal(names, "");
-    assert_null(cotan_names(p, "wh", &names));
+    assert_null(cotan_names(p, "wher", &names));
     assert_string_equal(names, "where\n");
     define(p, "squeeze = 1");
     evaluate(p, "1", "squid");

@@ -1,0 +1,93 @@
+# Completion of the command cotan for bash. Verbs and options are asked of the command itself.
+
+# The verbs; the options of a verb; the functions of a file; the names of methods.
+_cotan_verbs() { "$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)\( .*\)\{0,1\}$/\1/p'; }
+_cotan_options() { "$1" "$2" --help 2>/dev/null | sed -n 's/^  \(--[a-z][a-z-]*\).*/\1/p'; }
+_cotan_functions() { "$1" type "$2" 2>/dev/null | sed -n "s/^\([a-z_][A-Za-z0-9_']*\) :: .*/\1/p"; }
+_cotan_methods() { "$1" methods 2>/dev/null | sed 's/ .*//'; }
+
+# Adds the lines of standard input that begin with $1, quoted for the shell where they need it.
+_cotan_offer() {
+    local line
+    while IFS= read -r line; do
+        case $line in "$1"*) COMPREPLY+=("$(printf '%q' "$line")") ;; esac
+    done
+}
+
+# Adds folders, and the files whose names end in one of the extensions ($2 …).
+_cotan_files() {
+    local current=$1 name extension
+    shift
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r name; do
+        if [ -d "$name" ]; then
+            COMPREPLY+=("$name")
+            continue
+        fi
+        for extension in "$@"; do
+            case $name in *."$extension") COMPREPLY+=("$name") ;; esac
+        done
+    done < <(compgen -f -- "$current")
+}
+
+# A value of JSON: @FILE.
+_cotan_json() {
+    local i
+    case $1 in @*) ;; *) return ;; esac
+    _cotan_files "${1#@}" json npz npy
+    for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=@${COMPREPLY[i]}; done
+}
+
+# The values of an option. False when $1 takes none.
+_cotan_value() {
+    case $1 in
+    --method | --methods) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
+    --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
+    --engine) _cotan_offer "$2" < <(printf '%s\n' eval native) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce) ;;
+    --path) _cotan_files "$2" ;;
+    --out) _cotan_files "$2" json npz npy ;;
+    --at | --args | --tangent | --cotangent) _cotan_json "$2" ;;
+    --max-*) ;;
+    *) return 1 ;;
+    esac
+}
+
+_cotan() {
+    local command=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    local verb=${COMP_WORDS[1]-} file= i count=0
+    COMPREPLY=()
+    # bash makes three words of --method=tape
+    if [ "$current" = = ]; then
+        current=
+    elif [ "$before" = = ] && [ "$COMP_CWORD" -ge 2 ]; then
+        before=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    if [ "$COMP_CWORD" -le 1 ]; then
+        _cotan_offer "$current" < <(_cotan_verbs "$command" && printf '%s\n' --help --version)
+        return
+    fi
+    case $before in -*) _cotan_value "$before" "$current" && return ;; esac
+    if [[ $current == -* ]]; then
+        _cotan_offer "$current" < <(_cotan_options "$command" "$verb")
+        return
+    fi
+    # the words that are no options, nor values of options
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+        --count | --json | --help | --check | --grad | -h) ;;
+        -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
+        *)
+            ((++count == 1)) && file=${COMP_WORDS[i]}
+            ;;
+        esac
+    done
+    case $verb:$count in
+    help:0) _cotan_offer "$current" < <(_cotan_verbs "$command") ;;
+    methods:* | version:* | explain:* | help:* | repl:1) ;;
+    fmt:* | *:0) _cotan_files "$current" cot ;;
+    *:1) _cotan_offer "$current" < <(_cotan_functions "$command" "$file") ;;
+    esac
+}
+
+complete -F _cotan cotan

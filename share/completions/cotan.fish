@@ -1,0 +1,101 @@
+# Completion of the command cotan for fish. Verbs and options, with what they do, are asked of the command itself.
+
+# Lines of help, "  NAME …   what it does", as NAME, a tab, what it does. (In a function, string reads pipes only behind cat.)
+function __cotan_described
+    cat | string replace -rf "^  ($argv[1])( .*)?  ([^ ].*)\$" '$1\t$3'
+end
+
+function __cotan_verbs
+    cotan --help 2>/dev/null | __cotan_described '[a-z]+'
+end
+
+# The words behind the verb that are no options, nor values of options.
+function __cotan_words
+    set -l words (commandline -opc)
+    set -l skip 0
+    for word in $words[3..-1]
+        if test $skip = 1
+            set skip 0
+        else if contains -- $word --count --json --help --check --grad -h; or string match -q -- '--*=*' $word
+            continue
+        else if string match -q -- '-*' $word
+            set skip 1
+        else
+            echo $word
+        end
+    end
+end
+
+function __cotan_verb
+    set -l words (commandline -opc)
+    test (count $words) -ge 2; and echo $words[2]
+end
+
+function __cotan_options
+    set -l verb (__cotan_verb)
+    cotan $verb --help 2>/dev/null | __cotan_described '--[a-z-]+'
+end
+
+function __cotan_functions
+    set -l words (__cotan_words)
+    cotan type $words[1] 2>/dev/null | string replace -rf "^([a-z_][A-Za-z0-9_']*) :: (.*)" '$1\t$2'
+end
+
+function __cotan_methods
+    cotan methods 2>/dev/null | string replace -r '^(\S+)\s+\S+\s+(.*)' '$1\t$2'
+end
+
+# Behind an option that takes a value nothing else is offered.
+function __cotan_value
+    set -l words (commandline -opc)
+    string match -qr -- '^--(?!count$|json$|help$|check$|grad$)[^=]+$' $words[-1]
+end
+
+function __cotan_after
+    set -l words (commandline -opc)
+    contains -- $words[-1] $argv
+end
+
+function __cotan_wants
+    __cotan_value; and return 1
+    set -l verb (__cotan_verb); or return 1
+    set -l words (__cotan_words)
+    switch "$argv[1]:$verb:"(count $words)
+        case 'files:methods:*' 'files:version:*' 'files:explain:*' 'files:help:*'
+            return 1
+        case 'files:fmt:*' 'files:*:0'
+            return 0
+        case 'functions:repl:*' 'functions:fmt:*'
+            return 1
+        case 'functions:*:1'
+            return 0
+    end
+    return 1
+end
+
+# Folders, and files with one of the extensions.
+function __cotan_files
+    set -l token (commandline -ct)
+    for folder in $token*/
+        echo $folder
+    end
+    for extension in $argv
+        for file in $token*$extension
+            echo $file
+        end
+    end
+end
+
+complete -c cotan -f
+complete -c cotan -n 'not __cotan_verb' -a '(__cotan_verbs)'
+complete -c cotan -n 'not __cotan_verb' -a '--help --version'
+complete -c cotan -n 'test "$(__cotan_verb)" = help' -a '(__cotan_verbs)'
+complete -c cotan -n '__cotan_verb; and not __cotan_value; and string match -q -- "-*" (commandline -ct)' -a '(__cotan_options)'
+complete -c cotan -n '__cotan_wants files' -a '(__cotan_files .cot)'
+complete -c cotan -n '__cotan_wants functions' -a '(__cotan_functions)'
+complete -c cotan -n '__cotan_after --method --methods' -a '(__cotan_methods)'
+complete -c cotan -n '__cotan_after --color' -a 'auto always never'
+complete -c cotan -n '__cotan_after --engine' -a 'eval native'
+complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce'
+complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
+complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
