@@ -79,10 +79,20 @@ static void pattern_entities(CtElab *el, const CtPat *pat, Poly *poly) {
     for (uint32_t i = 0; i < pat->part_count; i++) pattern_entities(el, pat->parts[i], poly);
 }
 
+void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name) {
+    const char *text = name == NULL ? "this pattern's value" : ct_format(el->arena, "`%s`", name);
+    CtDiag *diag = ct_error(el->context, CT_E0403, binding->span, "%s is defined by itself, and is no function", text);
+    if (name == NULL)
+        ct_help(el->context, diag, "give it a parameter, or break the circle");
+    else
+        ct_help(el->context, diag,
+                "a definition is no assignment: a new value has a new name, such as `%s'`; a list or a function may be "
+                "built step by step",
+                name);
+}
+
 static void recursive_value(CtElab *el, const CtBinding *binding) {
-    const char *name = binding->pat == NULL ? binding->name.text->text : "this pattern's value";
-    CtDiag *diag = ct_error(el->context, CT_E0403, binding->span, "%s is defined by itself, and is no function", name);
-    ct_help(el->context, diag, "give it a parameter, or break the circle");
+    ct_elab_recursive_value(el, binding, binding->pat == NULL ? binding->name.text->text : NULL);
 }
 
 static void add_binding(CtElab *el, Poly *poly, const CtBinding *binding) {

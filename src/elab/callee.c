@@ -108,9 +108,12 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
     if (binding == NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, types[0]);
-        ct_error(el->context, CT_E0406, ct_elab_blame(el, span),
-                 "the instance %s %s does not define %s, which is used here", class_->name->text, text.data,
-                 method->name->text);
+        CtDiag *diag = ct_error(el->context, CT_E0406, ct_elab_blame(el, span),
+                                "the instance `%s %s` does not define `%s`, which is used here", class_->name->text,
+                                text.data, method->name->text);
+        if (instance->span.source && !el->context->sources.items[instance->span.source].is_library)
+            ct_note(el->context, diag, instance->span, "the instance is here");
+        ct_help(el->context, diag, "define `%s` in the instance", method->name->text);
         return error_callee(el, span, type);
     }
     TyEnv *env = frame(el, &class_->param, types, 1, own);

@@ -93,6 +93,8 @@ void ct_elab_work(CtElab *el); /* until nothing is wanted any more */
 void ct_elab_uncurry_globals(CtElab *el, uint32_t from, const Spec *root);
 /* How many parameters a binding's code takes: its patterns, or those of the λ that it is. */
 uint32_t ct_elab_binding_arity(const CtBinding *binding);
+/* E0403; `name` NULL: of a pattern. */
+void ct_elab_recursive_value(CtElab *el, const CtBinding *binding, const char *name);
 /* The single unguarded right-hand side of a binding without patterns and where, or NULL. */
 CtExpr *ct_elab_plain_body(const CtBinding *binding);
 

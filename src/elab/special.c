@@ -38,9 +38,7 @@ static void spec_arity(CtElab *el, Spec *spec) {
         spec->eta = true;
         return;
     }
-    CtDiag *diag = ct_error(el->context, CT_E0403, spec->binding->span, "%s is defined by itself, and is no function",
-                            spec->entity->name->text);
-    ct_help(el->context, diag, "give it a parameter, or break the circle");
+    ct_elab_recursive_value(el, spec->binding, spec->entity->name->text);
 }
 
 /* ---- names ---- */

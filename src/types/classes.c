@@ -111,6 +111,19 @@ static int find_method(const CtClass *class_, CtSym name) {
     return -1;
 }
 
+static void report_no_method(CtTypes *types, const CtClass *class_, const CtBinding *binding) {
+    if (binding->pat) {
+        ct_error(types->context, CT_E0314, binding->span, "a class or an instance holds definitions of methods, not patterns");
+        return;
+    }
+    CtDiag *diag = ct_error(types->context, CT_E0314, binding->name.span, "`%s` is not a method of the class %s",
+                            binding->name.text->text, class_->name->text);
+    CtSym *names = CT_NEW_ARRAY(types->arena, CtSym, class_->method_count);
+    for (uint32_t i = 0; i < class_->method_count; i++) names[i] = class_->methods[i]->name;
+    CtSym near = ct_nearest(binding->name.text, names, class_->method_count);
+    if (near) ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
+}
+
 /* Puts the body's bindings beside the class's methods. */
 static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls *body, CtBinding **places) {
     for (uint32_t i = 0; i < body->count; i++) {
@@ -119,8 +132,7 @@ static void place_bindings(CtTypes *types, const CtClass *class_, const CtDecls 
         CtBinding *binding = decl->binding;
         int method = binding->pat ? -1 : find_method(class_, binding->name.text);
         if (method < 0)
-            ct_error(types->context, CT_E0314, binding->span, "`%s` is not a method of the class %s",
-                     binding->pat ? "this pattern" : binding->name.text->text, class_->name->text);
+            report_no_method(types, class_, binding);
         else if (places[method])
             ct_error(types->context, CT_E0309, binding->span, "`%s` is defined twice", binding->name.text->text);
         else

@@ -26,8 +26,15 @@ CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
 
 static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t takes, uint32_t given) {
     const char *number = takes ? ct_format(types->arena, "%u", takes) : "no";
-    ct_error(types->context, CT_E0303, span, "`%s` takes %s type argument%s here, but is given %u", name, number,
-             takes == 1 ? "" : "s", given);
+    CtDiag *diag = ct_error(types->context, CT_E0303, span, "`%s` takes %s type argument%s here, but is given %u", name,
+                            number, takes == 1 ? "" : "s", given);
+    const char *text = ct_excerpt(types, span);
+    if (takes == 1 && given == 0)
+        ct_help(types->context, diag, "say of what: `%s Double`, for example", name);
+    else if (takes == 0 && text && text[strlen(text) - 1] == ']')
+        ct_help(types->context, diag, "a list is written `[%s]`, an array `Array %s`", name, name);
+    else if (takes == 0)
+        ct_help(types->context, diag, "between the types of two arguments stands an arrow: `%s -> …`", name);
     return types->error;
 }
 
@@ -42,8 +49,10 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
         return types->error;
     }
     if (!vars->open) {
-        ct_error(types->context, CT_E0302, name.span, "the type variable `%s` is not among those declared",
-                 name.text->text);
+        CtDiag *diag = ct_error(types->context, CT_E0302, name.span,
+                                "the type variable `%s` is not among those declared", name.text->text);
+        ct_help(types->context, diag, "a type's variables stand behind its name, before `=`: … %s = …; names of types "
+                                      "begin with a capital", name.text->text);
         return types->error;
     }
     type = vars->flexible ? ct_ty_meta(types, arity) : ct_ty_generic(types, name.text, arity);

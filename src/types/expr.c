@@ -131,15 +131,16 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
         type = result;
     }
     types->subject = expr;
-    ct_ty_expect(types, expr->span, *expected, type, why);
+    if (!ct_ty_expect(types, expr->span, *expected, type, why) && ct_ty_is_function(types, type))
+        for (uint32_t i = 0; i < count; i++) types->stack.items[base + i] = types->error; /* some are missing */
     uint32_t tail = pick_tail(expr, 1);
     bool refused = false; /* after an argument that does not fit, the others say little */
     for (uint32_t i = 1; i <= count; i++) {
-        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .refused = &refused};
+        CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .count = count, .refused = &refused};
         CtTy *arg = refused ? types->error : types->stack.items[base + i - 1];
         if (i != tail) ct_check_expr(types, expr->parts[i], arg, &inside);
     }
-    *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun};
+    *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun, .count = count};
     *expected = refused ? types->error : types->stack.items[base + tail - 1];
     types->stack.count = base;
     return expr->parts[tail];
@@ -319,6 +320,11 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     case EXPR_LIT: check_literal(types, expr, type, why); return NULL;
     case EXPR_APP: return check_app(types, expr, expected, why);
     case EXPR_NEG:
+        if (ct_ty_is_function(types, type)) {
+            ct_report_negative(types, expr, type, why);
+            *expected = types->error;
+            return expr->parts[0];
+        }
         if (!use_hidden(types, expr, HIDDEN_NEGATE, type)) *expected = types->error;
         return expr->parts[0];
     case EXPR_LAM: return check_lambda(types, expr, expected, why);

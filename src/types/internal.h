@@ -146,6 +146,7 @@ CtTy *ct_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *con
 /* With the place of use, for messages about missing instances. */
 CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span);
 CtTy *ct_ty_bool(CtTypes *types);
+bool ct_ty_is_function(CtTypes *types, CtTy *type);
 bool ct_ty_failed(CtTy *type);
 void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
 
@@ -259,7 +260,8 @@ typedef struct CtWhy {
     const CtExpr *fun;
     CtSym name;
     CtSpan other; /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
-    bool *refused; /* ARGUMENT: set when it does not fit */
+    uint32_t count; /* ARGUMENT: how many are given */
+    bool *refused;  /* ARGUMENT: set when it does not fit */
 } CtWhy;
 /* Unifies; says at `span` what was expected and found when they differ. */
 bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
@@ -270,6 +272,8 @@ bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan spa
 bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 /* `what` is what the program calls it: name, constructor, type. */
 void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
+/* A negative number where a function is expected. */
+void ct_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
 void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
@@ -287,6 +291,7 @@ bool ct_class_named(const CtClass *class_, const char *const *names);
 void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                       const CtExpr *subject);
 void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
+void ct_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject);
 void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
 
 /* ---- records.c ---- */

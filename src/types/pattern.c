@@ -16,12 +16,21 @@ static void fail_parts(CtTypes *types, CtPat *pat) {
     for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], types->error, NULL);
 }
 
+static void report_fields(CtTypes *types, const CtPat *pat, const CtDataCon *con) {
+    CtDiag *diag = ct_error(types->context, CT_E0304, pat->span, "`%s` has %u field%s, but this pattern gives %u",
+                            con->name->text, con->arity, con->arity == 1 ? "" : "s", pat->part_count);
+    if (pat->part_count >= con->arity) return;
+    CtText form = ct_text(types->arena);
+    ct_text_puts(&form, con->name->text);
+    for (uint32_t i = 0; i < con->arity; i++) ct_text_puts(&form, " _");
+    ct_help(types->context, diag, "a pattern names all fields, `_` stands for one that is not used: (%s)", form.data);
+}
+
 static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = pat->con;
     if (!con || pat->part_count != con->arity) {
         if (con)
-            ct_error(types->context, CT_E0304, pat->span, "`%s` has %u field%s, but this pattern gives %u",
-                     con->name->text, con->arity, con->arity == 1 ? "" : "s", pat->part_count);
+            report_fields(types, pat, con);
         fail_parts(types, pat);
         return;
     }

@@ -80,8 +80,15 @@ static void check_missing(CtTypes *types, const CtExpr *expr, const CtDataCon *c
         for (uint32_t j = 0; con->field_names && j + 1 < expr->part_count; j++)
             given |= expr->fields[j].text == con->field_names[i];
         if (given) continue;
-        ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`", con->name->text,
-                 con->field_names ? con->field_names[i]->text : "?");
+        const char *name = con->field_names ? con->field_names[i]->text : NULL;
+        CtDiag *diag = name ? ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`",
+                                       con->name->text, name)
+                            : ct_error(types->context, CT_E0304, expr->span, "the fields of `%s` have no names",
+                                       con->name->text);
+        if (name)
+            ct_help(types->context, diag, "all fields are given a value: `%s = …`", name);
+        else
+            ct_help(types->context, diag, "its values stand behind it, one after another");
         return;
     }
 }

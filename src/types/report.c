@@ -7,11 +7,6 @@ static const char *ordinal(CtTypes *types, uint32_t n) {
     return n < sizeof names / sizeof *names ? names[n] : ct_format(types->arena, "%uth", n);
 }
 
-static bool is_operator(CtSym name) {
-    char c = name->text[0];
-    return !(c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) || c == '(' || c == '[');
-}
-
 static const char *place(CtTypes *types, const CtWhy *why) {
     CtArena *arena = types->arena;
     switch (why ? why->kind : WHY_NONE) {
@@ -23,7 +18,7 @@ static const char *place(CtTypes *types, const CtWhy *why) {
         if (strncmp(fun->name.text->text, "entry'", 6) == 0) return why->index == 2 ? " as the point" : "";
         if (!strcmp(fun->name.text->text, "do"))
             return why->index == 1 ? " as a statement of this `do`" : ", the type of this `do`";
-        if (is_operator(fun->name.text) && why->index <= 2)
+        if (ct_is_operator_name(fun->name.text) && why->index <= 2)
             return ct_format(arena, " on the %s of `%s`", why->index == 1 ? "left" : "right", fun->name.text->text);
         return ct_format(arena, " as the %s argument of `%s`", ordinal(types, why->index), fun->name.text->text);
     }
@@ -46,44 +41,68 @@ static const char *place(CtTypes *types, const CtWhy *why) {
     return "";
 }
 
-/* ---- likely mends ---- */
-
-static bool is_con(CtTy *type, const CtTyCon *con) {
+/* "a list or an array" for a type such as `t a` of which only a class is known; else the type's text in quotes. */
+static const char *wanted(CtTypes *types, CtTy *type, const char *text) {
+    static const char *const containers[] = {"Sequence", "Foldable", NULL};
     type = ct_ty_resolve(type);
-    return type->kind == TY_CON && type->con == con;
+    CtTy *head = type->kind == TY_APP ? ct_ty_resolve(type->fun) : type;
+    for (const CtPred *pred = head->kind == TY_META ? head->preds : NULL; pred; pred = pred->next)
+        if (head != type ? ct_class_named(pred->class_, containers) : pred->class_->param_arity == 0)
+            return ct_class_wanted(types, pred->class_);
+    return ct_format(types->arena, "`%s`", text);
 }
 
-static bool is_app_of(CtTy *type, const CtTyCon *con) {
-    type = ct_ty_resolve(type);
-    return type->kind == TY_APP && is_con(type->fun, con);
-}
-
-static bool is_real(CtTypes *types, CtTy *type) { return is_con(type, types->double_) || is_con(type, types->float_); }
-
-static void suggest(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
-    CtContext *context = types->context;
-    CtTy *arg, *result;
-    if (is_real(types, expected) && is_con(found, types->int_))
-        ct_help(context, diag, "an Int does not become a %s by itself: write `fromIntegral` before it",
-                ct_ty_text(types, expected));
-    else if (is_con(expected, types->int_) && is_real(types, found))
-        ct_help(context, diag, "choose how to make an Int of it: `round`, `floor`, `ceiling` or `truncate`");
-    else if (is_app_of(expected, types->array) && is_app_of(found, types->list))
-        ct_help(context, diag, "an array is written [| … |]; `fromList` makes one of a list");
-    else if (is_app_of(expected, types->list) && is_app_of(found, types->array))
-        ct_help(context, diag, "`toList` makes a list of an array");
-    else if (is_con(expected, types->char_) && is_app_of(found, types->list))
-        ct_help(context, diag, "a Char is written in single quotes: 'c'");
-    else if (ct_ty_is_fun(types, found, &arg, &result) && !ct_ty_is_fun(types, expected, &arg, &result))
-        ct_help(context, diag, "perhaps an argument is missing: this is still a function");
+/* The place that says what is expected, when it is elsewhere. */
+static void note_other(CtTypes *types, CtDiag *diag, CtTy *expected, const CtWhy *why) {
+    if (!why || why->other.source == 0) return;
+    const char *text = ct_ty_text(types, expected);
+    switch (why->kind) {
+    case WHY_BRANCH: ct_note(types->context, diag, why->other, "the other branch is `%s`", text); return;
+    case WHY_ALT: ct_note(types->context, diag, why->other, "the first alternative is `%s`", text); return;
+    case WHY_CLAUSE: ct_note(types->context, diag, why->other, "the first clause gives `%s`", text); return;
+    case WHY_ELEMENT: ct_note(types->context, diag, why->other, "the first element is `%s`", text); return;
+    case WHY_NONE:
+    case WHY_ARGUMENT:
+    case WHY_CONDITION:
+    case WHY_GUARD:
+    case WHY_RANGE:
+    case WHY_SIGNATURE:
+    case WHY_METHOD:
+    case WHY_ANNOTATION:
+    case WHY_SCRUTINEE:
+    case WHY_PATTERN:
+    case WHY_GENERATOR:
+    case WHY_FIELD:
+    case WHY_UPDATED: return;
+    }
 }
 
 /* ---- types that differ ---- */
+
+/* A name such as `double` in a signature is a variable, and means any type. */
+static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
+    if (rigid->made || rigid->name->length < 3) return false;
+    if (types->misnamed == rigid->name) return true;
+    char *capital = ct_copy_text(types->arena, rigid->name->text, rigid->name->length);
+    if (capital[0] >= 'a' && capital[0] <= 'z') capital[0] = (char)(capital[0] - 'a' + 'A');
+    CtTyCon *con = ct_lookup_tycon(types, ct_intern_text(&types->context->symbols, capital));
+    const char *absent = ct_absent(SPACE_TYPE, rigid->name);
+    if (!con && !absent) return false;
+    CtDiag *diag = ct_error(types->context, CT_E0311, span, "the signature's `%s` is a variable, which stands for any "
+                                                            "type, but this needs a type of its own", rigid->name->text);
+    if (con)
+        ct_help(types->context, diag, "names of types begin with a capital: `%s`", con->name->text);
+    else
+        ct_help(types->context, diag, "%s", absent);
+    types->misnamed = rigid->name;
+    return true;
+}
 
 static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
     CtTy *a = ct_ty_resolve(types->clash[0]), *b = ct_ty_resolve(types->clash[1]);
     CtTy *rigid = a->kind == TY_GENERIC ? a : b->kind == TY_GENERIC ? b : NULL;
     if (!rigid) return false;
+    if (report_misnamed(types, span, rigid)) return true;
     CtTy *list[4] = {expected, found, rigid, rigid == a ? b : a};
     const char *texts[4];
     ct_ty_texts(types, list, 4, texts);
@@ -98,85 +117,135 @@ static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *foun
     return true;
 }
 
-static void report_infinite(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+static void report_infinite(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why,
+                            const CtExpr *subject) {
     CtTy *list[4] = {expected, found, types->clash[0], types->clash[1]};
     const char *texts[4];
     ct_ty_texts(types, list, 4, texts);
     CtDiag *diag = ct_error(types->context, CT_E0305, span, "expected `%s`%s, found `%s`: the type would be infinite",
                             texts[0], place(types, why), texts[1]);
-    ct_help(types->context, diag, "`%s` would have to be the same as `%s`, which contains it", texts[2], texts[3]);
+    ct_note(types->context, diag, CT_NO_SPAN, "`%s` would have to be the same as `%s`, which contains it", texts[2],
+            texts[3]);
+    ct_mend_infinite(types, diag, list[2], list[3], why, subject);
+}
+
+static void report_mismatch(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why,
+                            const CtExpr *subject) {
+    if (report_rigid(types, span, expected, found, why)) return;
+    CtTy *list[2] = {expected, found};
+    const char *texts[2];
+    ct_ty_texts(types, list, 2, texts);
+    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected %s%s, found `%s`",
+                            wanted(types, expected, texts[0]), place(types, why), texts[1]);
+    note_other(types, diag, expected, why);
+    ct_mend_mismatch(types, diag, expected, found, why, subject);
 }
 
 bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+    const CtExpr *subject = types->subject;
+    if (subject && (subject->span.start != span.start || subject->span.end != span.end)) subject = NULL;
+    CtExpectation expectation = {.span = span, .expected = expected, .found = found, .why = why, .subject = subject};
+    uint32_t errors = types->context->error_count;
+    types->expecting = &expectation;
     CtUnify result = ct_unify(types, expected, found);
+    types->expecting = NULL;
     switch (result) {
-    case UNIFY_OK: return true;
-    case UNIFY_INFINITE: report_infinite(types, span, expected, found, why); return false;
+    case UNIFY_OK:
+        if (types->context->error_count == errors) return true;
+        break;
+    case UNIFY_INFINITE: report_infinite(types, span, expected, found, why, subject); break;
     case UNIFY_RIGID: {
         const char *text = ct_ty_text(types, found);
         CtDiag *diag = ct_error(types->context, CT_E0311, span,
                                 "the type `%s` has a variable of a signature, and would be used outside of it", text);
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
-        return false;
+        break;
     }
-    case UNIFY_MISMATCH: break;
+    case UNIFY_MISMATCH: report_mismatch(types, span, expected, found, why, subject); break;
     }
-    if (report_rigid(types, span, expected, found, why)) return false;
-    CtTy *list[2] = {expected, found};
-    const char *texts[2];
-    ct_ty_texts(types, list, 2, texts);
-    CtDiag *diag =
-        ct_error(types->context, CT_E0301, span, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
-    suggest(types, diag, types->clash[0], types->clash[1]);
-    if (!diag->help) suggest(types, diag, expected, found);
+    if (why && why->refused) *why->refused = true;
     return false;
 }
 
 /* ---- the rest ---- */
 
-/* The source at a span when it is short: the operator or literal that asks for a class. */
-static const char *excerpt(CtTypes *types, CtSpan span) {
-    if (span.source == 0 || span.end <= span.start || span.end - span.start > 24) return NULL;
-    const CtSource *source = &types->context->sources.items[span.source];
-    const char *text = ct_copy_text(types->arena, source->text + span.start, span.end - span.start);
-    return strchr(text, '\n') ? NULL : text;
+/* Of a rigid variable: the signature must promise the class. */
+static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSpan span, const char *text) {
+    ct_pred_add(types, generic, class_, span); /* said once */
+    if (report_misnamed(types, span, generic)) return;
+    CtDiag *diag = ct_error(types->context, CT_E0311, span, "%s `%s %s`, which the signature does not promise",
+                            text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,
+                            ct_ty_text(types, generic));
+    ct_help(types->context, diag, "add it to the signature's context: %s %s => …", class_->name->text,
+            ct_ty_text(types, generic));
 }
 
-static bool is_derivable(const CtClass *class_) {
-    static const char *const names[] = {"Eq", "Ord", "Show", "Enum", "Bounded"};
-    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(names[i], class_->name->text)) return true;
-    return false;
+/* Whether a class of constructors, such as Foldable, speaks of this type's constructor. */
+static bool speaks_of(const CtClass *class_, CtTy *type, CtTy *whole) {
+    type = ct_ty_resolve(type);
+    if (class_->param_arity && type->kind == TY_APP) type = ct_ty_resolve(type->fun);
+    return type == whole;
+}
+
+/* "expected a number on the left of `+`, found `Bool`", at the expression that has the type. */
+static CtDiag *report_found(CtTypes *types, const CtExpectation *at, CtClass *class_, CtTy *type, CtTy *whole) {
+    static const char *const verbal[] = {"Eq", "Ord", "Show", NULL};
+    CtTy *list[2] = {type, at->found};
+    const char *texts[2];
+    ct_ty_texts(types, list, 2, texts);
+    if (type == whole && ct_ty_resolve(at->found) == whole && ct_class_named(class_, verbal))
+        return ct_error(types->context, CT_E0306, at->span, "`%s` %s: it is not in the class %s", texts[1],
+                        ct_class_lacking(types, class_), class_->name->text);
+    if (type == whole && speaks_of(class_, at->found, whole))
+        return ct_error(types->context, CT_E0306, at->span, "expected %s%s, found `%s`", ct_class_wanted(types, class_),
+                        place(types, at->why), texts[1]);
+    if (class_->param_arity && type->kind == TY_APP && ct_ty_resolve(type->fun)->kind == TY_CON &&
+        ct_ty_resolve(type->fun)->con == types->fun)
+        return ct_error(types->context, CT_E0306, at->span, "found `%s`%s: what it gives is still a function, not %s",
+                        texts[1], place(types, at->why), ct_class_wanted(types, class_));
+    return ct_error(types->context, CT_E0306, at->span, "found `%s`%s, but `%s` %s", texts[1], place(types, at->why),
+                    texts[0], ct_class_lacking(types, class_));
+}
+
+/* "`**` needs a real number, but `Int` is expected, as the signature of `f` says", at the name that needs it. */
+static CtDiag *report_expected(CtTypes *types, const CtExpectation *at, CtClass *class_, CtTy *type, CtSpan span,
+                               const char *text) {
+    CtTy *list[2] = {type, at->expected};
+    const char *texts[2], *needs = text ? ct_format(types->arena, "`%s`", text) : "this";
+    ct_ty_texts(types, list, 2, texts);
+    if (speaks_of(class_, at->expected, type))
+        return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` is expected%s", needs,
+                        ct_class_wanted(types, class_), texts[1], place(types, at->why));
+    return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` in `%s`, which is expected%s, %s", needs,
+                    ct_class_wanted(types, class_), texts[0], texts[1], place(types, at->why),
+                    ct_class_lacking(types, class_));
 }
 
 void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span) {
-    CtContext *context = types->context;
-    CtTy *list[2] = {type, whole}, *arg, *result;
-    const char *texts[2], *text = excerpt(types, span);
-    ct_ty_texts(types, list, 2, texts);
-    text = text ? ct_format(types->arena, "`%s` needs", text) : "this needs";
+    const CtExpectation *at = types->expecting;
+    const char *text = ct_excerpt(types, span);
     type = ct_ty_resolve(type);
     whole = ct_ty_resolve(whole);
     if (type->kind == TY_GENERIC) {
-        ct_pred_add(types, type, class_, span); /* said once */
-        CtDiag *diag = ct_error(context, CT_E0311, span, "%s `%s %s`, which the signature does not promise", text,
-                                class_->name->text, texts[0]);
-        ct_help(context, diag, "add it to the signature's context: %s %s => …", class_->name->text, texts[0]);
+        report_unpromised(types, class_, type, span, text);
         return;
     }
-    const char *of = type == whole ? "" : ct_format(types->arena, " (a part of `%s`)", texts[1]);
-    CtDiag *diag = ct_error(context, CT_E0306, span, "%s the class %s, but `%s`%s is not in it", text,
-                            class_->name->text, texts[0], of);
-    bool numeric = class_->super_count || !strcmp(class_->name->text, "Num");
-    if (is_con(type, types->int_) && numeric)
-        ct_help(context, diag, "where an Int is used as a real number, write `fromIntegral` before it");
-    else if (is_real(types, type))
-        ct_help(context, diag, "`round`, `floor`, `ceiling` and `truncate` make an Int of a real number");
-    else if (ct_ty_is_fun(types, type, &arg, &result))
-        ct_help(context, diag, "it is a function: perhaps an argument is missing");
-    else if (type->kind == TY_CON && type->con->decl && is_derivable(class_))
-        ct_help(context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text,
-                texts[0]);
+    CtTy *list[2] = {type, whole};
+    const char *texts[2];
+    ct_ty_texts(types, list, 2, texts);
+    CtDiag *diag;
+    if (at && at->from_found && at->span.source)
+        diag = report_found(types, at, class_, type, whole);
+    else if (at && type == whole)
+        diag = report_expected(types, at, class_, type, span, text);
+    else
+        diag = ct_error(types->context, CT_E0306, span, "%s the class %s, but `%s`%s is not in it",
+                        text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text, texts[0],
+                        type == whole ? "" : ct_format(types->arena, " (a part of `%s`)", texts[1]));
+    const CtExpr *fun = at && at->why && at->why->kind == WHY_ARGUMENT ? at->why->fun : NULL;
+    if (diag->span.start != span.start && span.source && !(fun && fun->span.start == span.start))
+        ct_note(types->context, diag, span, "%s asks for it", text ? ct_format(types->arena, "`%s`", text) : "this");
+    ct_mend_instance(types, diag, class_, type, at ? at->why : NULL);
 }
 
 bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
@@ -184,15 +253,44 @@ bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan spa
     uint32_t count;
     if (!ct_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_instance_find(class_, con))
         return true;
-    ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number", ct_ty_text(types, expected),
-             place(types, why));
+    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number",
+                            ct_ty_text(types, expected), place(types, why));
+    note_other(types, diag, expected, why);
+    ct_mend_mismatch(types, diag, expected, NULL, why, NULL);
+    if (why && why->refused) *why->refused = true;
     return false;
+}
+
+bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+    CtTyCon *con;
+    uint32_t count;
+    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_instance_find(class_, con)) return true;
+    CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `Int`%s, found `%s`, which is not a whole number",
+                            place(types, why), ct_excerpt(types, span) ? ct_excerpt(types, span) : "a fraction");
+    if (why && why->kind == WHY_ARGUMENT && why->fun->kind == EXPR_VAR && !strcmp(why->fun->name.text->text, "^"))
+        ct_help(types->context, diag, "`**` takes any exponent");
+    else
+        ct_help(types->context, diag, "an Int holds whole numbers only; `fromIntegral` turns one into a Double");
+    if (why && why->refused) *why->refused = true;
+    return false;
+}
+
+void ct_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    const char *operand = ct_excerpt(types, expr->parts[0]->span);
+    CtDiag *diag = ct_error(types->context, CT_E0301, expr->span, "expected `%s`%s, found a negative number",
+                            ct_ty_text(types, expected), place(types, why));
+    ct_help(types->context, diag, "to subtract from each, write (subtract %s) or (\\x -> x - %s)",
+            operand ? operand : "n", operand ? operand : "n");
+    if (why && why->refused) *why->refused = true;
 }
 
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type) {
     const CtExpr *fun = app->kind == EXPR_LEFT_SECTION ? app->parts[1] : app->parts[0];
     bool named = fun->kind == EXPR_VAR || fun->kind == EXPR_CON;
-    const char *name = named ? ct_format(types->arena, "`%s`", fun->name.text->text) : "this";
+    const char *text = ct_excerpt(types, fun->span);
+    const char *name = named  ? ct_format(types->arena, "`%s`", fun->name.text->text)
+                       : text ? ct_format(types->arena, "`%s`", text)
+                              : "this";
     uint32_t given = app->kind == EXPR_APP ? app->part_count - 1 : 2;
     CtDiag *diag;
     if (taken == 0)
@@ -201,8 +299,10 @@ void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, C
     else
         diag = ct_error(types->context, CT_E0307, app->span, "%s takes %u argument%s, but is given %u", name, taken,
                         taken == 1 ? "" : "s", given);
-    ct_note(types->context, diag, CT_NO_SPAN, "%s `%s`", taken ? "what it gives has the type" : "it has the type",
-            ct_ty_text(types, type));
+    if (ct_ty_resolve(type)->kind != TY_META)
+        ct_note(types->context, diag, CT_NO_SPAN, "%s `%s`", taken ? "what it gives has the type" : "it has the type",
+                ct_ty_text(types, type));
+    ct_mend_application(types, diag, app, taken, type);
 }
 
 void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what) {

@@ -99,6 +99,11 @@ bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
     return true;
 }
 
+bool ct_ty_is_function(CtTypes *types, CtTy *type) {
+    CtTy *arg, *result;
+    return ct_ty_is_fun(types, type, &arg, &result);
+}
+
 bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count) {
     uint32_t n = 0;
     CtTy *head = ct_ty_resolve(type);

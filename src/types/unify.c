@@ -35,13 +35,21 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     return UNIFY_OK;
 }
 
-static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type) {
+/* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees with
+ * everything, so that it is told once. `found`: the type is what was found, not what was expected. */
+static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     CtUnify result = admit(meta, type);
     types->clash[0] = meta;
     types->clash[1] = type;
     if (result != UNIFY_OK) return result;
+    if (meta->preds && types->expecting) types->expecting->from_found = found;
+    CtPred *preds = meta->preds;
     meta->link = type;
-    for (CtPred *pred = meta->preds; pred; pred = pred->next) ct_solve(types, pred->class_, type, pred->span, false);
+    for (CtPred *pred = preds; pred; pred = pred->next) {
+        if (ct_solve(types, pred->class_, type, pred->span, false)) continue;
+        meta->link = types->error;
+        break;
+    }
     return UNIFY_OK;
 }
 
@@ -51,8 +59,8 @@ CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b) {
         b = ct_ty_resolve(b);
         if (a == b || a->is_error || b->is_error) return UNIFY_OK;
         if (a->kind == TY_META && b->kind == TY_META) return join(types, a, b);
-        if (a->kind == TY_META) return bind(types, a, b);
-        if (b->kind == TY_META) return bind(types, b, a);
+        if (a->kind == TY_META) return bind(types, a, b, true);
+        if (b->kind == TY_META) return bind(types, b, a, false);
         if (a->kind != TY_APP || b->kind != TY_APP) {
             types->clash[0] = a;
             types->clash[1] = b;
@@ -60,6 +68,7 @@ CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b) {
         }
         CtUnify result = ct_unify(types, a->fun, b->fun);
         if (result != UNIFY_OK) return result;
+        if (ct_ty_resolve(a->fun)->is_error || ct_ty_resolve(b->fun)->is_error) return UNIFY_OK; /* said already */
         a = a->arg;
         b = b->arg;
     }

@@ -1,0 +1,375 @@
+/* Likely mends: what people mean when two types differ, a class lacks a type, or an application has the wrong number of
+ * arguments. Each is a help line under a message of report.c. */
+#include "types/internal.h"
+
+/* ---- looking at types and source ---- */
+
+static bool is_con(CtTy *type, const CtTyCon *con) {
+    type = ct_ty_resolve(type);
+    return type->kind == TY_CON && type->con == con;
+}
+
+static bool is_app_of(CtTy *type, const CtTyCon *con) {
+    type = ct_ty_resolve(type);
+    return type->kind == TY_APP && is_con(type->fun, con);
+}
+
+static bool is_real(CtTypes *types, CtTy *type) { return is_con(type, types->double_) || is_con(type, types->float_); }
+static bool is_number(CtTypes *types, CtTy *type) { return is_con(type, types->int_) || is_real(types, type); }
+
+static bool is_string(CtTypes *types, CtTy *type) {
+    type = ct_ty_resolve(type);
+    return is_app_of(type, types->list) && is_con(type->arg, types->char_);
+}
+
+static uint32_t arrow_count(CtTypes *types, CtTy *type) {
+    CtTy *arg;
+    uint32_t count = 0;
+    while (ct_ty_is_fun(types, type, &arg, &type)) count++;
+    return count;
+}
+
+/* The number of parts of a tuple type; 0 for other types. */
+static uint32_t tuple_size(CtTypes *types, CtTy *type) {
+    CtTyCon *con;
+    uint32_t count;
+    if (!ct_ty_head(type, &con, NULL, 0, &count)) return 0;
+    return count >= 2 && count < types->tuples.count && types->tuples.items[count] == con ? count : 0;
+}
+
+const char *ct_excerpt(CtTypes *types, CtSpan span) {
+    enum { LONGEST = 32 };
+    if (span.source == 0 || span.end <= span.start || span.end - span.start > LONGEST) return NULL;
+    const CtSource *source = &types->context->sources.items[span.source];
+    const char *text = ct_copy_text(types->arena, source->text + span.start, span.end - span.start);
+    return strchr(text, '\n') ? NULL : text;
+}
+
+static bool is_named(const CtExpr *expr) { return expr->kind == EXPR_VAR || expr->kind == EXPR_CON; }
+
+static bool is_call_of(const CtExpr *fun, const char *name) {
+    return fun && is_named(fun) && strcmp(fun->name.text->text, name) == 0;
+}
+
+static bool is_one_of(const CtExpr *fun, const char *const *names) {
+    for (; *names; names++)
+        if (is_call_of(fun, *names)) return true;
+    return false;
+}
+
+static const char *source_at(CtTypes *types, CtSpan span) {
+    return types->context->sources.items[span.source].text + span.start;
+}
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0'; }
+
+/* `f -1`: a minus sign with a blank before it and none behind it. */
+static bool is_prefixed_minus(CtTypes *types, const CtExpr *fun) {
+    if (!is_call_of(fun, "-") || fun->span.source == 0 || fun->span.start == 0) return false;
+    const char *at = source_at(types, fun->span);
+    return at[0] == '-' && is_blank(at[-1]) && !is_blank(at[1]);
+}
+
+/* `p.x`: a dot between names, without blanks. */
+static bool is_tight_dot(CtTypes *types, const CtExpr *fun) {
+    if (!is_call_of(fun, ".") || fun->span.source == 0 || fun->span.start == 0) return false;
+    const char *at = source_at(types, fun->span);
+    return at[0] == '.' && !is_blank(at[-1]) && !is_blank(at[1]);
+}
+
+/* ---- a class that lacks a type ---- */
+
+static const struct {
+    const char *name, *wanted, *lacking;
+} classes[] = {
+    {"Num", "a number", "is not a number"},
+    {"Integral", "a whole number", "is not a type of whole numbers"},
+    {"Real", "a real number", "is not a type of real numbers"},
+    {"Fractional", "a real number", "is not a type of real numbers"},
+    {"Floating", "a real number", "is not a type of real numbers"},
+    {"RealFrac", "a real number", "is not a type of real numbers"},
+    {"RealFloat", "a real number", "is not a type of real numbers"},
+    {"Eq", "something that can be compared", "cannot be compared"},
+    {"Ord", "something that can be ordered", "cannot be ordered"},
+    {"Show", "something that can be shown", "cannot be shown"},
+    {"Sequence", "a list or an array", "is neither a list nor an array"},
+    {"Foldable", "a list or an array", "is neither a list nor an array"},
+};
+
+const char *ct_class_wanted(CtTypes *types, const CtClass *class_) {
+    for (uint32_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strcmp(classes[i].name, class_->name->text) == 0) return classes[i].wanted;
+    return ct_format(types->arena, "%s of the class %s", class_->param_arity ? "a structure" : "a type",
+                     class_->name->text);
+}
+
+const char *ct_class_lacking(CtTypes *types, const CtClass *class_) {
+    for (uint32_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strcmp(classes[i].name, class_->name->text) == 0) return classes[i].lacking;
+    return ct_format(types->arena, "is not in the class %s", class_->name->text);
+}
+
+bool ct_class_named(const CtClass *class_, const char *const *names) {
+    for (; *names; names++)
+        if (strcmp(*names, class_->name->text) == 0) return true;
+    return false;
+}
+
+/* "`distance` is given 1 argument, but takes 2", where the expression is still a function. */
+static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subject, CtTy *found) {
+    uint32_t missing = arrow_count(types, found);
+    if (!missing) return false;
+    const CtExpr *fun = subject && subject->kind == EXPR_APP ? subject->parts[0] : subject;
+    if (!fun || !is_named(fun)) {
+        ct_help(types->context, diag, "this is still a function: perhaps an argument is missing");
+        return true;
+    }
+    if (subject != fun && is_tight_dot(types, fun) && subject->part_count == 3 && is_named(subject->parts[1]) &&
+        is_named(subject->parts[2])) {
+        ct_help(types->context, diag, "`.` composes functions; a field is a function and stands in front: %s %s",
+                subject->parts[2]->name.text->text, subject->parts[1]->name.text->text);
+        return true;
+    }
+    uint32_t given = subject == fun ? 0 : subject->part_count - 1;
+    ct_help(types->context, diag, "`%s` takes %u argument%s, but is given %s", fun->name.text->text, given + missing,
+            given + missing == 1 ? "" : "s", given == 0 ? "none" : ct_format(types->arena, "%u", given));
+    return true;
+}
+
+void ct_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject) {
+    const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
+    if (is_call_of(fun, ":"))
+        ct_help(types->context, diag, "`:` puts one element before a list; `++` joins two lists");
+    else if (fun && subject && fun->kind == EXPR_VAR && subject->kind == EXPR_VAR && fun->entity == subject->entity)
+        ct_help(types->context, diag, "`%s` is applied to itself", fun->name.text->text);
+    else if (ct_ty_is_function(types, outer))
+        ct_help(types->context, diag, "perhaps an argument is missing, or there is one too many");
+    else if (is_app_of(outer, types->list) && ct_ty_resolve(ct_ty_resolve(outer)->arg) == ct_ty_resolve(inner))
+        ct_help(types->context, diag, "a list is used here as one of its own elements");
+}
+
+/* Mistakes that the operator or function shows, whatever the types. */
+static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
+    if (!why || why->kind != WHY_ARGUMENT) return false;
+    if (why->index == 1 && is_prefixed_minus(types, why->fun) && (!found || ct_ty_is_function(types, found))) {
+        const char *at = source_at(types, why->fun->span) + 1;
+        uint32_t length = 0;
+        while (!is_blank(at[length]) && !strchr("()[]{},;|", at[length])) length++;
+        ct_help(types->context, diag, "a negative argument stands in parentheses: (-%.*s)", (int)length, at);
+        return true;
+    }
+    if (is_tight_dot(types, why->fun)) {
+        ct_help(types->context, diag, "`.` composes functions; a field, or a length, is taken by a function that stands "
+                                      "in front: `x p`, not `p.x`");
+        return true;
+    }
+    return false;
+}
+
+/* A class of numbers that the type is not in. */
+static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *why) {
+    CtContext *context = types->context;
+    const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
+    if (is_string(types, type) && is_call_of(fun, "+"))
+        ct_help(context, diag, "`++` joins strings, lists and arrays");
+    else if (is_string(types, type))
+        ct_help(context, diag, "a String is text, even when its characters are digits");
+    else if (is_app_of(type, types->list) || is_app_of(type, types->array))
+        ct_help(context, diag, "`map` and `zipWith` calculate with each element, `sum` adds them up");
+    else if (is_con(type, types->int_))
+        ct_help(context, diag, "an Int becomes a Double by `fromIntegral`; `div` divides whole numbers");
+    else if (is_real(types, type) && is_call_of(fun, "^"))
+        ct_help(context, diag, "`**` takes any exponent, `^` whole ones only");
+    else if (is_real(types, type))
+        ct_help(context, diag, "`round`, `floor`, `ceiling` and `truncate` make an Int of a real number");
+}
+
+static bool is_derivable(const CtClass *class_) {
+    static const char *const names[] = {"Eq", "Ord", "Show", "Enum", "Bounded", NULL};
+    return ct_class_named(class_, names);
+}
+
+void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
+    static const char *const numeric[] = {"Num",      "Integral", "Real",      "Fractional",
+                                          "Floating", "RealFrac", "RealFloat", NULL};
+    const CtExpectation *at = types->expecting;
+    const CtExpr *subject = at ? at->subject : NULL;
+    if (mend_operator(types, diag, type, why)) return;
+    if (why && why->kind == WHY_ARGUMENT && is_call_of(why->fun, ".") && at && !at->from_found) {
+        ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
+        return;
+    }
+    if (ct_ty_is_function(types, type)) {
+        static const char *const comparing[] = {"Eq", "Ord", NULL}, *const showing[] = {"Show", NULL};
+        if (subject && subject->kind == EXPR_APP && missing_arguments(types, diag, subject, type)) return;
+        if (ct_class_named(class_, comparing))
+            ct_help(types->context, diag, "functions cannot be compared, only what they give for an argument");
+        else if (ct_class_named(class_, showing))
+            ct_help(types->context, diag, "functions have no text; perhaps an argument is missing");
+        else
+            missing_arguments(types, diag, subject, type);
+        return;
+    }
+    if (ct_class_named(class_, numeric)) {
+        mend_number(types, diag, type, why);
+        return;
+    }
+    CtTyCon *con;
+    uint32_t count;
+    if (is_derivable(class_) && ct_ty_head(type, &con, NULL, 0, &count) && con->decl)
+        ct_help(types->context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text,
+                con->name->text);
+}
+
+/* ---- types that differ ---- */
+
+static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp", NULL};
+
+/* The function whose derivative is taken. */
+static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
+    CtTy *arg, *result;
+    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_ty_is_fun(types, found, &arg, &result)) return false;
+    if (is_one_of(why->fun, gradients) && !is_con(result, types->double_)) {
+        ct_help(types->context, diag,
+                ct_ty_is_function(types, result)
+                    ? "the function takes its arguments one by one; a gradient is by one: (\\(x, y) -> f x y)"
+                    : "a gradient is of a function to Double; `jacobian`, `vjp` and `jvp` take other results");
+        return true;
+    }
+    if (is_call_of(why->fun, "diff")) {
+        ct_help(types->context, diag, "`diff` is for functions from Double to Double; `grad` takes any argument, "
+                                      "`jacobian` any result");
+        return true;
+    }
+    return false;
+}
+
+/* A function is expected, and there is none. */
+static bool mend_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                          const CtExpr *subject) {
+    if (!ct_ty_is_function(types, expected) || (found && ct_ty_is_function(types, found)) || !why) return false;
+    if (subject && subject->kind == EXPR_APP && is_named(subject->parts[0]) && why->kind == WHY_ARGUMENT &&
+        !ct_is_operator_name(subject->parts[0]->name.text)) {
+        const char *name = subject->parts[0]->name.text->text;
+        ct_help(types->context, diag, "this is a result; the function itself is `%s`, without argument%s", name,
+                subject->part_count > 2 ? "s" : "");
+        return true;
+    }
+    if (why->kind == WHY_ARGUMENT && why->count > 1 && is_named(why->fun) && !ct_is_operator_name(why->fun->name.text)) {
+        ct_help(types->context, diag, "`%s` takes a function here: perhaps the arguments are in another order",
+                why->fun->name.text->text);
+        return true;
+    }
+    return false;
+}
+
+/* hyp(3, 4), where hyp takes its arguments one after another. */
+static bool mend_tuple(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+    uint32_t size = tuple_size(types, found);
+    if (size == 0 || !why || why->kind != WHY_ARGUMENT || why->index != 1 || !is_named(why->fun)) return false;
+    if (tuple_size(types, expected) > 0) {
+        ct_help(types->context, diag, "one tuple has %u parts, the other %u", tuple_size(types, expected), size);
+        return true;
+    }
+    if (!why->fun->type || arrow_count(types, why->fun->type) < size) return false;
+    ct_help(types->context, diag, "arguments stand one after another, without commas: %s%s", why->fun->name.text->text,
+            size == 2 ? " x y" : " x y z");
+    return true;
+}
+
+static bool mend_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why) {
+    CtContext *context = types->context;
+    const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
+    if (is_string(types, expected) && (!found || is_number(types, found)))
+        ct_help(context, diag, "`show` turns a number into a String");
+    else if (is_con(found ? found : types->error, types->char_) && is_app_of(expected, types->list))
+        ct_help(context, diag, "a String of one character is written in double quotes: \"c\"");
+    else if (is_con(found ? found : types->error, types->char_) && is_call_of(fun, "++"))
+        ct_help(context, diag, "`++` joins two Strings; `c : s` puts the Char c before the String s");
+    else if (is_con(expected, types->char_) && found && is_app_of(found, types->list))
+        ct_help(context, diag, "a Char is written in single quotes: 'c'");
+    else if (is_con(expected, ct_ty_bool(types)->con) && (!found || is_number(types, found)))
+        ct_help(context, diag, "a number is no truth value: compare it, as in `n /= 0`");
+    else if (is_call_of(fun, ":") && why->index == 2 && !(found && is_app_of(found, types->array)))
+        ct_help(context, diag, "`x : xs` puts an element before a list; `xs ++ [x]` puts it behind");
+    else
+        return false;
+    return true;
+}
+
+static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found) {
+    CtContext *context = types->context;
+    if (is_real(types, expected) && is_con(found, types->int_))
+        ct_help(context, diag, "an Int does not become a %s by itself: write `fromIntegral` before it",
+                ct_ty_text(types, expected));
+    else if (is_con(expected, types->int_) && is_real(types, found))
+        ct_help(context, diag, "choose how to make an Int of it: `round`, `floor`, `ceiling` or `truncate`");
+    else if (is_app_of(expected, types->array) && is_app_of(found, types->list))
+        ct_help(context, diag, "an array is written [| … |]; `fromList` makes one of a list");
+    else if (is_app_of(expected, types->list) && is_app_of(found, types->array))
+        ct_help(context, diag, "`toList` makes a list of an array");
+    else
+        return false;
+    return true;
+}
+
+void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+                      const CtExpr *subject) {
+    if (mend_operator(types, diag, found, why) || (found && mend_derivative(types, diag, found, why)) ||
+        mend_function(types, diag, expected, found, why, subject) || mend_text(types, diag, expected, found, why))
+        return;
+    if (!found || mend_tuple(types, diag, expected, found, why)) return;
+    if (mend_plain(types, diag, expected, found) || mend_plain(types, diag, types->clash[0], types->clash[1])) return;
+    if (mend_text(types, diag, types->clash[0], types->clash[1], why)) return;
+    if (!ct_ty_is_function(types, expected)) missing_arguments(types, diag, subject, found);
+}
+
+/* ---- too many arguments ---- */
+
+/* The arguments of `f Just 1`, where parentheses are missing: a function with something behind it. */
+static bool mend_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
+    for (uint32_t i = 1; i + 1 < app->part_count; i++) {
+        const CtExpr *part = app->parts[i];
+        if (!is_named(part) || part->parenthesised) continue;
+        uint32_t takes = 0;
+        if (part->kind == EXPR_CON && part->con) takes = part->con->arity;
+        if (part->kind == EXPR_VAR && part->entity && part->entity->scheme.type)
+            takes = arrow_count(types, part->entity->scheme.type);
+        if (takes == 0 || i + 1 >= app->part_count) continue;
+        uint32_t last = i + takes < app->part_count ? i + takes : app->part_count - 1;
+        const char *text = ct_excerpt(types, ct_span_join(part->span, app->parts[last]->span));
+        ct_help(types->context, diag, "perhaps parentheses are missing: (%s)",
+                text ? text : ct_format(types->arena, "%s …", part->name.text->text));
+        return true;
+    }
+    return false;
+}
+
+static bool has_word(const CtExpr *app, const char *word) {
+    for (uint32_t i = 1; i < app->part_count; i++)
+        if (app->parts[i]->kind == EXPR_VAR && strcmp(app->parts[i]->name.text->text, word) == 0) return true;
+    return false;
+}
+
+void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type) {
+    CtContext *context = types->context;
+    if (app->kind != EXPR_APP) return;
+    const CtExpr *fun = app->parts[0], *arg = app->parts[1];
+    bool is_value = taken == 0;
+    CtTy *first, *rest;
+    if (is_value && has_word(app, "and"))
+        ct_help(context, diag, "`&&` joins two conditions; `and` is a function of a list");
+    else if (is_value && has_word(app, "or"))
+        ct_help(context, diag, "`||` joins two conditions; `or` is a function of a list");
+    else if (is_value && app->part_count == 2 && arg->kind == EXPR_LIST && arg->part_count == 1 && is_named(fun))
+        ct_help(context, diag, "an element is taken by `%s`: %s %s %s", is_app_of(type, types->list) ? "!!" : "!",
+                fun->name.text->text, is_app_of(type, types->list) ? "!!" : "!",
+                ct_excerpt(types, arg->parts[0]->span) ? ct_excerpt(types, arg->parts[0]->span) : "i");
+    else if (is_value && (fun->kind == EXPR_LIT || is_number(types, type) || ct_ty_resolve(type)->kind == TY_META))
+        ct_help(context, diag, "an operator is missing before the second value, such as `*`");
+    else if (!is_value && fun->type && ct_ty_is_fun(types, fun->type, &first, &rest) && taken == 1 &&
+             tuple_size(types, first) + 1 == app->part_count)
+        ct_help(context, diag, "its argument is one tuple, in parentheses and with commas");
+    else
+        mend_parentheses(types, diag, app);
+}
