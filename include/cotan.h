@@ -76,8 +76,9 @@ cotan_error *cotan_add_folder(cotan_context *context, const char *folder);
  */
 cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);
 
-/* What is doubtful in a program that is sound: patterns that do not cover everything, clauses that are never reached. NULL when
- * nothing is. Read it as errors are read; it belongs to the program, until more is defined in it. */
+/* What is doubtful in a program that is sound: patterns that do not cover everything, clauses that are never reached. NULL
+ * when nothing is. After cotan_define: in what was defined last. Read it as errors are read; it belongs to the program, until
+ * more is defined in it. */
 const cotan_error *cotan_warnings(const cotan_program *program);
 
 /* What can be done with a function. */

@@ -87,6 +87,7 @@ static bool add_named(CtBuild *build, const CtInput *input) {
 
 bool ct_inputs_read(CtBuild *build) {
     for (const CtInput *input = build->options.inputs; input != NULL; input = input->next) {
+        build->last_input = build->context.sources.count;
         if (input->name != NULL) {
             if (!add_named(build, input)) return false;
             continue;
@@ -95,6 +96,19 @@ bool ct_inputs_read(CtBuild *build) {
         if (module == NULL || !add(build, module)) return false;
     }
     return build->context.error_count == 0;
+}
+
+void ct_inputs_keep_newest_warnings(CtBuild *build) {
+    CtDiag **link = &build->context.diags;
+    if (build->last_input == 0) return;
+    while (*link != NULL) {
+        CtDiag *diag = *link;
+        if (diag->is_warning && diag->span.source != build->last_input)
+            *link = diag->next;
+        else
+            link = &diag->next;
+    }
+    build->context.last_diag = link;
 }
 
 /* ---- declarations, or an expression? ---- */

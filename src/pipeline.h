@@ -65,7 +65,8 @@ typedef struct CtBuild {
     uint32_t known; /* CtKnown bits */
     /* parse, operators, infer */
     CtModules modules;
-    CtModule *module; /* the program's own */
+    CtModule *module;    /* the program's own */
+    uint32_t last_input; /* the source of the newest input; 0: there is none */
     CtTypes *types;
     /* elaborate… */
     CtProgram *program;
@@ -112,6 +113,9 @@ CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry);
 
 /* The build's inputs, for `parse`. False with errors in the context. */
 bool ct_inputs_read(CtBuild *build);
+
+/* Drops the warnings of all but the newest input, of which there is one: the others were told when they were new. */
+void ct_inputs_keep_newest_warnings(CtBuild *build);
 
 typedef enum CtInputKind { INPUT_EXPRESSION, INPUT_DECLARATIONS, INPUT_WRONG } CtInputKind;
 /* What a text is; when it is neither, *wrong says why. */

@@ -29,6 +29,7 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
         return NULL;
     }
     context->making = NULL;
+    ct_inputs_keep_newest_warnings(build);
     ct_report_warnings(program, &build->context);
     return build;
 }

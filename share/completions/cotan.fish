@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --json --help --check --grad -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --json --help --no-warnings --check --grad -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1
@@ -48,7 +48,7 @@ end
 # Behind an option that takes a value nothing else is offered.
 function __cotan_value
     set -l words (commandline -opc)
-    string match -qr -- '^--(?!count$|json$|help$|check$|grad$)[^=]+$' $words[-1]
+    string match -qr -- '^--(?!count$|no-warnings$|json$|help$|check$|grad$)[^=]+$' $words[-1]
 end
 
 function __cotan_after

@@ -46,6 +46,13 @@ void repl_error(Repl *repl, const cotan_error *error) {
         report(&repl->options, error);
 }
 
+static void warn(Repl *repl) {
+    const cotan_error *warnings = cotan_warnings(repl->program);
+    fflush(stdout);
+    if (warnings != NULL && !repl->options.no_warnings)
+        fputs(cotan_error_text(warnings, repl->options.colour, false), stderr);
+}
+
 static double seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -96,7 +103,10 @@ static bool begin(Repl *repl) {
 
 static bool load_text(Repl *repl, const char *name, const char *text, size_t length) {
     cotan_error *error = cotan_load(repl->context, name, text, length, &repl->program);
-    if (error != NULL) repl_error(repl, error);
+    if (error != NULL)
+        repl_error(repl, error);
+    else
+        warn(repl);
     return error == NULL;
 }
 
@@ -186,6 +196,7 @@ void repl_enter(Repl *repl, const char *text) {
         evaluate(repl, text);
     } else {
         keep_definition(repl, text);
+        warn(repl);
         if (repl->types) fputs(types, stdout);
     }
 }

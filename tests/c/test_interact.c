@@ -199,7 +199,7 @@ static void a_definition_with_an_error_leaves_the_program_as_it_was(void **state
     cotan_context *context = open_with((cotan_limits){0});
     cotan_program *p = load(context, model);
     define(p, "f x = square x");
-    assert_fails(try_to_define(p, "f x = True + x"), "E0306", "<input>", 1, 12);
+    assert_fails(try_to_define(p, "f x = True + x"), "E0306", "<input>", 1, 7);
     assert_fails(try_to_define(p, "f x = "), "E0201", "<input>", 1, 6);
     assert_fails(try_to_define(p, "data ="), "E0206", "<input>", 1, 6);
     assert_fails(try_to_define(p, "import Nosuch"), "E0320", "<input>", 1, 8);
@@ -273,6 +273,21 @@ static void a_long_session_stays_small(void **state) {
     evaluate(p, "1", "it");
     for (int i = 0; i < 300; i++) evaluate(p, "it + 1", "it"); /* or kept as it was written */
     assert_value(p, "(it, f 2)", "(301,2)");
+    cotan_close(context);
+}
+
+static void warnings_are_of_what_was_defined_last(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, "f (Just x) = x\n");
+    assert_int_equal(cotan_error_count(cotan_warnings(p)), 1);
+    assert_string_equal(cotan_error_file(cotan_warnings(p), 0), "model.cot");
+    define(p, "g True = 1");
+    assert_int_equal(cotan_error_count(cotan_warnings(p)), 1);
+    assert_string_equal(cotan_error_file(cotan_warnings(p), 0), "<input>");
+    define(p, "h x = x");
+    assert_null(cotan_warnings(p));
+    assert_value(p, "f (Just (g True))", "1");
     cotan_close(context);
 }
 
@@ -409,6 +424,7 @@ int main(void) {
         cmocka_unit_test(text_that_is_an_expression_is_left_alone),
         cmocka_unit_test(a_value_is_bound_to_a_name),
         cmocka_unit_test(a_long_session_stays_small),
+        cmocka_unit_test(warnings_are_of_what_was_defined_last),
         cmocka_unit_test(types_are_the_most_general),
         cmocka_unit_test(names_in_scope_begin_with_the_prefix),
         cmocka_unit_test(modules_of_the_folders_are_known),
