@@ -174,6 +174,7 @@ static void set_keys(Line *line) {
     el_set(edit, EL_BIND, "^Z", "cotan-suspend", NULL);
     el_set(edit, EL_BIND, "^I", "cotan-complete", NULL);
     el_set(edit, EL_BIND, "^C", "cotan-interrupt", NULL);
+    el_set(edit, EL_BIND, "-a", "^C", "cotan-interrupt", NULL); /* vi's command mode */
     el_set(edit, EL_BIND, "^D", "em-delete-or-list", NULL);
     el_set(edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_set(edit, EL_SETTY, "-d", "-isig", NULL);
@@ -239,7 +240,9 @@ LineEnd line_read(Line *line, bool more, const char **text) {
     if (line->edit != NULL) return read_terminal(line, text);
     ssize_t length = getline(&line->text, &line->capacity, stdin);
     if (length < 0) return LINE_END;
-    if (length > 0 && line->text[length - 1] == '\n') line->text[length - 1] = '\0';
+    if (length > 0 && line->text[length - 1] == '\n') line->text[--length] = '\0';
+    for (ssize_t i = 0; i < length; i++) /* a NUL ends no line: it is refused as what is no UTF-8 is */
+        if (line->text[i] == '\0') line->text[i] = '\xff';
     *text = line->text;
     return LINE_READ;
 }
