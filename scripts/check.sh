@@ -72,6 +72,7 @@ all_tests() {
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
 run "the rooms" scripts/check_includes.py
+run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 500 ""
     run "manual and completion" tests/completion.py --cotan build/cotan
