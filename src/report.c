@@ -38,6 +38,7 @@ static void forget(CtContext *diags) {
 
 /* Errors, which warnings stand among; or warnings alone. */
 static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warnings) {
+    ct_diags_in_order(diags);
     size_t count = 0;
     for (const CtDiag *diag = diags->diags; diag; diag = diag->next) count += diag->is_warning == warnings;
     error->items = CT_NEW_ARRAY(arena, CtErrorItem, count);

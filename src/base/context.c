@@ -89,6 +89,50 @@ void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, 
     va_end(list);
 }
 
+/* ---- order ---- */
+
+static bool is_before(const CtDiag *a, const CtDiag *b) {
+    if (a->span.source != b->span.source) return a->span.source < b->span.source;
+    return a->span.start < b->span.start;
+}
+
+/* A merge sort, stable; recursion halves the list. */
+static CtDiag *sorted(CtDiag *list, uint32_t count) {
+    if (count < 2) {
+        if (list != NULL) list->next = NULL;
+        return list;
+    }
+    CtDiag *right = list;
+    for (uint32_t i = 0; i < count / 2; i++) right = right->next;
+    CtDiag *b = sorted(right, count - count / 2), *a = sorted(list, count / 2), *whole = NULL, **last = &whole;
+    while (a != NULL || b != NULL) {
+        CtDiag **from = a == NULL || (b != NULL && is_before(b, a)) ? &b : &a;
+        *last = *from;
+        last = &(*last)->next;
+        *from = *last;
+    }
+    return whole;
+}
+
+static bool covers(const CtContext *context, const CtDiag *diag, const CtDiag *later) {
+    if (!diag->covers_line || diag->span.source != later->span.source) return false;
+    const CtSource *source = &context->sources.items[diag->span.source];
+    for (uint32_t at = diag->span.start; at < later->span.start; at++)
+        if (source->text[at] == '\n') return false;
+    return true;
+}
+
+void ct_diags_in_order(CtContext *context) {
+    uint32_t count = 0;
+    for (const CtDiag *diag = context->diags; diag != NULL; diag = diag->next) count++;
+    context->diags = sorted(context->diags, count);
+    context->last_diag = &context->diags;
+    for (CtDiag *diag = context->diags; diag != NULL; diag = diag->next) {
+        while (diag->next != NULL && covers(context, diag, diag->next)) diag->next = diag->next->next;
+        context->last_diag = &diag->next;
+    }
+}
+
 /* ---- spelling ---- */
 
 /* Optimal string alignment distance, cut off above `limit`; names longer than the buffer are never near. */
@@ -118,7 +162,7 @@ static uint32_t distance(CtSym a, CtSym b, uint32_t limit) {
 
 CtSym ct_nearest(CtSym name, const CtSym *candidates, uint32_t count) {
     CtSym best = NULL;
-    uint32_t limit = name->length < 3 ? 1 : (name->length + 2) / 3;
+    uint32_t limit = name->length < 5 ? 1 : name->length < 8 ? 2 : 3;
     for (uint32_t i = 0; i < count; i++) {
         if (candidates[i] == name || candidates[i]->length > name->length + limit) continue;
         if (candidates[i]->length < 2 && name->length < 2) continue; /* every letter is near to every other */

@@ -39,6 +39,7 @@ typedef struct CtDiag {
     CtSpan span;
     const char *message;
     const char *help; /* the likely mend, or NULL */
+    bool covers_line; /* what stands behind it on its line is no further error */
     CtNote *notes;    /* in the order in which they were added */
     struct CtDiag *next;
 } CtDiag;
@@ -70,6 +71,9 @@ CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char
 void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Puts the list in the order of the sources; what an error covers is left out. */
+void ct_diags_in_order(CtContext *context);
 
 /* "E0301" and what the table says of it. */
 const char *ct_error_name(CtErrorCode code);

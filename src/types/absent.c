@@ -32,7 +32,27 @@ static const Absent values[] = {
     {" insertWith findWithDefault fromListWith unionWith adjust ",
      "the library has it: import qualified Data.Map as Map"},
     {" true false ", "the truth values are `True` and `False`"},
-    {" null' nil none None ", "an empty list is `[]`, a missing value `Nothing`"},
+    {" null' nil none None undefined' ", "an empty list is `[]`, a missing value `Nothing`"},
+    {" != <> ~= !== ", "two values differ: `x /= y`"},
+    {" === ", "two values are equal: `x == y`"},
+    {" & ", "two conditions are joined by `&&`; bits by `.&.`"},
+    {" % ", "the remainder of whole numbers is `mod`: n `mod` 2"},
+    {" =< ", "less or equal is `<=`"},
+    {" => ", "greater or equal is `>=`"},
+    {" ! !. ", "a condition is negated by `not`"},
+    {" println printf console echo puts display ",
+     "there is no IO: a program is a value. `main = …` is printed by `cotan run`"},
+    {" pow ", "a power is `x ^ n` for a whole n, `x ** y` for any y"},
+    {" fabs ", "the absolute value is `abs`"},
+    {" str toString to_string ", "`show` makes a String of a value"},
+    {" float double toFloat ", "`fromIntegral` makes a Double of an Int"},
+    {" int toInt' ", "`round`, `floor`, `ceiling` and `truncate` make an Int of a Double"},
+    {" range ", "the numbers from 0 to n - 1 are `[0 .. n - 1]`, or the array `iota n`"},
+    {" append' push push_back ", "`xs ++ [x]` is a list with one element more, `snoc a x` such an array"},
+    {" reduce' fold ", "`foldl f z xs` goes through a list or an array from the left"},
+    {" self this ", "there are no objects: what a function works on is one of its parameters"},
+    {" elif elseif elsif ", "`else if`, as two words"},
+    {" for while foreach ", "there are no loops: `map`, `foldl` and recursion do their work"},
 };
 
 static const Absent types_[] = {
@@ -52,6 +72,14 @@ static const Absent types_[] = {
     {" List ", "a list of elements of a type a is `[a]`"},
 };
 
+static const Absent constructors[] = {
+    {" Some ", "a value that may be missing is `Just x`"},
+    {" None Null NULL Nil NaN Undefined ", "a missing value is `Nothing`, an empty list `[]`"},
+    {" Ok Success ", "`Right x` is a result, `Left e` an error"},
+    {" Err Error Failure ", "`Left e` is an error, `Right x` a result"},
+    {" TRUE FALSE ", "the truth values are `True` and `False`"},
+};
+
 static const char *find(const Absent *rows, size_t count, const char *name) {
     size_t length = strlen(name);
     for (size_t i = 0; i < count; i++)
@@ -66,7 +94,7 @@ const char *ct_absent(CtSpace space, CtSym name) {
     case SPACE_TYPE: return find(types_, sizeof types_ / sizeof *types_, name->text);
     case SPACE_CLASS:
         return strcmp(name->text, "Read") == 0 ? "there is no `read`: values come as JSON, by --args and --at" : NULL;
-    case SPACE_CON:
+    case SPACE_CON: return find(constructors, sizeof constructors / sizeof *constructors, name->text);
     case SPACE_FIELD:
     case SPACE_COUNT: return NULL;
     }

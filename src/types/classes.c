@@ -171,6 +171,7 @@ CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtT
         CtDiag *diag = ct_error(types->context, CT_E0309, span, "there is an instance %s %s already",
                                 class_->name->text, tycon->name->text);
         ct_note(types->context, diag, known->span, "it is here");
+        ct_help(types->context, diag, "a type is in a class in one way: keep one of the two");
         return NULL;
     }
     CtInstance *instance = CT_NEW(types->arena, CtInstance);

@@ -32,12 +32,37 @@ static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
     return NULL;
 }
 
+/* `x ^ 0.5`: a number that is to be whole for one and real for the other. */
+static void report_whole(CtTypes *types, CtSpan whole, CtSpan real) {
+    const char *asks = ct_excerpt(types, whole), *is = ct_excerpt(types, real);
+    CtDiag *diag = ct_error(types->context, CT_E0306, real, "%s is a real number, but %s needs a whole one",
+                            is ? ct_format(types->arena, "`%s`", is) : "this",
+                            asks ? ct_format(types->arena, "`%s`", asks) : "its place");
+    ct_note(types->context, diag, whole, "%s asks for a whole number",
+            asks ? ct_format(types->arena, "`%s`", asks) : "this");
+    if (asks && strcmp(asks, "^") == 0)
+        ct_help(types->context, diag, "`**` takes any exponent");
+    else
+        ct_help(types->context, diag, "`fromIntegral` makes a real number of a whole one, `round` and `floor` a whole one "
+                                      "of a real one");
+}
+
 static void ambiguous(CtTypes *types, CtTy *meta) {
     CtText classes = ct_text(types->arena);
     CtSpan span = meta->preds->span;
     for (CtPred *pred = meta->preds; pred; pred = pred->next)
         ct_text_printf(&classes, "%s%s", pred == meta->preds ? "" : ", ", pred->class_->name->text);
     if (is_numeric(types, meta)) {
+        static const char *const whole[] = {"Integral", NULL}, *const real[] = {"Fractional", "Floating", NULL};
+        const CtPred *integral = NULL, *fraction = NULL;
+        for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
+            if (ct_class_named(pred->class_, whole)) integral = pred;
+            if (ct_class_named(pred->class_, real)) fraction = pred;
+        }
+        if (integral && fraction) {
+            report_whole(types, integral->span, fraction->span);
+            return;
+        }
         ct_error(types->context, CT_E0306, span, "no type of numbers has all the classes asked for here: %s",
                  classes.data);
         return;

@@ -66,6 +66,15 @@ typedef struct CtExpectation {
     bool from_found;       /* the type that meets the class comes from what was found */
 } CtExpectation;
 
+/* A name that means nothing: told at its first place, the others are listed there. */
+typedef struct CtUnknown {
+    CtSpace space;
+    CtSym name;
+    CtDiag *diag;
+    CT_VEC(uint32_t) lines; /* of all its places, once there are several */
+    CtNote *places;         /* the note that lists them */
+} CtUnknown;
+
 /* A local name as it was shown over what it hid. */
 typedef struct CtShadow {
     CtSym name;
@@ -112,6 +121,7 @@ struct CtTypes {
     CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
     CtExpectation *expecting;
     const CtExpr *subject; /* the expression being checked */
+    CT_VEC(struct CtUnknown) unknown; /* names that mean nothing, of this module */
     CtSym misnamed;        /* a variable of a signature that is named like a type; said once */
 };
 
@@ -279,6 +289,12 @@ void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
 void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
 const char *ct_ty_text(CtTypes *types, CtTy *type);
+
+/* ---- unknown.c ---- */
+/* Whether the name has been told of already: then this place is added to the list. */
+bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name);
+/* Remembers the message, and adds to it what the source suggests. */
+void ct_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
 
 /* ---- mend.c ---- */
 /* The source at a span when it is short, or NULL. */

@@ -130,6 +130,11 @@ static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subjec
                 subject->parts[2]->name.text->text, subject->parts[1]->name.text->text);
         return true;
     }
+    if (subject == fun && is_call_of(fun, "null")) {
+        ct_help(types->context, diag, "a missing value is `Nothing`, an empty list `[]`; `null xs` asks whether xs is "
+                                      "empty");
+        return true;
+    }
     uint32_t given = subject == fun ? 0 : subject->part_count - 1;
     ct_help(types->context, diag, "`%s` takes %u argument%s, but is given %s", fun->name.text->text, given + missing,
             given + missing == 1 ? "" : "s", given == 0 ? "none" : ct_format(types->arena, "%u", given));
@@ -176,6 +181,9 @@ static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *w
         ct_help(context, diag, "a String is text, even when its characters are digits");
     else if (is_app_of(type, types->list) || is_app_of(type, types->array))
         ct_help(context, diag, "`map` and `zipWith` calculate with each element, `sum` adds them up");
+    else if (is_con(type, types->int_) && types->expecting && types->expecting->subject &&
+             types->expecting->subject->kind == EXPR_APP && is_call_of(types->expecting->subject->parts[0], "**"))
+        ct_help(context, diag, "the power of an Int is `^`, with a whole exponent; `fromIntegral` makes a Double of it");
     else if (is_con(type, types->int_))
         ct_help(context, diag, "an Int becomes a Double by `fromIntegral`; `div` divides whole numbers");
     else if (is_real(types, type) && is_call_of(fun, "^"))

@@ -8,6 +8,8 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     types->module_name = module->name.text ? module->name.text->text : "Main";
     types->is_library = types->context->sources.items[module->source].is_library;
     types->level = 0;
+    types->unknown.count = 0;
+    types->misnamed = NULL;
     CtMarks marks = ct_marks(types);
     if (is_prelude)
         types->own = &types->library;
@@ -37,6 +39,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
 }
 
 bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
+    types->unknown.count = 0;
     types->level = 0;
     types->is_library = false;
     types->top_user = NULL;

@@ -18,6 +18,16 @@ CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name) {
 static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity *first) {
     CtDiag *diag = ct_error(types->context, CT_E0309, again->span, "`%s` is defined twice", again->name->text);
     ct_note(types->context, diag, first->span, "the first definition is here");
+    bool functions = again->binding && again->binding->clauses[0].pat_count && first->binding &&
+                     first->binding->clauses[0].pat_count && again->kind == ENTITY_GLOBAL && !again->binding->made;
+    if (functions)
+        ct_help(types->context, diag, "the clauses of a function stand together, without other definitions between them");
+    else if (again->binding && first->binding && !again->binding->clauses[0].pat_count)
+        ct_help(types->context, diag, "a definition is no assignment: a new value has a new name, such as `%s'`",
+                again->name->text);
+    else if (!again->binding && !first->binding && !again->pattern_binding)
+        ct_help(types->context, diag, "give it another name; to compare the two, write a guard: | %s == %s'",
+                again->name->text, again->name->text);
 }
 
 void ct_define_value(CtTypes *types, CtEntity *entity) {
@@ -156,7 +166,25 @@ static void declare_binding(CtTypes *types, Group *group, CtBinding *binding) {
     define(types, group, info, binding->entity);
 }
 
-static void declare_signature(CtTypes *types, Group *group, CtDecl *decl) {
+static bool has_signature(const CtDecls *decls, CtSym name) {
+    for (uint32_t i = 0; i < decls->count; i++)
+        for (uint32_t j = 0; decls->items[i].kind == DECL_SIGNATURE && j < decls->items[i].name_count; j++)
+            if (decls->items[i].names[j].text == name) return true;
+    return false;
+}
+
+/* The definition without a signature that is spelt most like the name. */
+static CtSym unsigned_near(CtTypes *types, const Group *group, const CtDecls *decls, CtSym name) {
+    CT_VEC(CtSym) names = {0};
+    for (uint32_t i = 0; i < group->infos.count; i++) {
+        const CtBinding *binding = group->infos.items[i]->binding;
+        if (!binding->pat) ct_push(types->arena, &names, binding->name.text);
+    }
+    CtSym near = ct_nearest(name, names.items, names.count);
+    return near && !has_signature(decls, near) ? near : NULL;
+}
+
+static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls, CtDecl *decl) {
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
         CtEntity *entity =
@@ -165,7 +193,12 @@ static void declare_signature(CtTypes *types, Group *group, CtDecl *decl) {
         if (!info || info->frame != &group->frame) {
             CtDiag *diag = ct_error(types->context, CT_E0310, name.span, "`%s` has a signature, but no definition",
                                     name.text->text);
-            ct_help(types->context, diag, "define `%s` beside its signature, or remove the signature", name.text->text);
+            CtSym near = unsigned_near(types, group, decls, name.text);
+            if (near)
+                ct_help(types->context, diag, "perhaps `%s` is meant, which has no signature", near->text);
+            else
+                ct_help(types->context, diag, "define `%s` beside its signature, or remove the signature",
+                        name.text->text);
             continue;
         }
         if (entity->scheme.type) {
@@ -205,7 +238,7 @@ static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
     for (uint32_t i = 0; top && i < types->selectors.count; i++)
         declare_binding(types, group, types->selectors.items[i]);
     for (uint32_t i = 0; i < decls->count; i++)
-        if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, &decls->items[i]);
+        if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, decls, &decls->items[i]);
     for (uint32_t i = 0; i < group->infos.count; i++) {
         group->frame.current = group->infos.items[i];
         ct_resolve_binding(types, group->infos.items[i]->binding);

@@ -120,6 +120,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
             return;
         }
     }
+    if (ct_unknown_again(types, space, name)) return;
     Names names = {0};
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
     collect_scope(types, scope, space, &names);
@@ -137,6 +138,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
     else if (near)
         ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
                 name.module ? "." : "", near->text);
+    ct_unknown_new(types, space, name, diag);
 }
 
 /* ---- names for completion ---- */

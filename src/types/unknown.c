@@ -1,0 +1,161 @@
+/* Names that mean nothing: each is told of once, with the lines of its further places, and with what the source around
+ * suggests: a definition that is out of reach, a keyword or a comment of another language. */
+#include "types/internal.h"
+
+/* ---- once a name ---- */
+
+static uint32_t line_of(CtTypes *types, CtSpan span) {
+    uint32_t line, column;
+    ct_source_position(types->context, span.source, span.start, &line, &column);
+    return line;
+}
+
+static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
+    uint32_t i = 0;
+    for (; i < unknown->lines.count && unknown->lines.items[i] <= line; i++)
+        if (unknown->lines.items[i] == line) return;
+    ct_push(types->arena, &unknown->lines, line);
+    for (uint32_t j = unknown->lines.count - 1; j > i; j--) unknown->lines.items[j] = unknown->lines.items[j - 1];
+    unknown->lines.items[i] = line;
+}
+
+/* "also in lines 4, 7 and 9": the last note. */
+static void list_lines(CtTypes *types, CtUnknown *unknown) {
+    enum { MOST = 8 };
+    CtText text = ct_text(types->arena);
+    uint32_t first = line_of(types, unknown->diag->span), count = 0, shown = 0;
+    for (uint32_t i = 0; i < unknown->lines.count; i++) count += unknown->lines.items[i] != first;
+    if (count == 0) return;
+    ct_text_puts(&text, count == 1 ? "also in line" : "also in lines");
+    for (uint32_t i = 0; i < unknown->lines.count && shown < MOST; i++) {
+        if (unknown->lines.items[i] == first) continue;
+        const char *between = shown == 0 ? " " : shown + 1 == count ? " and " : ", ";
+        ct_text_printf(&text, "%s%u", between, unknown->lines.items[i]);
+        shown++;
+    }
+    if (shown < count) ct_text_printf(&text, " and %u more", count - shown);
+    if (!unknown->places) {
+        ct_note(types->context, unknown->diag, CT_NO_SPAN, "%s", text.data);
+        CtNote *last = unknown->diag->notes;
+        while (last->next) last = last->next;
+        unknown->places = last;
+    }
+    unknown->places->message = text.data;
+}
+
+bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name) {
+    if (name.module) return false;
+    for (uint32_t i = 0; i < types->unknown.count; i++) {
+        CtUnknown *unknown = &types->unknown.items[i];
+        if (unknown->space != space || unknown->name != name.text || unknown->diag->span.source != name.span.source)
+            continue;
+        CtSpan *first = &unknown->diag->span;
+        add_line(types, unknown, line_of(types, *first));
+        add_line(types, unknown, line_of(types, name.span));
+        if (name.span.start < first->start) *first = name.span;
+        list_lines(types, unknown);
+        return true;
+    }
+    return false;
+}
+
+/* ---- definitions out of reach ---- */
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '\'' ||
+           (c & 0x80);
+}
+
+/* Behind blanks, and a `where` or `let`. */
+static uint32_t item_start(const char *text, uint32_t at) {
+    for (;;) {
+        while (text[at] == ' ' || text[at] == '\t') at++;
+        uint32_t length = strncmp(text + at, "where", 5) == 0 ? 5 : strncmp(text + at, "let", 3) == 0 ? 3 : 0;
+        if (length == 0 || is_word(text[at + length])) return at;
+        at += length;
+    }
+}
+
+/* Whether a lone `=` stands on the rest of the line. */
+static bool defines(const char *text, uint32_t at) {
+    for (; text[at] != '\n' && text[at] != '\0'; at++) {
+        bool alone = text[at] == '=' && !strchr("=<>/!:&|+-*.", text[at - 1]) && !strchr("=<>", text[at + 1]);
+        if (alone) return true;
+    }
+    return false;
+}
+
+/* A local definition of the name somewhere in the file: an indented line, or one behind `where` or `let`. */
+static bool find_local(CtTypes *types, CtName name, CtSpan *found) {
+    const CtSource *source = &types->context->sources.items[name.span.source];
+    uint32_t length = name.text->length;
+    for (uint32_t line = 0; line < source->length;) {
+        uint32_t at = item_start(source->text, line), end = line;
+        if (at > line && strncmp(source->text + at, name.text->text, length) == 0 &&
+            !is_word(source->text[at + length]) && at != name.span.start && defines(source->text, at + length)) {
+            *found = (CtSpan){name.span.source, at, at + length};
+            return true;
+        }
+        while (end < source->length && source->text[end] != '\n') end++;
+        line = end + 1;
+    }
+    return false;
+}
+
+/* ---- words of other languages ---- */
+
+/* The function `fun` that `fun f x = …` defines, when the name is one of its parameters. */
+static const CtEntity *false_keyword(CtTypes *types, CtSym name) {
+    static const char *const words[] = {"def",  "fun",    "function", "func",   "fn",    "var",  "val",
+                                        "const", "static", "public",   "double", "float", "int",  "auto",
+                                        "define", "local", "method",  "proc",   "sub",   "begin"};
+    for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const CtEntity *entity = ct_map_get(&types->own->names[SPACE_VALUE],
+                                            ct_key(ct_intern_text(&types->context->symbols, words[i])));
+        if (!entity || !entity->binding) continue;
+        for (uint32_t j = 0; j < entity->binding->clause_count; j++) {
+            const CtClause *clause = &entity->binding->clauses[j];
+            if (clause->pat_count && clause->pats[0]->kind == PAT_VAR && clause->pats[0]->name.text == name)
+                return entity;
+        }
+    }
+    return NULL;
+}
+
+static bool is_comment(CtSym name) {
+    return strcmp(name->text, "//") == 0 || name->text[0] == '#' || strncmp(name->text, "/*", 2) == 0;
+}
+
+static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
+    CtContext *context = types->context;
+    CtSpan local;
+    const CtEntity *keyword = false_keyword(types, name.text);
+    if (is_comment(name.text)) {
+        diag->covers_line = true;
+        ct_help(context, diag, "a comment begins with `--`, or stands between `{-` and `-}`%s",
+                name.text->text[1] == '/' ? "; whole numbers are divided by `div`" : "");
+    } else if (keyword) {
+        ct_note(context, diag, keyword->span, "this line defines a function `%s`, which is no keyword here",
+                keyword->name->text);
+        ct_help(context, diag, "a definition begins with its name: `%s %s…`", name.text->text,
+                keyword->binding->clauses[0].pat_count > 1 ? "x = " : "= ");
+    } else if (find_local(types, name, &local)) {
+        ct_note(context, diag, local, "this `%s` is known only in the definition that it stands in", name.text->text);
+        diag->help = NULL;
+    }
+}
+
+static void suggest_small(CtTypes *types, CtName name, CtDiag *diag) {
+    if (diag->help || name.text->text[0] < 'A' || name.text->text[0] > 'Z' || ct_lookup_tycon(types, name.text)) return;
+    char *small = ct_copy_text(types->arena, name.text->text, name.text->length);
+    small[0] = (char)(small[0] - 'A' + 'a');
+    ct_help(types->context, diag, "names of functions and variables begin with a small letter: `%s`", small);
+}
+
+void ct_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag) {
+    if (name.module) return;
+    CtUnknown unknown = {.space = space, .name = name.text, .diag = diag};
+    if (space == SPACE_VALUE) suggest_value(types, name, diag);
+    if (space == SPACE_CON) suggest_small(types, name, diag);
+    ct_push(types->arena, &types->unknown, unknown);
+}
