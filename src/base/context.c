@@ -114,23 +114,36 @@ static CtDiag *sorted(CtDiag *list, uint32_t count) {
     return whole;
 }
 
-static bool covers(const CtContext *context, const CtDiag *diag, const CtDiag *later) {
-    if (!diag->covers_line || diag->span.source != later->span.source) return false;
-    const CtSource *source = &context->sources.items[diag->span.source];
-    for (uint32_t at = diag->span.start; at < later->span.start; at++)
+static bool on_one_line(const CtContext *context, CtSpan a, CtSpan b) {
+    if (a.source != b.source) return false;
+    const CtSource *source = &context->sources.items[a.source];
+    uint32_t from = a.start < b.start ? a.start : b.start, to = a.start < b.start ? b.start : a.start;
+    for (uint32_t at = from; at < to && at < source->length; at++)
         if (source->text[at] == '\n') return false;
     return true;
 }
 
+static bool is_covered(const CtContext *context, const CtDiag *diag) {
+    for (const CtDiag *one = context->diags; one != NULL && !diag->covers_line; one = one->next)
+        if (one->covers_line && on_one_line(context, one->span, diag->span)) return true;
+    return false;
+}
+
 void ct_diags_in_order(CtContext *context) {
+    bool any = false;
+    for (const CtDiag *diag = context->diags; diag != NULL; diag = diag->next) any = any || diag->covers_line;
+    CtDiag **last = &context->diags;
+    while (any && *last != NULL) {
+        if (is_covered(context, *last))
+            *last = (*last)->next;
+        else
+            last = &(*last)->next;
+    }
     uint32_t count = 0;
     for (const CtDiag *diag = context->diags; diag != NULL; diag = diag->next) count++;
     context->diags = sorted(context->diags, count);
     context->last_diag = &context->diags;
-    for (CtDiag *diag = context->diags; diag != NULL; diag = diag->next) {
-        while (diag->next != NULL && covers(context, diag, diag->next)) diag->next = diag->next->next;
-        context->last_diag = &diag->next;
-    }
+    while (*context->last_diag != NULL) context->last_diag = &(*context->last_diag)->next;
 }
 
 /* ---- spelling ---- */

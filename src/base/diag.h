@@ -39,7 +39,7 @@ typedef struct CtDiag {
     CtSpan span;
     const char *message;
     const char *help; /* the likely mend, or NULL */
-    bool covers_line; /* what stands behind it on its line is no further error */
+    bool covers_line; /* what else is wrong on its line comes of it */
     CtNote *notes;    /* in the order in which they were added */
     struct CtDiag *next;
 } CtDiag;

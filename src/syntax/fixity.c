@@ -88,7 +88,12 @@ static void report_mix(const Resolver *r, const Item *first, const Item *second)
     CtDiag *diag = ct_error(r->context, CT_E0209, second->span, "%s and %s cannot stand side by side",
                             describe(r, first), describe(r, second));
     ct_note(r->context, diag, first->span, "the operator before it");
-    ct_help(r->context, diag, "say with parentheses which of them comes first");
+    if (second->kind == ITEM_MINUS)
+        ct_help(r->context, diag, "a negative number behind an operator stands in parentheses: (-1)");
+    else if (first->fixity.precedence == 4 && second->fixity.precedence == 4)
+        ct_help(r->context, diag, "compare twice: x %s y && y %s z", first->name->text, second->name->text);
+    else
+        ct_help(r->context, diag, "say with parentheses which of them comes first");
 }
 
 typedef enum Precedence { FIRST_BINDS, SECOND_BINDS, NEITHER_BINDS } Precedence;
@@ -410,7 +415,25 @@ static void resolve_decls(Resolver *r, CtDecls *decls) {
     resolve_bindings(r, decls);
 }
 
+/* Operators of other languages bind as what is meant, so that the message is about their name. */
+static void add_foreign(CtContext *context, CtFixities *fixities) {
+    static const CtFixity comparison = {FIXITY_NONE, 4}, conjunction = {FIXITY_RIGHT, 3}, product = {FIXITY_LEFT, 7};
+    static const struct {
+        const char *name;
+        const CtFixity *fixity;
+    } rows[] = {{"!=", &comparison}, {"===", &comparison}, {"=<", &comparison},
+                {"~=", &comparison}, {"&", &conjunction},  {"%", &product}, {"//", &product}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CtSym name = ct_intern_text(&context->symbols, rows[i].name);
+        if (ct_map_has(&fixities->table, ct_key(name))) continue;
+        CtFixity *fixity = CT_NEW(context->arena, CtFixity);
+        *fixity = *rows[i].fixity;
+        ct_map_set(context->arena, &fixities->table, ct_key(name), fixity);
+    }
+}
+
 static Resolver resolver(CtContext *context, CtFixities *fixities) {
+    add_foreign(context, fixities);
     return (Resolver){.context = context, .fixities = fixities, .colon = ct_intern_text(&context->symbols, ":")};
 }
 

@@ -157,6 +157,9 @@ typedef struct CtParser {
     size_t stack_top, stack_size;
     jmp_buf *recover;                 /* where a syntax error goes */
     uint32_t last_error;              /* the token of the last syntax error: one is enough at a place */
+    uint32_t declaration;             /* where the declaration that is being read begins */
+    uint32_t misplaced;               /* the token of a line that should have been indented: no declaration begins there */
+    bool braces;                      /* blocks of another language have been met, and told: `}` is no news */
     uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
     CtSym word_as, word_hiding, word_qualified;
 } CtParser;
@@ -204,6 +207,10 @@ _Noreturn void ct_fail(CtParser *p, const char *expected);
 _Noreturn void ct_fail_help(CtParser *p, const char *expected, const char *help);
 /* Leaves for the next declaration; the error has been reported. */
 _Noreturn void ct_leave_declaration(CtParser *p);
+/* habits.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better one
+ * than `help`. */
+bool ct_report_habit(CtParser *p);
+const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help);
 void ct_expect(CtParser *p, CtTokenKind kind, const char *expected);
 bool ct_accept(CtParser *p, CtTokenKind kind);
 /* Counts nesting, so that no source can overflow the C stack; each ct_enter has its ct_leave. */

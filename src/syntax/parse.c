@@ -183,6 +183,8 @@ void ct_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
 void ct_fail_help(CtParser *p, const char *expected, const char *help) {
     if (p->last_error == p->at) ct_leave_declaration(p); /* the same place has been complained of */
     p->last_error = p->at;
+    if (p->misplaced == p->declaration || ct_report_habit(p)) ct_leave_declaration(p);
+    if (at_line(p) && strcmp(expected, "an expression") == 0) p->misplaced = p->at;
     CtErrorCode code = error_code(p);
     CtDiag *diag;
     if (at_line(p)) {
@@ -197,6 +199,7 @@ void ct_fail_help(CtParser *p, const char *expected, const char *help) {
         ct_note(p->context, diag, token_span(p, p->open), "this %s needs its %s",
                 ct_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
     if (help == NULL || (code == CT_E0205 && is_misaligned(p))) help = code == CT_E0202 ? NULL : usual_help(p, code);
+    if (code != CT_E0202 && code != CT_E0205) help = ct_mend_syntax(p, expected, help);
     if (help != NULL) ct_help(p->context, diag, "%s", help);
     ct_leave_declaration(p);
 }
@@ -295,7 +298,7 @@ CtName ct_parse_variable(CtParser *p) {
 static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
     enum { LARGEST_SOURCE = 0x7fffffff };
     *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
-    p->last_error = p->dedented = CT_NO_TOKEN;
+    p->last_error = p->dedented = p->misplaced = CT_NO_TOKEN;
     if (context->sources.items[source].length > LARGEST_SOURCE) {
         ct_error(context, CT_E0108, CT_NO_SPAN, "%s is larger than 2 GB", context->sources.items[source].name);
         return false;
@@ -339,9 +342,10 @@ static void skip_declaration(CtParser *p, uint32_t start) {
 
 void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
     jmp_buf here, *outer = p->recover;
-    const uint32_t start = p->at, blocks = p->blocks.count, depth = p->depth, open = p->open, count = list->count;
+    const uint32_t start = p->at, declaration = p->declaration, blocks = p->blocks.count, depth = p->depth, open = p->open, count = list->count;
     const size_t top = p->stack_top;
     p->recover = &here;
+    p->declaration = start;
     if (setjmp(here) == 0) {
         parse(p, list);
     } else {
@@ -353,6 +357,7 @@ void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *
         skip_declaration(p, start);
     }
     p->recover = outer;
+    p->declaration = declaration;
 }
 
 /* modid -> conid {. conid} */
@@ -411,6 +416,10 @@ static void top_decls(CtParser *p, CtDecls *decls) {
             ct_help(p->context, diag, "declarations of one block begin at the same column");
             p->blocks.items[0] = ct_token(p)->column;
             ct_settle(p);
+            continue;
+        }
+        if (p->braces && !block.in_braces && p->kind == TOKEN_RBRACE) {
+            ct_advance(p);
             continue;
         }
         if (p->kind == TOKEN_DEDENT || p->kind == TOKEN_RBRACE || p->kind == TOKEN_END) break;

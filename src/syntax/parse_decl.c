@@ -146,10 +146,21 @@ static LeftSide left_side(CtParser *p) {
 
 /* ---- bindings ---- */
 
+/* `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
+static void missing_equals(CtParser *p, const LeftSide *left) {
+    const char *text = p->kind == TOKEN_VARSYM && !ct_token(p)->is_qualified ? ct_token(p)->name->text : "";
+    if (strcmp(text, "==") == 0)
+        ct_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
+    if (ct_is_operator_name(left->name.text) || left->count == 0)
+        ct_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
+    ct_fail_help(p, "`=` or a guard `|`",
+                 ct_format(p->context->arena, "`=` stands between the parameters and the result: `%s … = …`",
+                           left->name.text->text));
+}
+
 static CtClause clause(CtParser *p, const LeftSide *left, uint32_t start) {
     CtClause result = {.pats = left->pats, .pat_count = left->count};
-    if (left->name.text != NULL && ct_is_operator(p->kind))
-        ct_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
+    if (left->name.text != NULL && ct_is_operator(p->kind)) missing_equals(p, left);
     ct_parse_rhs(p, TOKEN_EQUALS, &result.rhs);
     result.span = ct_span_from(p, start);
     return result;
@@ -175,12 +186,24 @@ static void add_clause(CtParser *p, CtBinding *binding, CtClause added) {
     binding->span = ct_span_join(binding->span, added.span);
 }
 
+/* A constructor without fields that has patterns behind it. */
+static const CtPat *unfilled(CtPat **pats, uint32_t count) {
+    for (uint32_t i = 0; i + 1 < count; i++)
+        if (pats[i]->kind == PAT_CON && pats[i]->part_count == 0) return pats[i];
+    return NULL;
+}
+
 static void different_counts(CtParser *p, const CtBinding *binding, const LeftSide *left) {
     const CtClause *first = &binding->clauses[0];
     CtDiag *diag =
         ct_error(p->context, CT_E0208, left->name.span, "this clause of `%s` has %u pattern%s, the first has %u",
                  left->name.text->text, left->count, left->count == 1 ? "" : "s", first->pat_count);
     ct_note(p->context, diag, binding->name.span, "the first clause is here");
+    const CtPat *con = unfilled(left->pats, left->count);
+    if (con == NULL) con = unfilled(first->pats, first->pat_count);
+    if (con != NULL)
+        ct_help(p->context, diag, "a constructor and its fields stand in parentheses: %s (%s …)", left->name.text->text,
+                con->name.text->text);
 }
 
 static void binding(CtParser *p, CtList *list) {

@@ -134,6 +134,8 @@ static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
         diag->covers_line = true;
         ct_help(context, diag, "a comment begins with `--`, or stands between `{-` and `-}`%s",
                 name.text->text[1] == '/' ? "; whole numbers are divided by `div`" : "");
+    } else if (strcmp(name.text->text, "?") == 0 || strcmp(name.text->text, "lambda") == 0) {
+        diag->covers_line = true;
     } else if (keyword) {
         ct_note(context, diag, keyword->span, "this line defines a function `%s`, which is no keyword here",
                 keyword->name->text);
