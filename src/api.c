@@ -244,19 +244,35 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
     return ct_json_write(&out, type, value, NULL) ? out.data : NULL;
 }
 
-static const char *shown(CtArena *arena, const CtProgram *program, const CtType *type, CtWord value, bool quotes) {
+/* By the type's own instance of Show. */
+static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show, const CtType *type,
+                            CtWord value) {
+    CtText out = ct_text(arena);
+    CtWord text;
+    ct_value_retain(type, value);
+    if (!ct_session_show(session, context, show, value, &text)) return NULL;
+    ct_text_puts(&out, "");
+    ct_string_text(&out, text, SIZE_MAX);
+    ct_session_release(session, session->build->program->string_type, text);
+    return out.data;
+}
+
+/* The value (0) or the derivative (1) as text; NULL when showing it failed. */
+static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value, bool quotes) {
+    const CtType *type = which == 0 ? session->value : session->derivative;
+    CtGlobal *show = session->build->show[which];
+    if (show) return shown_by(context, session, arena, show, type, value);
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
-    if (type == program->string_type && !quotes)
+    if (type == session->build->program->string_type && !quotes)
         ct_string_text(&out, value, SIZE_MAX);
     else
         ct_value_show(&out, type, value);
     return out.data;
 }
 
-static void write_results(CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
+static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
                           cotan_result *out) {
-    CtProgram *program = session->build->program;
     CtWord value = result, derivative = {.integer = 0};
     if (session->derivative) {
         const CtFields *pair = (const CtFields *)result.object;
@@ -264,10 +280,11 @@ static void write_results(CtSession *session, CtArena *arena, CtWord result, con
         derivative = pair->words[1];
     }
     if (!call->no_json) out->value = json_of(arena, session->value, value);
-    if (!call->no_text) out->value_text = shown(arena, program, session->value, value, call->quotes);
-    if (!session->derivative) return;
+    if (!call->no_text) out->value_text = shown(context, session, arena, 0, value, call->quotes);
+    if (context->error || !session->derivative) return !context->error;
     if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
-    if (!call->no_text) out->derivative_text = shown(arena, program, session->derivative, derivative, call->quotes);
+    if (!call->no_text) out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes);
+    return !context->error;
 }
 
 /* The result as the bytes of a .npy or .npz file. */
@@ -356,8 +373,8 @@ static bool call_json(cotan_context *context, void *data) {
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->peak_memory = stats.peak_memory;
-    write_results(session, results, result, call, c->out);
-    bool filed = call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out);
+    bool written = write_results(context, session, results, result, call, c->out);
+    bool filed = written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
     bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
     if (!bound || !call->count) return bound;

@@ -151,6 +151,23 @@ CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
     return expr;
 }
 
+/* ---- results as text ---- */
+
+static CtGlobal *show_function(CtBuild *build, CtTy *type) {
+    if (!ct_is_shown_by_instance(build->types, type)) return NULL;
+    return ct_elab_global(build->elab, find(build, "entry'show"), &type);
+}
+
+void ct_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type) {
+    CtTy *argument, *parts[2] = {ct_ty_resolve(type)};
+    bool is_function = entry->point == NULL && (entry->mode != COTAN_RUN || build->arity > 0);
+    if (is_function && !ct_ty_is_fun(build->types, parts[0], &argument, &parts[0])) return;
+    CtTyCon *pair;
+    uint32_t count = 1;
+    if (entry->mode != COTAN_RUN && !ct_ty_head(parts[0], &pair, parts, 2, &count)) return;
+    for (uint32_t i = 0; i < count && i < 2; i++) build->show[i] = show_function(build, parts[i]);
+}
+
 /* ---- types and Core for printing ---- */
 
 /* What the program and its inputs define, without what a later one hides. */

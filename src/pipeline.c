@@ -61,6 +61,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
     build->entry = ct_elab_expression(build->elab, "entry", expr);
+    if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
     if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source);
     return build->entry != NULL && build->context.error_count == 0;
 }
@@ -81,7 +82,11 @@ static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
 
 static bool pass_prune(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    ct_core_reachable(build->program, &build->entry, 1);
+    CtGlobal *roots[3] = {build->entry};
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < 2; i++)
+        if (build->show[i] != NULL) roots[count++] = build->show[i];
+    ct_core_reachable(build->program, roots, count);
     return true;
 }
 

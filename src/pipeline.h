@@ -74,6 +74,7 @@ typedef struct CtBuild {
     CtAd *ad;
     CtGlobal *entry; /* of type (S) → result, or a constant */
     uint32_t arity;  /* of what it was made from, as that was written */
+    CtGlobal *show[2]; /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */
     CtText dumped;
 } CtBuild;
 
@@ -108,6 +109,9 @@ void ct_build_types_of_last(CtBuild *build, CtText *out);
 
 /* The expression of an entry point, for `elaborate`; NULL with errors in the context. */
 CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry);
+
+/* Elaborates build->show, of the types in the inferred expression of an entry point. */
+void ct_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
 
 /* ---- input.c ---- */
 

@@ -186,6 +186,13 @@ bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, Ct
     return ct_session_call(session, context, session->build->entry, input, result);
 }
 
+bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text) {
+    atomic_store(&context->running, session->eval);
+    bool done = ct_eval_call(session->eval, show, &value, 1, text);
+    atomic_store(&context->running, NULL);
+    return done || ct_report(context, &session->build->context);
+}
+
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
     CtEval *eval = session->eval;
     atomic_store(&context->running, eval);

@@ -131,6 +131,8 @@ bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, C
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The same of another global of the build that takes the same input. */
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *global, CtWord input, CtWord *result);
+/* The text, a String, that one of the build's show functions makes of a value, which is taken. */
+bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text);
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, of which value and derivative are parts. */
 CtType *ct_session_result(const CtSession *session);

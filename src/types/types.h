@@ -196,6 +196,9 @@ CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
 CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
 
+/* Whether an instance of Show that a program or a module wrote has a part in showing values of a type without variables. */
+bool ct_is_shown_by_instance(CtTypes *types, CtTy *type);
+
 /* Follows links. */
 CtTy *ct_ty_resolve(CtTy *type);
 /* True and the parts for `a -> b`. */
