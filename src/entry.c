@@ -69,7 +69,10 @@ static void unknown_function(CtBuild *build, const char *name) {
     const char *file = build->context.sources.items[1].name;
     CtDiag *diag = ct_error(&build->context, CT_E0702, CT_NO_SPAN, "%s does not define `%s`", file, name);
     CtSym nearest = ct_nearest(ct_intern_text(&build->context.symbols, name), names, count);
-    if (nearest != NULL) ct_help(&build->context, diag, "did you mean `%s`?", nearest->text);
+    if (nearest != NULL)
+        ct_help(&build->context, diag, "did you mean `%s`?", nearest->text);
+    else if (count > 0 && strcmp(name, "main") == 0)
+        ct_help(&build->context, diag, "name one of its definitions behind the file, such as `%s`", names[0]->text);
 }
 
 static const char *type_text(CtBuild *build, CtTy *type) {

@@ -96,7 +96,10 @@ const Verb *find_verb(const char *name, bool colour) {
         nearest = &verbs[i];
     }
     Options options = {.colour = colour};
-    if (nearest != NULL)
+    const char *dot = strrchr(name, '.');
+    if (dot != NULL && strcmp(dot, ".cot") == 0)
+        complain(&options, "there is no verb `%s`; to run a program, write `cotan run %s`", name, name);
+    else if (nearest != NULL)
         complain(&options, "there is no verb `%s`; did you mean `%s`?", name, nearest->name);
     else
         complain(&options, "there is no verb `%s`; `cotan --help` lists them", name);
@@ -192,6 +195,54 @@ static const OptionRow *find_row(const char *word, const Verb *verb, const char 
     return NULL;
 }
 
+/* The option of this verb that is spelt most like `word`, or NULL. */
+static const char *near_option(const char *word, const Verb *verb) {
+    char name[24];
+    size_t length = strcspn(word, "="), least = 3;
+    const char *nearest = NULL;
+    if (length >= sizeof name) return NULL;
+    memcpy(name, word, length);
+    name[length] = '\0';
+    for (int i = 0; i < ROW_COUNT; i++) {
+        if (rows[i].group != 0 && !(rows[i].group & verb->takes)) continue;
+        size_t distance = changes(name, rows[i].name);
+        if (distance >= least) continue;
+        least = distance;
+        nearest = rows[i].name;
+    }
+    return nearest;
+}
+
+static void refuse_option(const Options *o, const char *word) {
+    const Verb *verb = o->verb;
+    const char *nearest = near_option(word, verb);
+    if (nearest != NULL)
+        complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
+    else
+        complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);
+}
+
+static void refuse_word(const Options *o, const char *word) {
+    const Verb *verb = o->verb;
+    bool after_function = verb->most_words == 2 && o->word_count == 2;
+    if (after_function && verb->takes & TAKES_ARGS)
+        complain(o, "`%s` is one word too many; arguments are given as an array: --args '[%s]'", word, word);
+    else if (after_function && verb->takes & TAKES_AT)
+        complain(o, "`%s` is one word too many; the point is given by --at: --at '%s'", word, word);
+    else
+        complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
+}
+
+/* Names what is missing as the usage does: FILE, FUNCTION, CODE. */
+static void refuse_missing(const Options *o) {
+    const char *word = o->verb->usage;
+    for (int i = 0; i <= o->word_count && *word != '\0'; i++) {
+        word += strcspn(word, " ");
+        word += strspn(word, " ");
+    }
+    complain(o, "%.*s is missing: usage: cotan %s", (int)strcspn(word, " "), word, o->verb->usage);
+}
+
 bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
     *o = (Options){.verb = verb, .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
@@ -201,7 +252,7 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
         const char *word = argv[i], *value = NULL;
         if (only_words || word[0] != '-' || word[1] == '\0') {
             if (o->word_count == verb->most_words) {
-                complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
+                refuse_word(o, word);
                 return false;
             }
             o->words[o->word_count++] = word;
@@ -213,7 +264,7 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
         }
         const OptionRow *row = find_row(strcmp(word, "-h") == 0 ? "--help" : word, verb, &value);
         if (row == NULL) {
-            complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);
+            refuse_option(o, word);
             return false;
         }
         if (row->value == NULL && value != NULL) {
@@ -230,6 +281,6 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
         if (!apply(o, row, value)) return false;
     }
     if (o->help || o->word_count >= verb->least_words) return true;
-    complain(o, "something is missing: usage: cotan %s", verb->usage);
+    refuse_missing(o);
     return false;
 }

@@ -349,7 +349,7 @@ CtCore *ct_elab_case(CtElab *el, CtExpr *expr) {
         rows[i].pats[0] = expr->alts[i].pat;
     }
     CtVar *column = scrutinee(el, value, rows, expr->alt_count, &lets);
-    Fail fail = {.text = "no alternative of this case matches", .span = expr->span};
+    Fail fail = {.text = "no alternative of this `case` matches", .span = expr->span};
     CtCore *core = ct_elab_match(el, &column, 1, rows, expr->alt_count, &fail, result);
     return ct_elab_wrap(el, &lets, core);
 }
@@ -362,9 +362,14 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
         rows[i] = (Row){.pats = CT_NEW_ARRAY(el->arena, CtPat *, count), .rhs = &clause->rhs, .span = clause->span};
         for (uint32_t j = 0; j < count; j++) rows[i].pats[j] = clause->pats[j];
     }
+    bool guarded = true; /* its patterns match everything */
+    for (uint32_t i = 0; i < binding->clause_count; i++)
+        for (uint32_t j = 0; j < count; j++)
+            guarded = guarded && (binding->clauses[i].pats[j]->kind == PAT_VAR ||
+                                  binding->clauses[i].pats[j]->kind == PAT_WILD);
     const char *name = binding->name.text->text;
-    const char *text = count == 0 ? ct_format(el->arena, "no guard of %s holds", name)
-                                  : ct_format(el->arena, "no clause of %s matches its arguments", name);
+    const char *text = guarded ? ct_format(el->arena, "no guard of `%s` holds", name)
+                               : ct_format(el->arena, "no clause of `%s` matches its arguments", name);
     Fail fail = {.text = text, .span = binding->span};
     return ct_elab_match(el, params, count, rows, binding->clause_count, &fail, result);
 }

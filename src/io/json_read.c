@@ -4,6 +4,7 @@
  * that cannot be finished is released before the error is given, and nothing is allocated in the arena while a part of
  * a value is held here but for that error: running out of arena memory would lose the part.
  */
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 
@@ -324,16 +325,20 @@ static const char *con_names(const CtData *data, char *out, size_t size) {
 static bool read_record(Reader *r, const Path *path, const CtType *type, const CtCon *con, const json_t *json,
                         CtWord *value) {
     if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
-    for (uint32_t i = 0; i < con->count; i++)
-        if (!json_object_get(json, con->field_names[i]->text))
-            return wrong(r, path, "the field `%s` is missing", con->field_names[i]->text);
-    const char *key;
+    const char *key, *extra = NULL, *missing = NULL;
+    for (uint32_t i = con->count; i > 0; i--)
+        if (!json_object_get(json, con->field_names[i - 1]->text)) missing = con->field_names[i - 1]->text;
     json_t *member;
     json_object_foreach((json_t *)json, key, member) {
         bool known = false;
         for (uint32_t i = 0; i < con->count; i++) known |= strcmp(con->field_names[i]->text, key) == 0;
-        if (!known) return wrong(r, path, "`%.80s` is not a field of %s", key, con->name->text);
+        if (!known && !extra) extra = key;
     }
+    if (missing && extra)
+        return wrong(r, path, "the field `%s` is missing, and `%.80s` is not a field of %s", missing, extra,
+                     con->name->text);
+    if (missing) return wrong(r, path, "the field `%s` of %s is missing", missing, con->name->text);
+    if (extra) return wrong(r, path, "`%.80s` is not a field of %s", extra, con->name->text);
     const CtLayout *layout = ct_layout_con(r->heap, con);
     return read_fields(r, path, layout, con->tag, con->fields, con->count, con->field_names, json, value);
 }
@@ -409,6 +414,48 @@ static bool read_value(Reader *r, const Path *path, const CtType *type, const js
     return false;
 }
 
+/* ---- text that is not JSON ---- */
+
+/* The likely mend, from the text around the place where reading stopped. */
+static const char *mend(const char *text, size_t length, size_t at) {
+    static const char *const numbers[] = {"NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"};
+    size_t start = at < length ? at : length, before;
+    while (start > 0 && (isalnum((unsigned char)text[start - 1]) || text[start - 1] == '_')) start--;
+    if (start > 0 && start == at) start--; /* the place is behind a sign that stands alone */
+    for (before = start; before > 0 && isspace((unsigned char)text[before - 1]); before--) continue;
+    if (start >= length) return NULL;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (size_t back = 0; back < 2 && back <= start; back++)
+            if (length - (start - back) >= strlen(numbers[i]) &&
+                memcmp(text + (start - back), numbers[i], strlen(numbers[i])) == 0)
+                return "numbers that JSON lacks are the strings \"nan\", \"inf\" and \"-inf\"";
+    switch (text[start]) {
+    case '\'': return "strings and the names of fields stand between double quotes: \"x\"";
+    case '.': return "a number begins with a digit: 0.5";
+    case '(': return "a tuple is written as an array: [1, 2]";
+    case ']':
+    case '}': return before > 0 && text[before - 1] == ',' ? "the last element has no comma behind it" : NULL;
+    default: break;
+    }
+    return isalpha((unsigned char)text[start]) ? "strings and the names of fields stand between double quotes: \"x\"" : NULL;
+}
+
+static void not_json(CtContext *context, const char *what, const char *text, size_t length, const json_error_t *error) {
+    bool blank = true, at_end = json_error_code(error) == json_error_premature_end_of_input ||
+                                strstr(error->text, "near end of file") != NULL;
+    for (size_t i = 0; i < length; i++) blank = blank && isspace((unsigned char)text[i]);
+    const char *message = json_error_code(error) == json_error_stack_overflow ? "arrays and objects are nested too deeply"
+                          : blank                                             ? "there is no value"
+                          : at_end ? "the value ends too early: a bracket or a quote is not closed"
+                                   : error->text;
+    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_SPAN, "%s: line %d, column %d: %s", what, error->line,
+                            error->column < 1 ? 1 : error->column, message);
+    const char *help = at_end || error->position < 0 ? NULL : mend(text, length, (size_t)error->position);
+    if (json_error_code(error) == json_error_stack_overflow)
+        help = "a value that is read may be nested 2048 levels deep; a long list is one level";
+    if (help) ct_help(context, diag, "%s", help);
+}
+
 /* ---- the public functions ---- */
 
 CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
@@ -427,10 +474,7 @@ CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, si
         ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
         return NULL;
     }
-    bool deep = json_error_code(&error) == json_error_stack_overflow;
-    CtDiag *diag = ct_error(context, CT_E0602, CT_NO_SPAN, "%s: line %d, column %d: %s", what, error.line, error.column,
-                            deep ? "arrays and objects are nested too deeply" : error.text);
-    if (deep) ct_help(context, diag, "a value that is read may be nested 2048 levels deep; a long list is one level");
+    not_json(context, what, text, length, &error);
     return NULL;
 }
 

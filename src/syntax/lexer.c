@@ -118,6 +118,11 @@ static void report_bad_bytes(CtLexer *lexer) {
     CtDiag *diag = ct_error(lexer->context, CT_E0102, ct_lex_span(lexer, start),
                             "these bytes are not valid UTF-8 (the first is 0x%02X)", (unsigned char)lexer->text[start]);
     ct_help(lexer->context, diag, "save the file in the encoding UTF-8");
+    diag->covers_line = true;
+    if (start > 0 || lexer->length < 2 || memchr(lexer->text, '\0', lexer->length) == NULL) return;
+    ct_help(lexer->context, diag, "the file is in the encoding UTF-16: save it as UTF-8");
+    lexer->at = lexer->length;
+    lexer->cut_short = true;
 }
 
 void ct_lex_step(CtLexer *lexer) {

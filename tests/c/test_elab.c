@@ -244,7 +244,7 @@ static void a_missing_pattern_fails_at_its_place(void **state) {
     sound(f, "first :: [a] -> a\nfirst (x : _) = x\nmain = first \"a\"\n");
     becomes(f, "first@Char",
             "first@Char : [Char] → Char\nfirst@Char x = case x of\n    x1 : _ → x1\n"
-            "    _ → fail E0502 \"no clause of first matches its arguments\"");
+            "    _ → fail E0502 \"no clause of `first` matches its arguments\"");
 }
 
 static void tuples_are_opened_once(void **state) {
