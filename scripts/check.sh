@@ -75,6 +75,7 @@ run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 500 ""
+    run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build

@@ -56,6 +56,11 @@ def read(path):
         return file.read()
 
 
+def is_module(path):
+    """A file that other programs import: its name begins with a capital, and it is no test itself."""
+    return os.path.basename(path)[0].isupper() and not commands_of(path) and not os.path.exists(path[:-4] + ".out")
+
+
 def programs(words):
     for folder, _, names in sorted(os.walk(GOLDEN)):
         for name in sorted(names):
@@ -63,7 +68,7 @@ def programs(words):
             shown = os.path.relpath(path, GOLDEN)
             if words and not any(word in shown for word in words):
                 continue
-            if name.endswith(".cot") and not name[0].isupper():
+            if name.endswith(".cot") and not is_module(path):
                 yield path
             elif name.endswith(".out") and not os.path.exists(path[:-4] + ".cot"):
                 yield path

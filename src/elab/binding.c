@@ -152,7 +152,7 @@ static Poly *declare(CtElab *el, const CtBindingGroup *group) {
 
 static void too_many_copies(CtElab *el, const Poly *poly, CtSpan span) {
     ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
-             "%s uses itself at ever larger types: there would be no end of copies",
+             "`%s` uses itself at ever larger types: there would be no end of copies",
              poly->entities.items[0]->name->text);
 }
 

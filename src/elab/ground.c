@@ -147,9 +147,9 @@ static void too_many_instances(CtElab *el, Ground *type) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtTyCon *head = ct_elab_ground_head(type, NULL);
-    CtDiag *diag = ct_error(el->context, CT_E0402, head->span, "the data type %s contains itself at ever larger types",
+    CtDiag *diag = ct_error(el->context, CT_E0402, head->span, "the data type `%s` contains itself at ever larger types",
                             head->name->text);
-    ct_note(el->context, diag, CT_NO_SPAN, "reached %s", text.data);
+    ct_note(el->context, diag, CT_NO_SPAN, "reached `%s`", text.data);
 }
 
 /* True while a data type may have one more instance; the first one too many is reported. */

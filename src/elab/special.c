@@ -102,11 +102,11 @@ static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
     el->gave_up = true;
     CtDiag *diag =
         ct_error(el->context, CT_E0402, ct_elab_blame(el, span),
-                 "%s uses itself at ever larger types: there would be no end of copies", spec->entity->name->text);
+                 "`%s` uses itself at ever larger types: there would be no end of copies", spec->entity->name->text);
     if (deep != NULL) {
         CtText text = ct_text(el->arena);
         ct_elab_ground_print(&text, deep);
-        ct_note(el->context, diag, spec->entity->span, "reached the type %s", text.data);
+        ct_note(el->context, diag, spec->entity->span, "reached the type `%s`", text.data);
     }
     return false;
 }

@@ -172,7 +172,7 @@ INSTRUCTION(CONSTANT) {
         NEXT(5);
     }
     if (callee->state == CONSTANT_RUNNING) {
-        ct_raise(m, CT_E0509, "the value of %s depends on itself", callee->global->name->text);
+        ct_raise(m, CT_E0509, "the value of `%s` depends on itself", callee->global->name->text);
         goto fail;
     }
     callee->state = CONSTANT_RUNNING;

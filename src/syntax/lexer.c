@@ -402,6 +402,7 @@ static void unexpected_character(CtLexer *lexer) {
     else
         diag = ct_error(lexer->context, CT_E0101, span, "unexpected character `%.*s` (U+%04X)", (int)size,
                         lexer->text + start, c);
+    diag->covers_line = true;
     const char *help = help_for(c);
     if (help != NULL) ct_help(lexer->context, diag, "%s", help);
 }

@@ -145,6 +145,15 @@ static bool is_unclosed(const CtParser *p) {
 /* Whether the line at which reading stops stands between the columns of a block that it ended and of the one around. */
 static bool is_misaligned(const CtParser *p) { return !at_line(p) && p->dedented == p->at; }
 
+/* Whether the line that begins here has the signs of a declaration. */
+static bool defines(const CtParser *p) {
+    for (uint32_t at = p->at; p->tokens[at].kind != TOKEN_END; at++) {
+        if (at > p->at && p->tokens[at].first_on_line) return false;
+        if (p->tokens[at].kind == TOKEN_EQUALS || p->tokens[at].kind == TOKEN_DCOLON) return true;
+    }
+    return false;
+}
+
 static CtErrorCode error_code(const CtParser *p) {
     if (is_unclosed(p)) return CT_E0202;
     if (is_closing(p->kind) && p->open == CT_NO_TOKEN) return CT_E0203;
@@ -184,7 +193,7 @@ void ct_fail_help(CtParser *p, const char *expected, const char *help) {
     if (p->last_error == p->at) ct_leave_declaration(p); /* the same place has been complained of */
     p->last_error = p->at;
     if (p->misplaced == p->declaration || ct_report_habit(p)) ct_leave_declaration(p);
-    if (at_line(p) && strcmp(expected, "an expression") == 0) p->misplaced = p->at;
+    if (at_line(p) && strcmp(expected, "an expression") == 0 && !defines(p)) p->misplaced = p->at;
     CtErrorCode code = error_code(p);
     CtDiag *diag;
     if (at_line(p)) {

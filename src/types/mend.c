@@ -177,7 +177,7 @@ static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *w
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
     if (is_string(types, type) && is_call_of(fun, "+"))
         ct_help(context, diag, "`++` joins strings, lists and arrays");
-    else if (is_string(types, type))
+    else if (is_string(types, type) && fun)
         ct_help(context, diag, "a String is text, even when its characters are digits");
     else if (is_app_of(type, types->list) || is_app_of(type, types->array))
         ct_help(context, diag, "`map` and `zipWith` calculate with each element, `sum` adds them up");

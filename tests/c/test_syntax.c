@@ -640,10 +640,21 @@ static void no_damage_to_a_program_crashes_the_parser(void **state) {
     assert_true(failures > 1000);
 }
 
+/* The length is looked at before the text. */
+static void test_source_too_large(void **state) {
+    Fixture *f = *state;
+    uint32_t source = ct_source_add(&f->context, "large.cot", "", (size_t)INT32_MAX + 1, false);
+    assert_null(ct_parse_module(&f->context, source));
+    assert_int_equal(f->context.error_count, 1);
+    assert_string_equal(ct_error_name(f->context.diags->code), "E0108");
+    assert_string_equal(f->context.diags->message, "large.cot is larger than 2 GB");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        TEST(test_source_too_large),
         TEST(names_may_have_primes_underscores_and_greek_letters),
         TEST(names_may_be_qualified),
         TEST(a_constructor_before_two_dots_starts_a_range),
