@@ -288,7 +288,7 @@ static void fields_are_those_of_the_constructor(void **state) {
             "b = V { vx = 1, vy = 2, vz = 3 }\n"
             "c v = v { vx = 'c' }\n"
             "d v = v { wx = 1 }\n",
-            "E0304: `V` is made without its field `vy`\n"
+            "E0304: `V` is made without its field `vy` | all fields are given a value: `vy = …`\n"
             "E0302: `V` has no field `vz` | perhaps `vx` is meant\n"
             "E0301: expected `Double` as the field `vx`, found `Char`\n"
             "E0302: the field `wx` is not defined | perhaps `vx` is meant\n");
@@ -415,8 +415,8 @@ static void an_int_is_not_a_double(void **state) {
 static void a_missing_instance_names_who_asks(void **state) {
     refused(
         state, "f xs = sum xs / length xs\n",
-        "E0306: `/` needs the class Fractional, but `Int` is not in it | where an Int is used as a real number, write "
-        "`fromIntegral` before it\n");
+        "E0306: expected a real number on the right of `/`, found `Int` | an Int becomes a Double by `fromIntegral`; `div` "
+        "divides whole numbers\n");
 }
 
 static void a_misspelt_name_is_suggested(void **state) {
@@ -438,14 +438,15 @@ static void patterns_have_as_many_fields_as_constructors(void **state) {
 static void infinite_types_are_refused(void **state) {
     refused(
         state, "f x = x x\n",
-        "E0305: expected `a` as the first argument of `x`, found `a -> b`: the type would be infinite | `a` would have "
-        "to be the same as `a -> b`, which contains it\n");
+        "E0305: expected `a` as the first argument of `x`, found `a -> b`: the type would be infinite | `x` is applied "
+        "to itself\n");
 }
 
 static void too_many_arguments_are_counted(void **state) {
     refused(state, "f :: Int -> Int\nf x = x\ng = f 1 2\nh = 'c' 3\n",
             "E0307: `f` takes 1 argument, but is given 2\n"
-            "E0307: this is not a function, but is given 1 argument\n");
+            "E0307: `'c'` is not a function, but is given 1 argument | an operator is missing before the second value, such "
+            "as `*`\n");
 }
 
 static void signatures_must_not_promise_too_much(void **state) {
@@ -461,9 +462,9 @@ static void signatures_must_not_promise_too_much(void **state) {
 
 static void definitions_and_signatures_belong_together(void **state) {
     refused(state, "f :: Int\ng = 1\ng = 2\nh (x, x) = x\n",
-            "E0309: `g` is defined twice\n"
+            "E0309: `g` is defined twice | a definition is no assignment: a new value has a new name, such as `g'`\n"
             "E0310: `f` has a signature, but no definition | define `f` beside its signature, or remove the signature\n"
-            "E0309: `x` is defined twice\n");
+            "E0309: `x` is defined twice | give it another name; to compare the two, write a guard: | x == x'\n");
 }
 
 static void branches_and_elements_agree(void **state) {
@@ -506,8 +507,8 @@ static void instances_are_of_constructors_once_with_superclasses(void **state) {
             "instance Eq Int where a == b = True\n"
             "instance Show T where { show _ = \"T\"; shout _ = \"T\" }\n",
             "E0314: an instance is for `[]` applied to different variables, not for one case of it such as `String`\n"
-            "E0309: there is an instance Eq Int already\n"
-            "E0314: `shout` is not a method of the class Show\n"
+            "E0309: there is an instance Eq Int already | a type is in a class in one way: keep one of the two\n"
+            "E0314: `shout` is not a method of the class Show | perhaps `show` is meant\n"
             "E0314: an instance of Ord needs an instance of its superclass Eq for `T` | write one, with no more in its "
             "context, or add `deriving (Eq)`\n");
 }
@@ -527,8 +528,9 @@ static void a_failed_binding_makes_no_further_errors(void **state) {
 static void types_take_their_number_of_arguments(void **state) {
     refused(state, "f :: Maybe -> Int\nf x = 1\ng :: Int Int\ng = 2\ninstance Functor Int where map = map\n",
             "E0303: a constructor that takes 1 type argument is meant here, not `Int`\n"
-            "E0303: `Maybe` takes 1 type argument here, but is given 0\n"
-            "E0303: `Int` takes no type arguments here, but is given 1\n");
+            "E0303: `Maybe` takes 1 type argument here, but is given 0 | say of what: `Maybe Double`, for example\n"
+            "E0303: `Int` takes no type arguments here, but is given 1 | between the types of two arguments stands an "
+            "arrow: `Int -> …`\n");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
