@@ -213,11 +213,9 @@ static bool read_point(cotan_context *context, CtSession *session, const cotan_c
                              session->arity, session->arity == 1 ? "" : "s");
     }
     if (!call->at) return true;
-    CtInput *given = ct_session_parse(session, context, 0, what, call->at, call->at_length);
+    CtInput *given = ct_session_parse(context, 0, what, call->at, call->at_length);
     if (!given) return false;
-    CtContext *diags = &session->build->context;
-    bool sound = !run || ct_input_arguments(diags, given, function, (uint32_t)session->arity);
-    if (!sound) return ct_report(context, diags);
+    if (run && !ct_session_arguments(session, context, given, function)) return false;
     return !session->point || ct_session_read(session, context, given, session->point, NULL, point);
 }
 
@@ -229,7 +227,7 @@ static bool read_input(cotan_context *context, CtSession *session, const cotan_c
     CtWord with;
     CtInput *given = NULL;
     if (call->with)
-        given = ct_session_parse(session, context, 1, what, call->with, call->with_length);
+        given = ct_session_parse(context, 1, what, call->with, call->with_length);
     else
         ct_report_one(context, CT_E0701, NULL, "%s is missing", what);
     if (!given || !ct_session_read(session, context, given, session->with, NULL, &with)) {
@@ -314,7 +312,7 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
 
 static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
     if (!session->point) return true;
-    CtInput *given = ct_session_parse(session, context, 0, "--at", c->call->at, c->call->at_length);
+    CtInput *given = ct_session_parse(context, 0, "--at", c->call->at, c->call->at_length);
     return given && ct_session_read(session, context, given, session->point, NULL, point);
 }
 

@@ -42,10 +42,10 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     if (session->point == NULL)
         return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
     CtWord input, with, result;
-    CtInput *given = ct_session_parse(session, context, 0, "--at", c->at, c->at_length);
+    CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     if (given == NULL || !ct_session_read(session, context, given, session->point, a->at_reals, &input)) return false;
     if (session->with != NULL) {
-        given = ct_session_parse(session, context, 1, "the direction", a->with, a->with_length);
+        given = ct_session_parse(context, 1, "the direction", a->with, a->with_length);
         if (given == NULL || !ct_session_read(session, context, given, session->with, a->with_reals, &with)) {
             ct_session_release(session, session->point, input);
             return false;
@@ -191,7 +191,7 @@ static bool point_leaves(Check *c, CtLeaves *x) {
     if (session == NULL) return false;
     if (session->point == NULL)
         return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
-    CtInput *given = ct_session_parse(session, context, 0, "--at", c->at, c->at_length);
+    CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     CtWord point;
     if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
     CtText ignored = ct_text(c->arena);

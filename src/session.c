@@ -144,19 +144,33 @@ void ct_program_forget_expressions(cotan_program *program) {
 
 /* ---- values in and out ---- */
 
-CtInput *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *bytes,
-                          size_t length) {
-    CtContext *diags = &session->build->context;
-    ct_input_free(context->inputs[index]);
-    size_t room = context->limits.memory;
-    context->inputs[index] = ct_input_parse(diags, what, bytes, length > 0 ? length : strlen(bytes), room);
-    if (!context->inputs[index]) ct_report(context, diags);
-    return context->inputs[index];
+/* What is wrong with an input is said in the memory of the results: the session's own would grow with every failure. */
+static CtContext *input_diags(cotan_context *context) {
+    CtArena *arena = context->active_program->results;
+    CtContext *diags = CT_NEW(arena, CtContext);
+    ct_context_init(diags, arena);
+    return diags;
+}
+
+CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length) {
+    CtContext *diags = input_diags(context);
+    CtInput **place = &context->inputs[index];
+    ct_input_free(*place);
+    *place = NULL;
+    if (length == 0) length = strlen(bytes);
+    if (ct_input_parse(diags, what, bytes, length, context->limits.memory, place)) return *place;
+    ct_report(context, diags);
+    return NULL;
+}
+
+bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function) {
+    CtContext *diags = input_diags(context);
+    return ct_input_arguments(diags, given, function, (uint32_t)session->arity) || ct_report(context, diags);
 }
 
 bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value) {
-    CtContext *diags = &session->build->context;
+    CtContext *diags = input_diags(context);
     CtHeap *heap = ct_eval_heap(session->eval);
     return ct_input_value(diags, heap, given, type, replace, value) || ct_report(context, diags);
 }

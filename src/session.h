@@ -119,8 +119,9 @@ void ct_program_forget_expressions(cotan_program *program);
 void ct_program_forget(cotan_program *program, CtSession *session);
 
 /* Parses an input (length 0: a text that ends with NUL) and keeps it until the end of the call, as inputs[index]. */
-CtInput *ct_session_parse(CtSession *session, cotan_context *context, int index, const char *what, const char *bytes,
-                          size_t length);
+CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length);
+/* Takes it as the array of the function's arguments. */
+bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function);
 /* A value of a parsed input in the session's heap. */
 bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value);

@@ -9,25 +9,21 @@ struct CtInput {
     CtNpy npy; /* when there is no other */
 };
 
-CtInput *ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room) {
-    CtInput *input = calloc(1, sizeof *input);
+bool ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
+                    CtInput **place) {
+    CtInput *input = *place = calloc(1, sizeof *input);
     if (!input) {
         ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
-        return NULL;
+        return false;
     }
-    bool sound;
     if (length >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9) {
         input->npz = ct_npz_read(context, what, bytes, length, room);
-        sound = input->npz != NULL;
-    } else if (length >= 6 && memcmp(bytes, CT_NPY_MAGIC, 6) == 0) {
-        sound = ct_npy_parse(context, what, bytes, length, &input->npy);
-    } else {
-        input->json = ct_json_parse(context, what, bytes, length);
-        sound = input->json != NULL;
+        return input->npz != NULL;
     }
-    if (sound) return input;
-    ct_input_free(input);
-    return NULL;
+    if (length >= 6 && memcmp(bytes, CT_NPY_MAGIC, 6) == 0)
+        return ct_npy_parse(context, what, bytes, length, &input->npy);
+    input->json = ct_json_parse(context, what, bytes, length);
+    return input->json != NULL;
 }
 
 void ct_input_free(CtInput *input) {

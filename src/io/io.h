@@ -33,8 +33,10 @@ bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const C
 /* A JSON text, or the bytes of a .npy or .npz file, told apart by how they begin; borrows them. Not in an arena. */
 typedef struct CtInput CtInput;
 
-/* NULL with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. */
-CtInput *ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room);
+/* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input stands in
+ * `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
+bool ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
+                    CtInput **place);
 void ct_input_free(CtInput *input);
 /* As ct_json_arguments; in an archive, several arguments are a tuple's members. */
 bool ct_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
