@@ -1,5 +1,5 @@
-/* Syntax errors that come of habits: words, comments, braces and operators of other languages, and forms of this one that
- * are often mixed up. Each looks at the tokens around the place where reading stopped. */
+/* Syntax errors that come of habits: words, comments, braces and operators of other languages, and forms of this one
+ * that are often mixed up. Each looks at the tokens around the place where reading stopped. */
 #include "syntax/internal.h"
 
 /* ---- looking at tokens ---- */
@@ -70,9 +70,9 @@ static bool comment(CtParser *p) {
     return true;
 }
 
-static const char *const definers[] = {"def",  "fun",    "function", "func",    "fn",    "var",    "val",   "const",
-                                       "static", "public", "private",  "define",  "local", "double", "float", "int",
-                                       "void", "bool",   "auto",     "string",  "sub",   "proc",   "mut",   NULL};
+static const char *const definers[] = {"def",    "fun",    "function", "func",   "fn",    "var",    "val",   "const",
+                                       "static", "public", "private",  "define", "local", "double", "float", "int",
+                                       "void",   "bool",   "auto",     "string", "sub",   "proc",   "mut",   NULL};
 static const char *const declarers[] = {"struct", "enum", "interface", "record", "union", NULL};
 
 /* `def f(x):`, `var x = 1`: a word that defines elsewhere, before a name. */
@@ -83,11 +83,12 @@ static bool definition(CtParser *p) {
         if (places[i] + 1 >= p->token_count || p->tokens[places[i]].kind != TOKEN_VARID) continue;
         bool types = is_one_of(token, declarers);
         if (!types && !(is_one_of(token, definers) && is_name(token + 1))) continue;
-        CtDiag *diag = ct_error(p->context, CT_E0201, span_of(p, places[i]), "`%s` is no keyword here",
-                                token->name->text);
+        CtDiag *diag =
+            ct_error(p->context, CT_E0201, span_of(p, places[i]), "`%s` is no keyword here", token->name->text);
         p->braces = true;
         if (types)
-            ct_help(p->context, diag, "a type is declared with `data`: data Point = Point { x :: Double, y :: Double }");
+            ct_help(p->context, diag,
+                    "a type is declared with `data`: data Point = Point { x :: Double, y :: Double }");
         else if (places[i] != p->declaration)
             ct_help(p->context, diag, "local definitions stand behind `let` or `where`: let %s = … in …",
                     token[1].name->text);
@@ -179,15 +180,17 @@ static const char *mend_tab(CtParser *p) {
     bool tab = false;
     for (uint32_t at = first->start; at > 0 && text[at - 1] != '\n'; at--) tab = tab || text[at - 1] == '\t';
     if (!tab) return NULL;
-    return ct_format(p->context->arena,
-                     "a tab reaches to the next multiple of 8, so that this line begins at column %u: indent with blanks",
-                     first->column);
+    return ct_format(
+        p->context->arena,
+        "a tab reaches to the next multiple of 8, so that this line begins at column %u: indent with blanks",
+        first->column);
 }
 
 const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help) {
     static const CtToken none = {.kind = TOKEN_END};
     const CtToken *last = p->at == 0 ? &none : &p->tokens[p->at - 1];
-    bool wants_expression = strcmp(expected, "an expression") == 0, wants_field = strstr(expected, "of the field") != NULL;
+    bool wants_expression = strcmp(expected, "an expression") == 0,
+         wants_field = strstr(expected, "of the field") != NULL;
     const char *better = NULL;
     if (p->kind == TOKEN_EQUALS) better = mend_tab(p);
     if (p->kind == TOKEN_BAR && strncmp(expected, "a constructor", 13) != 0) better = mend_bar(last);
@@ -201,11 +204,13 @@ const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help) 
     if (p->kind == TOKEN_DARROW && strncmp(expected, "`->`", 4) == 0) better = "the arrow is `->`: \\x -> …";
     if (wants_field && is_text(ct_token(p), ":"))
         better = strncmp(expected, "`=`", 3) == 0 ? "a field is given its value with `=`: P { x = 1 }"
-                                                   : "a field's type stands behind `::`: P { x :: Double }";
+                                                  : "a field's type stands behind `::`: P { x :: Double }";
     if (better == NULL) better = mend_constructor(p, expected, last);
     if (better == NULL && wants_expression && p->at > p->declaration && is_operator(last))
         better = ct_format(p->context->arena, "an operand is missing behind `%s`",
                            last->kind == TOKEN_MINUS ? "-" : last->name->text);
+    if (strncmp(expected, "the name of a module", 20) == 0 && is_name(ct_token(p)))
+        better = "modules are named like `Data.Map` or `Main`";
     if (strncmp(expected, "`of`", 4) == 0) return "the alternatives stand behind `of`: case x of …";
     if (strncmp(expected, "`then`", 6) == 0 && better == NULL && p->kind != TOKEN_EQUALS)
         return "`if` has three parts: if c then x else y";

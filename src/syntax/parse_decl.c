@@ -201,7 +201,9 @@ static void different_counts(CtParser *p, const CtBinding *binding, const LeftSi
     ct_note(p->context, diag, binding->name.span, "the first clause is here");
     const CtPat *con = unfilled(left->pats, left->count);
     if (con == NULL) con = unfilled(first->pats, first->pat_count);
-    if (con != NULL)
+    if (con == NULL)
+        ct_help(p->context, diag, "all clauses of a function have as many patterns; `_` matches anything");
+    else
         ct_help(p->context, diag, "a constructor and its fields stand in parentheses: %s (%s …)", left->name.text->text,
                 con->name.text->text);
 }

@@ -131,8 +131,9 @@ static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subjec
         return true;
     }
     if (subject == fun && is_call_of(fun, "null")) {
-        ct_help(types->context, diag, "a missing value is `Nothing`, an empty list `[]`; `null xs` asks whether xs is "
-                                      "empty");
+        ct_help(types->context, diag,
+                "a missing value is `Nothing`, an empty list `[]`; `null xs` asks whether xs is "
+                "empty");
         return true;
     }
     uint32_t given = subject == fun ? 0 : subject->part_count - 1;
@@ -164,8 +165,9 @@ static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy
         return true;
     }
     if (is_tight_dot(types, why->fun)) {
-        ct_help(types->context, diag, "`.` composes functions; a field, or a length, is taken by a function that stands "
-                                      "in front: `x p`, not `p.x`");
+        ct_help(types->context, diag,
+                "`.` composes functions; a field, or a length, is taken by a function that stands "
+                "in front: `x p`, not `p.x`");
         return true;
     }
     return false;
@@ -183,7 +185,8 @@ static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *w
         ct_help(context, diag, "`map` and `zipWith` calculate with each element, `sum` adds them up");
     else if (is_con(type, types->int_) && types->expecting && types->expecting->subject &&
              types->expecting->subject->kind == EXPR_APP && is_call_of(types->expecting->subject->parts[0], "**"))
-        ct_help(context, diag, "the power of an Int is `^`, with a whole exponent; `fromIntegral` makes a Double of it");
+        ct_help(context, diag,
+                "the power of an Int is `^`, with a whole exponent; `fromIntegral` makes a Double of it");
     else if (is_con(type, types->int_))
         ct_help(context, diag, "an Int becomes a Double by `fromIntegral`; `div` divides whole numbers");
     else if (is_real(types, type) && is_call_of(fun, "^"))
@@ -205,6 +208,10 @@ void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy 
     if (mend_operator(types, diag, type, why)) return;
     if (why && why->kind == WHY_ARGUMENT && is_call_of(why->fun, ".") && at && !at->from_found) {
         ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
+        return;
+    }
+    if (class_->param_arity && at && at->from_found && ct_ty_is_function(types, at->found)) {
+        missing_arguments(types, diag, subject, at->found);
         return;
     }
     if (ct_ty_is_function(types, type)) {
@@ -236,7 +243,8 @@ static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp"
 /* The function whose derivative is taken. */
 static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     CtTy *arg, *result;
-    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_ty_is_fun(types, found, &arg, &result)) return false;
+    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_ty_is_fun(types, found, &arg, &result))
+        return false;
     if (is_one_of(why->fun, gradients) && !is_con(result, types->double_)) {
         ct_help(types->context, diag,
                 ct_ty_is_function(types, result)
@@ -245,8 +253,9 @@ static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtW
         return true;
     }
     if (is_call_of(why->fun, "diff")) {
-        ct_help(types->context, diag, "`diff` is for functions from Double to Double; `grad` takes any argument, "
-                                      "`jacobian` any result");
+        ct_help(types->context, diag,
+                "`diff` is for functions from Double to Double; `grad` takes any argument, "
+                "`jacobian` any result");
         return true;
     }
     return false;
@@ -263,7 +272,8 @@ static bool mend_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *fo
                 subject->part_count > 2 ? "s" : "");
         return true;
     }
-    if (why->kind == WHY_ARGUMENT && why->count > 1 && is_named(why->fun) && !ct_is_operator_name(why->fun->name.text)) {
+    if (why->kind == WHY_ARGUMENT && why->count > 1 && is_named(why->fun) &&
+        !ct_is_operator_name(why->fun->name.text)) {
         ct_help(types->context, diag, "`%s` takes a function here: perhaps the arguments are in another order",
                 why->fun->name.text->text);
         return true;

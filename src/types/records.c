@@ -152,6 +152,17 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
     return false;
 }
 
+/* A field that does not go with the first one that is updated. */
+static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *first, CtName field) {
+    CtDiag *diag = ct_error(types->context, CT_E0302, field.span, "`%s` has no field `%s`", first->name->text,
+                            field.text->text);
+    CtSym near = ct_nearest(field.text, first->field_names, first->arity);
+    if (ct_find(types, SPACE_FIELD, field) == con)
+        ct_help(types->context, diag, "no constructor of `%s` has all the fields that are updated here", con->name->text);
+    else if (near)
+        ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
+}
+
 static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
     CtTyCon *con = ct_find(types, SPACE_FIELD, expr->fields[0]);
     if (!con) {
@@ -165,7 +176,10 @@ static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
         if (has_field(con->cons[i - 1], expr->fields[0].text, &index)) first = con->cons[i - 1];
     }
     for (uint32_t i = 1; first && i + 1 < expr->part_count; i++)
-        if (!find_field(types, first, expr->fields, i, &index)) return NULL;
+        if (!has_field(first, expr->fields[i].text, &index)) {
+            report_apart(types, con, first, expr->fields[i]);
+            return NULL;
+        }
     return NULL;
 }
 

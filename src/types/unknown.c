@@ -106,12 +106,12 @@ static bool find_local(CtTypes *types, CtName name, CtSpan *found) {
 
 /* The function `fun` that `fun f x = …` defines, when the name is one of its parameters. */
 static const CtEntity *false_keyword(CtTypes *types, CtSym name) {
-    static const char *const words[] = {"def",  "fun",    "function", "func",   "fn",    "var",  "val",
-                                        "const", "static", "public",   "double", "float", "int",  "auto",
-                                        "define", "local", "method",  "proc",   "sub",   "begin"};
+    static const char *const words[] = {"def",    "fun",    "function", "func",   "fn",    "var",  "val",
+                                        "const",  "static", "public",   "double", "float", "int",  "auto",
+                                        "define", "local",  "method",   "proc",   "sub",   "begin"};
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const CtEntity *entity = ct_map_get(&types->own->names[SPACE_VALUE],
-                                            ct_key(ct_intern_text(&types->context->symbols, words[i])));
+        const CtEntity *entity =
+            ct_map_get(&types->own->names[SPACE_VALUE], ct_key(ct_intern_text(&types->context->symbols, words[i])));
         if (!entity || !entity->binding) continue;
         for (uint32_t j = 0; j < entity->binding->clause_count; j++) {
             const CtClause *clause = &entity->binding->clauses[j];
