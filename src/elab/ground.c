@@ -147,8 +147,8 @@ static void too_many_instances(CtElab *el, Ground *type) {
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtTyCon *head = ct_elab_ground_head(type, NULL);
-    CtDiag *diag = ct_error(el->context, CT_E0402, head->span, "the data type `%s` contains itself at ever larger types",
-                            head->name->text);
+    CtDiag *diag = ct_error(el->context, CT_E0402, head->span,
+                            "the data type `%s` contains itself at ever larger types", head->name->text);
     ct_note(el->context, diag, CT_NO_SPAN, "reached `%s`", text.data);
 }
 

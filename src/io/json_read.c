@@ -437,15 +437,17 @@ static const char *mend(const char *text, size_t length, size_t at) {
     case '}': return before > 0 && text[before - 1] == ',' ? "the last element has no comma behind it" : NULL;
     default: break;
     }
-    return isalpha((unsigned char)text[start]) ? "strings and the names of fields stand between double quotes: \"x\"" : NULL;
+    return isalpha((unsigned char)text[start]) ? "strings and the names of fields stand between double quotes: \"x\""
+                                               : NULL;
 }
 
 static void not_json(CtContext *context, const char *what, const char *text, size_t length, const json_error_t *error) {
     bool blank = true, at_end = json_error_code(error) == json_error_premature_end_of_input ||
                                 strstr(error->text, "near end of file") != NULL;
     for (size_t i = 0; i < length; i++) blank = blank && isspace((unsigned char)text[i]);
-    const char *message = json_error_code(error) == json_error_stack_overflow ? "arrays and objects are nested too deeply"
-                          : blank                                             ? "there is no value"
+    const char *message = json_error_code(error) == json_error_stack_overflow
+                              ? "arrays and objects are nested too deeply"
+                          : blank  ? "there is no value"
                           : at_end ? "the value ends too early: a bracket or a quote is not closed"
                                    : error->text;
     CtDiag *diag = ct_error(context, CT_E0602, CT_NO_SPAN, "%s: line %d, column %d: %s", what, error->line,

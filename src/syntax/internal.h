@@ -158,7 +158,7 @@ typedef struct CtParser {
     jmp_buf *recover;                 /* where a syntax error goes */
     uint32_t last_error;              /* the token of the last syntax error: one is enough at a place */
     uint32_t declaration;             /* where the declaration that is being read begins */
-    uint32_t misplaced;               /* the token of a line that should have been indented: no declaration begins there */
+    uint32_t misplaced;               /* a line that should have been indented: no declaration begins there */
     bool braces;                      /* blocks of another language have been met, and told: `}` is no news */
     uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
     CtSym word_as, word_hiding, word_qualified;

@@ -351,7 +351,8 @@ static void skip_declaration(CtParser *p, uint32_t start) {
 
 void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
     jmp_buf here, *outer = p->recover;
-    const uint32_t start = p->at, declaration = p->declaration, blocks = p->blocks.count, depth = p->depth, open = p->open, count = list->count;
+    const uint32_t start = p->at, declaration = p->declaration, blocks = p->blocks.count, depth = p->depth,
+                   open = p->open, count = list->count;
     const size_t top = p->stack_top;
     p->recover = &here;
     p->declaration = start;

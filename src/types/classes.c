@@ -113,7 +113,8 @@ static int find_method(const CtClass *class_, CtSym name) {
 
 static void report_no_method(CtTypes *types, const CtClass *class_, const CtBinding *binding) {
     if (binding->pat) {
-        ct_error(types->context, CT_E0314, binding->span, "a class or an instance holds definitions of methods, not patterns");
+        ct_error(types->context, CT_E0314, binding->span,
+                 "a class or an instance holds definitions of methods, not patterns");
         return;
     }
     CtDiag *diag = ct_error(types->context, CT_E0314, binding->name.span, "`%s` is not a method of the class %s",

@@ -80,9 +80,10 @@ static CtTyVars params_of(CtTypes *types, CtTyCon *con) {
 void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
     if (con->state == 2) return;
     if (con->state == 1) {
-        CtDiag *diag = ct_error(types->context, CT_E0313, con->span, "the type synonym `%s` stands for itself",
-                                con->name->text);
-        ct_help(types->context, diag, "a type that contains itself is declared with `data`: data %s = …", con->name->text);
+        CtDiag *diag =
+            ct_error(types->context, CT_E0313, con->span, "the type synonym `%s` stands for itself", con->name->text);
+        ct_help(types->context, diag, "a type that contains itself is declared with `data`: data %s = …",
+                con->name->text);
         con->synonym = types->error;
         con->state = 2;
         return;

@@ -58,9 +58,9 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             CtTy *field = ct_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
             bool sound = ct_solve(types, instance->class_, field, instance->span, true);
             if (!report || (sound && types->deferred.count == marks.deferred)) continue;
-            CtDiag *diag = ct_error(types->context, CT_E0315, instance->span,
-                                    "%s cannot be derived for `%s`: it has a field of type `%s`",
-                                    instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
+            CtDiag *diag = ct_error(
+                types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
+                instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
             if (ct_ty_is_function(types, field))
                 ct_help(types->context, diag, "functions can neither be compared nor shown");
             types->deferred.count = marks.deferred;

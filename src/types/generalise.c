@@ -43,8 +43,9 @@ static void report_whole(CtTypes *types, CtSpan whole, CtSpan real) {
     if (asks && strcmp(asks, "^") == 0)
         ct_help(types->context, diag, "`**` takes any exponent");
     else
-        ct_help(types->context, diag, "`fromIntegral` makes a real number of a whole one, `round` and `floor` a whole one "
-                                      "of a real one");
+        ct_help(types->context, diag,
+                "`fromIntegral` makes a real number of a whole one, `round` and `floor` a whole one "
+                "of a real one");
 }
 
 static void ambiguous(CtTypes *types, CtTy *meta) {

@@ -1,6 +1,7 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
  * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, mend.c, print.c (words); scope.c, imports.c (modules); env.c, module.c (doors). */
+ * generalise.c (inference proper); report.c, mend.c, unknown.c, absent.c, print.c (words); scope.c, imports.c (modules);
+ * env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 

@@ -154,11 +154,12 @@ static bool stays(const CtExpr *expr, const CtTyCon *con, const CtTy *param) {
 
 /* A field that does not go with the first one that is updated. */
 static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *first, CtName field) {
-    CtDiag *diag = ct_error(types->context, CT_E0302, field.span, "`%s` has no field `%s`", first->name->text,
-                            field.text->text);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0302, field.span, "`%s` has no field `%s`", first->name->text, field.text->text);
     CtSym near = ct_nearest(field.text, first->field_names, first->arity);
     if (ct_find(types, SPACE_FIELD, field) == con)
-        ct_help(types->context, diag, "no constructor of `%s` has all the fields that are updated here", con->name->text);
+        ct_help(types->context, diag, "no constructor of `%s` has all the fields that are updated here",
+                con->name->text);
     else if (near)
         ct_help(types->context, diag, "perhaps `%s` is meant", near->text);
 }

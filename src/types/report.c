@@ -88,8 +88,10 @@ static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
     CtTyCon *con = ct_lookup_tycon(types, ct_intern_text(&types->context->symbols, capital));
     const char *absent = ct_absent(SPACE_TYPE, rigid->name);
     if (!con && !absent) return false;
-    CtDiag *diag = ct_error(types->context, CT_E0311, span, "the signature's `%s` is a variable, which stands for any "
-                                                            "type, but this needs a type of its own", rigid->name->text);
+    CtDiag *diag = ct_error(types->context, CT_E0311, span,
+                            "the signature's `%s` is a variable, which stands for any "
+                            "type, but this needs a type of its own",
+                            rigid->name->text);
     if (con)
         ct_help(types->context, diag, "names of types begin with a capital: `%s`", con->name->text);
     else
@@ -264,7 +266,8 @@ bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan spa
 bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_instance_find(class_, con)) return true;
+    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_instance_find(class_, con))
+        return true;
     CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `Int`%s, found `%s`, which is not a whole number",
                             place(types, why), ct_excerpt(types, span) ? ct_excerpt(types, span) : "a fraction");
     if (why && why->kind == WHY_ARGUMENT && why->fun->kind == EXPR_VAR && !strcmp(why->fun->name.text->text, "^"))

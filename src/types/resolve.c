@@ -21,7 +21,8 @@ static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity 
     bool functions = again->binding && again->binding->clauses[0].pat_count && first->binding &&
                      first->binding->clauses[0].pat_count && again->kind == ENTITY_GLOBAL && !again->binding->made;
     if (functions)
-        ct_help(types->context, diag, "the clauses of a function stand together, without other definitions between them");
+        ct_help(types->context, diag,
+                "the clauses of a function stand together, without other definitions between them");
     else if (again->binding && first->binding && !again->binding->clauses[0].pat_count)
         ct_help(types->context, diag, "a definition is no assignment: a new value has a new name, such as `%s'`",
                 again->name->text);

@@ -35,8 +35,8 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     return UNIFY_OK;
 }
 
-/* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees with
- * everything, so that it is told once. `found`: the type is what was found, not what was expected. */
+/* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees
+ * with everything, so that it is told once. `found`: the type is what was found, not what was expected. */
 static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     CtUnify result = admit(meta, type);
     types->clash[0] = meta;

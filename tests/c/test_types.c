@@ -413,10 +413,10 @@ static void an_int_is_not_a_double(void **state) {
 }
 
 static void a_missing_instance_names_who_asks(void **state) {
-    refused(
-        state, "f xs = sum xs / length xs\n",
-        "E0306: expected a real number on the right of `/`, found `Int` | an Int becomes a Double by `fromIntegral`; `div` "
-        "divides whole numbers\n");
+    refused(state, "f xs = sum xs / length xs\n",
+            "E0306: expected a real number on the right of `/`, found `Int` | an Int becomes a Double by "
+            "`fromIntegral`; `div` "
+            "divides whole numbers\n");
 }
 
 static void a_misspelt_name_is_suggested(void **state) {
@@ -445,7 +445,8 @@ static void infinite_types_are_refused(void **state) {
 static void too_many_arguments_are_counted(void **state) {
     refused(state, "f :: Int -> Int\nf x = x\ng = f 1 2\nh = 'c' 3\n",
             "E0307: `f` takes 1 argument, but is given 2\n"
-            "E0307: `'c'` is not a function, but is given 1 argument | an operator is missing before the second value, such "
+            "E0307: `'c'` is not a function, but is given 1 argument | an operator is missing before the second value, "
+            "such "
             "as `*`\n");
 }
 
@@ -494,10 +495,11 @@ static void data_types_must_be_regular(void **state) {
 }
 
 static void cyclic_synonyms_and_superclasses_are_refused(void **state) {
-    refused(state, "type A = [B]\ntype B = (A, Int)\nclass D a => C a where c :: a\nclass C a => D a where d :: a\n",
-            "E0313: the type synonym `A` stands for itself | a type that contains itself is declared with `data`: data A = "
-            "…\n"
-            "E0313: the class `D` is its own superclass\n");
+    refused(
+        state, "type A = [B]\ntype B = (A, Int)\nclass D a => C a where c :: a\nclass C a => D a where d :: a\n",
+        "E0313: the type synonym `A` stands for itself | a type that contains itself is declared with `data`: data A = "
+        "…\n"
+        "E0313: the class `D` is its own superclass\n");
 }
 
 static void instances_are_of_constructors_once_with_superclasses(void **state) {
@@ -515,11 +517,12 @@ static void instances_are_of_constructors_once_with_superclasses(void **state) {
 }
 
 static void only_what_can_be_derived_is(void **state) {
-    refused(state, "data F = F (Int -> Int) deriving (Eq)\ndata G = G deriving (Num)\n",
-            "E0315: the class Num cannot be derived | Eq, Ord, Show, Enum and Bounded can; write an instance of the "
-            "others\n"
-            "E0315: Eq cannot be derived for `F`: it has a field of type `Int -> Int` | functions can neither be compared "
-            "nor shown\n");
+    refused(
+        state, "data F = F (Int -> Int) deriving (Eq)\ndata G = G deriving (Num)\n",
+        "E0315: the class Num cannot be derived | Eq, Ord, Show, Enum and Bounded can; write an instance of the "
+        "others\n"
+        "E0315: Eq cannot be derived for `F`: it has a field of type `Int -> Int` | functions can neither be compared "
+        "nor shown\n");
 }
 
 static void a_failed_binding_makes_no_further_errors(void **state) {
