@@ -306,7 +306,7 @@ static void a_constant_that_needs_itself_is_an_error(void **state) {
     Fixture *f = *state;
     CtGlobal *loop = fresh_global(f, "loop", f->integer);
     loop->body = op(f, PRIM_INT_ADD, whole(f, 1), ct_core_global(f->p, AT, loop));
-    assert_string_equal(run(f, ct_core_global(f->p, AT, loop)), "E0509 the value of loop depends on itself");
+    assert_string_equal(run(f, ct_core_global(f->p, AT, loop)), "E0509 the value of `loop` depends on itself");
 }
 
 /* ---- arrays ---- */
