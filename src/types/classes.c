@@ -227,9 +227,6 @@ static void declare_instance(CtTypes *types, CtDecl *decl) {
     instance->decl = decl;
     decl->instance = instance;
     place_bindings(types, class_, &decl->body, instance->methods);
-    for (uint32_t i = 0; i < decl->body.count; i++)
-        if (decl->body.items[i].kind == DECL_SIGNATURE)
-            ct_report_unsupported(types, decl->body.items[i].span, "a signature inside an instance");
 }
 
 void ct_declare_instances(CtTypes *types, CtDecls *decls) {
@@ -272,11 +269,37 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     }
     CtEntity *entity = ct_entity_new(types, ENTITY_GLOBAL, binding->name);
     entity->binding = binding;
+    for (uint32_t j = 1; j <= own; j++)
+        for (CtApplied *one = ct_applied(types, scheme->generics[j]); one; one = one->next)
+            ct_applied_add(types, args[j], one->class_,
+                           ct_ty_replace(types, one->type, scheme->generics, args, own + 1), one->span);
     CtTy *type = ct_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
     entity->scheme = (CtScheme){generics, count, type};
     binding->entity = entity;
     instance->method_entities[i] = entity;
     instance->method_generics[i] = args + 1;
+}
+
+/* A signature inside an instance: the method's type there, or a more general one. It is checked, and says no more. */
+static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *decl, CtName name) {
+    CtClass *class_ = instance->class_;
+    int method = find_method(class_, name.text);
+    if (method < 0 || !instance->methods[method]) {
+        ct_error(types->context, CT_E0310, name.span, "there is a signature for `%s`, but this instance does not define it",
+                 name.text->text);
+        return;
+    }
+    CtScheme scheme = ct_convert_scheme(types, &decl->type);
+    if (!scheme.type || ct_ty_failed(scheme.type)) return;
+    CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, scheme.count);
+    types->level++;
+    CtTy *type = ct_instantiate_at(types, &scheme, inst, decl->span), *meant = instance->method_entities[method]->scheme.type;
+    bool agrees = ct_unify(types, type, meant) == UNIFY_OK;
+    types->level--;
+    if (agrees) return;
+    CtDiag *diag = ct_error(types->context, CT_E0301, decl->type.type->span,
+                            "the signature of `%s` does not agree with the class %s", name.text->text, class_->name->text);
+    ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_ty_text(types, meant));
 }
 
 void ct_resolve_class_bodies(CtTypes *types) {
@@ -298,6 +321,10 @@ void ct_resolve_class_bodies(CtTypes *types) {
             make_method(types, instance, j);
             ct_resolve_binding(types, instance->methods[j]);
         }
+        const CtDecls *body = instance->decl ? &instance->decl->body : NULL;
+        for (uint32_t j = 0; body && j < body->count; j++)
+            for (uint32_t k = 0; body->items[j].kind == DECL_SIGNATURE && k < body->items[j].name_count; k++)
+                check_signature(types, instance, &body->items[j], body->items[j].names[k]);
     }
 }
 

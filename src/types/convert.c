@@ -74,6 +74,10 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     }
     if (given + missing != con->arity)
         return arity_error(types, expr->span, con->name->text, con->arity - missing, given);
+    if (con->is_synonym && given < con->declared) {
+        ct_error(types->context, CT_E0303, expr->span, "the synonym `%s` needs all its arguments", con->name->text);
+        return types->error;
+    }
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
     uint32_t i = given;
     for (; i > 0; expr = expr->parts[0]) {
@@ -82,11 +86,10 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
         if (ct_ty_failed(args[i])) return types->error;
     }
     if (!con->is_synonym) return ct_ty_con(types, con, args, given);
-    if (missing) {
-        ct_error(types->context, CT_E0303, expr->span, "the synonym `%s` needs all its arguments", con->name->text);
-        return types->error;
-    }
-    return con->synonym ? ct_ty_replace(types, con->synonym, con->params, args, given) : types->error;
+    if (!con->synonym) return types->error;
+    CtTy *type = ct_ty_replace(types, con->synonym, con->params, args, con->declared);
+    for (i = con->declared; i < given; i++) type = ct_ty_app(types, type, args[i]);
+    return type;
 }
 
 static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
@@ -146,16 +149,26 @@ CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
     return ct_convert_partial(types, vars, expr, 0);
 }
 
+static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type, CtSpan span) {
+    CtDiag *diag = ct_error(types->context, CT_E0314, span, "a context constrains type variables, not types such as `%s`",
+                            ct_ty_text(types, type));
+    ct_help(types->context, diag, "say what is asked of the variables in it, such as `%s a`; leave it out if there are none",
+            class_->name->text);
+}
+
 void ct_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         CtClass *class_ = ct_find_class(types, constraints[i].class_name);
         if (!class_) continue;
         CtTy *type = ct_convert_partial(types, vars, constraints[i].type, class_->param_arity);
-        CtTy *end = ct_ty_resolve(type);
+        CtTy *end = ct_ty_resolve(type), *head = end;
+        while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
         if (end->kind == TY_GENERIC || end->kind == TY_META)
             ct_pred_add(types, end, class_, constraints[i].span);
+        else if (head->kind == TY_GENERIC)
+            ct_applied_add(types, head, class_, end, constraints[i].span);
         else if (!ct_ty_failed(end))
-            ct_report_unsupported(types, constraints[i].span, "a class constraint on anything but a type variable");
+            report_constraint(types, class_, end, constraints[i].span);
     }
 }
 

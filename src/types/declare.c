@@ -20,6 +20,7 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
             if (con->params[j]->name == con->params[i]->name)
                 defined_twice(types, "parameter", decl->params[i], decl->params[j].span);
     }
+    con->declared = decl->param_count;
     con->is_newtype = decl->is_newtype;
     con->is_synonym = decl->kind == DECL_SYNONYM;
     con->decl = decl;
@@ -77,6 +78,24 @@ static CtTyVars params_of(CtTypes *types, CtTyCon *con) {
     return vars;
 }
 
+/* How many arguments the meaning still takes, as State Int does; the synonym gets as many parameters more. */
+static uint32_t take_missing(CtTypes *types, CtTyCon *con) {
+    const CtTypeExpr *head = con->decl->type.type;
+    uint32_t given = 0;
+    for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
+    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_find(types, SPACE_TYPE, head->name) : NULL;
+    if (!applied || applied == con) return 0;
+    if (applied->is_synonym && applied->state != 1) ct_ensure_synonym(types, applied);
+    if (applied->arity <= given || applied->type->is_error) return 0;
+    uint32_t missing = applied->arity - given;
+    CtTy **params = CT_NEW_ARRAY(types->arena, CtTy *, con->declared + missing);
+    for (uint32_t i = 0; i < con->declared; i++) params[i] = con->params[i];
+    for (uint32_t i = 0; i < missing; i++) params[con->declared + i] = applied->params[given + i];
+    con->params = params;
+    con->arity += missing;
+    return missing;
+}
+
 void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
     if (con->state == 2) return;
     if (con->state == 1) {
@@ -90,7 +109,7 @@ void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
     }
     con->state = 1;
     CtTyVars vars = params_of(types, con);
-    CtTy *meaning = ct_convert_type(types, &vars, con->decl->type.type);
+    CtTy *meaning = ct_convert_partial(types, &vars, con->decl->type.type, take_missing(types, con));
     if (con->state == 1) con->synonym = meaning;
     con->state = 2;
 }

@@ -29,8 +29,9 @@ static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     CtBindInfo *info = entity->infer;
     if (!info || !info->signature) return;
     CtBindInfo *user = info->active ? info : NULL;
-    if (!user && info->frame->top && types->top_user && types->top_user->component == info->component)
-        user = types->top_user;
+    /* the components of another module have numbers of their own */
+    const CtBindInfo *top = types->top_user;
+    if (!user && top && info->frame == top->frame && info->component == top->component) user = types->top_user;
     if (user) ct_push(types->arena, &types->inner_uses, (CtInnerUse){entity, expr, user, false});
 }
 

@@ -43,6 +43,14 @@ typedef struct CtBindInfo {
     CtBindingGroup *group;
 } CtBindInfo;
 
+/* A constraint of a signature or of an instance's context whose type is a variable applied, such as Show (f a). */
+typedef struct CtApplied {
+    CtClass *class_;
+    CtTy *type;
+    CtSpan span;
+    struct CtApplied *next;
+} CtApplied;
+
 /* A class constraint whose type is a variable applied, such as Show (t a): waits until t is known. */
 typedef struct CtDeferred {
     CtClass *class_;
@@ -119,6 +127,7 @@ struct CtTypes {
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
     CT_VEC(CtInnerUse) inner_uses;
+    CtMap applied; /* variable ▶ its CtApplied */
     CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
     CtExpectation *expecting;
     const CtExpr *subject; /* the expression being checked */
@@ -160,6 +169,12 @@ CtTy *ct_ty_bool(CtTypes *types);
 bool ct_ty_is_function(CtTypes *types, CtTy *type);
 bool ct_ty_failed(CtTy *type);
 void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
+/* A constraint on a variable applied to types, such as Show (f a): kept with f. */
+void ct_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span);
+/* Those of a variable, or NULL. */
+CtApplied *ct_applied(CtTypes *types, const CtTy *head);
+/* Asks for those of the generics, at the types put in their places. */
+bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span, bool quiet);
 
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID } CtUnify;

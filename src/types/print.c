@@ -151,6 +151,14 @@ static void print_context(Printer *printer) {
             const char *name = ct_map_get(&printer->names, ct_key(type));
             ct_text_printf(&context, "%s%s %s", count++ ? ", " : "", pred->class_->name->text, name);
         }
+        CtText *out = printer->out;
+        printer->out = &context;
+        for (const CtApplied *one = ct_applied(printer->types, type); one; one = one->next) {
+            ct_text_printf(&context, "%s%s (", count++ ? ", " : "", one->class_->name->text);
+            print(printer, one->type, 0);
+            ct_text_putc(&context, ')');
+        }
+        printer->out = out;
     }
     if (count) ct_text_printf(printer->out, count > 1 ? "(%s) => " : "%s => ", context.data);
 }

@@ -18,17 +18,39 @@ static bool rigid_has(const CtTy *generic, const CtClass *class_) {
     return false;
 }
 
+static bool same_type(CtTy *a, CtTy *b) {
+    for (;;) {
+        a = ct_ty_resolve(a);
+        b = ct_ty_resolve(b);
+        if (a == b) return true;
+        if (a->kind == TY_CON && b->kind == TY_CON) return a->con == b->con;
+        if (a->kind != TY_APP || b->kind != TY_APP || !same_type(a->arg, b->arg)) return false;
+        a = a->fun;
+        b = b->fun;
+    }
+}
+
+/* The context promises the class for this very type, such as Show (f a). */
+static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_, CtTy *type) {
+    for (const CtApplied *one = ct_applied(types, head); one; one = one->next)
+        if (ct_class_implies(one->class_, class_) && same_type(one->type, type)) return true;
+    return false;
+}
+
 static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet);
 
 /* The constraints that the instance's context puts on the arguments of its head. */
 static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
     bool sound = true;
     uint32_t i = instance->generic_count;
+    CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, i);
     for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_ty_resolve(part->fun)) {
-        i--;
+        args[--i] = part->arg;
         for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next)
             sound &= solve_at(types, pred->class_, part->arg, whole, span, quiet);
     }
+    if (i == 0)
+        sound &= ct_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
     return sound;
 }
 
@@ -44,7 +66,7 @@ static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, C
             ct_push(types->arena, &types->deferred, (CtDeferred){class_, type, span});
         return true;
     case TY_GENERIC:
-        if (head == type && rigid_has(head, class_)) return true;
+        if (head == type ? rigid_has(head, class_) : applied_has(types, head, class_, type)) return true;
         break;
     case TY_CON: {
         if (head->is_error) return true;

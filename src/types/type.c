@@ -151,6 +151,25 @@ void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
     **end = (CtPred){class_, span, NULL};
 }
 
+void ct_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span) {
+    CtApplied *applied = CT_NEW(types->arena, CtApplied);
+    *applied = (CtApplied){class_, type, span, ct_applied(types, head)};
+    ct_map_set(types->arena, &types->applied, ct_key(head), applied);
+}
+
+CtApplied *ct_applied(CtTypes *types, const CtTy *head) { return ct_map_get(&types->applied, ct_key(head)); }
+
+bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
+                      bool quiet) {
+    bool sound = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (generics[i]->arity == 0) continue;
+        for (CtApplied *one = ct_applied(types, generics[i]); one; one = one->next)
+            sound &= ct_solve(types, one->class_, ct_ty_replace(types, one->type, generics, args, count), span, quiet);
+    }
+    return sound;
+}
+
 CtTy *ct_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) {
     return ct_instantiate_at(types, scheme, inst, CT_NO_SPAN);
 }
@@ -161,5 +180,6 @@ CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtS
         inst[i] = ct_ty_meta(types, generic->arity);
         for (CtPred *pred = generic->preds; pred; pred = pred->next) ct_pred_add(types, inst[i], pred->class_, span);
     }
+    ct_applied_solve(types, scheme->generics, inst, scheme->count, span, false);
     return ct_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

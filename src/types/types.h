@@ -52,7 +52,8 @@ typedef struct CtTyCon {
     uint32_t con_count;
     bool is_newtype;
     bool is_synonym;
-    CtTy *synonym; /* over params */
+    CtTy *synonym;     /* over the declared params; it may lack arguments, as State Int does: arity counts them */
+    uint32_t declared; /* synonyms: parameters written */
     CtDecl *decl;
     CtSpan span;
     CtTy *type; /* the constructor alone, one object */
