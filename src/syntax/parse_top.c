@@ -167,6 +167,7 @@ static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
     con->name = ct_parse_operator(p, &is_con);
     bool strict = ct_accept(p, TOKEN_BANG);
     CtTypeExpr *right = strict ? ct_parse_atype(p) : ct_parse_btype(p);
+    con->infix = true;
     con->field_count = 2;
     con->fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, 2);
     con->fields[0] = left;

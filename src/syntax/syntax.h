@@ -277,6 +277,7 @@ typedef struct CtConDecl {
     CtTypeExpr **fields;
     uint32_t field_count;
     CtName *field_names; /* NULL unless a record */
+    bool infix;          /* declared between its fields: derived Show writes it so */
     CtSpan span;
 } CtConDecl;
 
@@ -354,6 +355,10 @@ typedef struct CtFixities {
  * included) to applications, sections and negations. Default: infixl 9. */
 void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
 void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
+
+/* A source as it is best laid out: the same tokens and comments, in the same blocks, in the lines of the author. False with errors
+ * in the context, and then nothing is in `out`. */
+bool ct_format_source(CtContext *context, uint32_t source, CtText *out);
 
 /* The text of a type, a pattern or an expression as one would write it, for messages and for tests. */
 void ct_syntax_print_type(CtText *out, const CtTypeExpr *type);

@@ -313,14 +313,14 @@ static CtExpr *show_record(Derive *d, const CtDataCon *con, const char *name) {
 }
 
 static CtExpr *show_con(Derive *d, const CtDataCon *con) {
-    bool infix = con->name->text[0] == ':';
-    const char *name = infix ? ct_format(d->types->arena, "(%s)", con->name->text) : con->name->text;
+    bool symbol = con->name->text[0] == ':';
+    const char *name = symbol ? ct_format(d->types->arena, "(%s)", con->name->text) : con->name->text;
     if (con->arity == 0) return string(d, name);
     if (con->field_names) return show_record(d, con, name);
-    if (infix && con->arity == 2) {
+    if (con->tycon->decl->cons[con->tag].infix) {
         uint32_t precedence = precedence_of(d, con->name);
         CtExpr *right = show_field(d, precedence + 1, 1);
-        CtExpr *middle = string(d, ct_format(d->types->arena, " %s ", con->name->text));
+        CtExpr *middle = string(d, ct_format(d->types->arena, symbol ? " %s " : " `%s` ", con->name->text));
         CtExpr *left = show_field(d, precedence + 1, 0);
         return parenthesised(d, precedence, then(d, left, then(d, middle, right)));
     }
