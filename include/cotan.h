@@ -81,6 +81,11 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
  * more is defined in it. */
 const cotan_error *cotan_warnings(const cotan_program *program);
 
+/* The text of a program, laid out anew: indentation and spaces only; comments and lines stay, its meaning does not change. The
+ * result belongs to the context until the next call of this function. Fails when the text has syntax errors. */
+cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
+                          size_t *out_length);
+
 /* What can be done with a function. */
 typedef enum cotan_mode {
     COTAN_RUN,      /* args: JSON array of the arguments */

@@ -63,6 +63,7 @@ all_tests() {
     done
     # shellcheck disable=SC2086
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
+    run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"

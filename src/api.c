@@ -88,6 +88,7 @@ void cotan_close(cotan_context *context) {
     }
     ct_report_clear(context);
     ct_folders_free(context);
+    ct_arena_free(context->formatted);
     freelocale(context->locale);
     free(context);
 }

@@ -74,6 +74,7 @@ struct cotan_context {
     cotan_program *active_program;
     CtInput *inputs[2];
     CtNpzWriter *archive;
+    CtArena *formatted; /* of the last cotan_format */
 };
 
 /* ---- api.c: what every public function does ---- */

@@ -15,12 +15,12 @@ typedef struct Verb Verb;
 
 typedef struct Options {
     const Verb *verb;
-    const char *words[3]; /* what stands without a dash: file, function, … */
+    const char **words; /* what stands without a dash: file, function, … */
     int word_count;
     const char *args, *at, *tangent, *cotangent, *method, *dump, *out;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool json, count, help, no_warnings;
+    bool json, count, help, no_warnings, only_check;
     bool colour; /* on standard error */
     cotan_limits limits;
 } Options;
@@ -34,6 +34,7 @@ enum {
     TAKES_METHOD = 16,
     TAKES_RUN = 32, /* --count --engine --dump --out */
     TAKES_JSON = 64,
+    TAKES_CHECK = 512, /* --check */
     TAKES_FILE = 128, /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
 };

@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 
 enum {
+    MANY_WORDS = 1 << 20,
     DERIVES = TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON,
 };
 
@@ -26,6 +27,7 @@ const Verb verbs[] = {
      DERIVES, verb_check},
     {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, verb_type},
     {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, verb_core},
+    {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, verb_fmt},
     {"repl", "repl [FILE]", "definitions and expressions, line by line", 0, 1, TAKES_FILE | TAKES_METHOD | TAKES_LIMITS,
      verb_repl},
     {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},

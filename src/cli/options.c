@@ -37,6 +37,7 @@ static const OptionRow rows[] = {
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
+    {"--check", NULL, "only tell which files would change", TAKES_CHECK, FLAG, AT(only_check)},
     {"--json", NULL, "print one JSON object, and errors as JSON objects", TAKES_JSON, FLAG, AT(json)},
     {"--color", "WHEN", "auto, always or never", 0, COLOUR, 0},
     {"--help", NULL, "print this", 0, FLAG, AT(help)},
@@ -248,6 +249,7 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;
+    o->words = (const char **)argv; /* words are moved to the front, over options that have been read */
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i], *value = NULL;
         if (only_words || word[0] != '-' || word[1] == '\0') {

@@ -99,9 +99,15 @@ typedef struct CtToken {
 
 typedef CT_VEC(CtToken) CtTokens;
 
+/* A comment, for the formatter: to its last character but for blanks. */
+typedef struct CtComment {
+    uint32_t start, end, column;
+} CtComment;
+typedef CT_VEC(CtComment) CtComments;
+
 /* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. `cut_short`:
  * an error hides the rest of the source, so that its early end is no further error. */
-CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short);
+CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments); /* NULL: not kept */
 
 /* ---- lexing, between lexer.c and literal.c ---- */
 
@@ -115,6 +121,7 @@ typedef struct CtLexer {
     CtTokens tokens;
     CT_VEC(uint32_t) open; /* brackets not closed yet */
     CtText scratch;        /* the string being read */
+    CtComments *comments;  /* or NULL */
     bool cut_short;
 } CtLexer;
 
@@ -140,6 +147,15 @@ typedef struct CtList {
     uint32_t item_size, count;
 } CtList;
 
+/* What the layout rule made of a source, for the formatter: where blocks without braces, or with them, begin and end, and where
+ * their items begin. */
+typedef enum CtMarkKind { MARK_OPEN, MARK_BRACES, MARK_ITEM, MARK_CLOSE } CtMarkKind;
+typedef struct CtMark {
+    uint32_t token; /* it stands before */
+    CtMarkKind kind;
+} CtMark;
+typedef CT_VEC(CtMark) CtLayoutMarks;
+
 typedef struct CtParser {
     CtContext *context;
     uint32_t source;
@@ -162,7 +178,16 @@ typedef struct CtParser {
     bool braces;                      /* blocks of another language have been met, and told: `}` is no news */
     uint32_t dedented, dedent_column; /* the line that ended a block by its indentation, and where that block began */
     CtSym word_as, word_hiding, word_qualified;
+    CtLayoutMarks *marks; /* or NULL */
 } CtParser;
+
+/* Tokens, comments and layout of a source that has no syntax errors; false with errors in the context. */
+typedef struct CtOutline {
+    CtTokens tokens;
+    CtComments comments;
+    CtLayoutMarks marks;
+} CtOutline;
+bool ct_parse_outline(CtContext *context, uint32_t source, CtOutline *out);
 
 void ct_list_begin(CtParser *p, CtList *list, size_t item_size);
 void *ct_list_slot(CtParser *p, CtList *list);
@@ -197,6 +222,7 @@ typedef struct CtBlock {
 } CtBlock;
 
 CtBlock ct_block_open(CtParser *p);
+void ct_mark(CtParser *p, CtMarkKind kind);
 /* True when another item follows; else the block is closed, by layout, a brace or the parse-error(t) rule. */
 bool ct_block_next(CtParser *p, CtBlock *block);
 

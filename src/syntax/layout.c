@@ -34,6 +34,10 @@ void ct_advance(CtParser *p) {
     ct_settle(p);
 }
 
+void ct_mark(CtParser *p, CtMarkKind kind) {
+    if (p->marks != NULL) ct_push(p->context->arena, p->marks, ((CtMark){p->at, kind}));
+}
+
 CtBlock ct_block_open(CtParser *p) {
     CtBlock block = {.opened = p->at, .outer_open = p->open};
     const CtToken *token = ct_token(p);
@@ -41,11 +45,13 @@ CtBlock ct_block_open(CtParser *p) {
     if (token->kind == TOKEN_LBRACE) {
         block.in_braces = true;
         p->open = p->at;
+        ct_mark(p, MARK_BRACES);
         ct_push(p->context->arena, &p->blocks, 0u);
         p->fresh = false;
         ct_settle(p);
         ct_advance(p);
     } else if (token->kind != TOKEN_END && token->column > outer) {
+        ct_mark(p, MARK_OPEN);
         ct_push(p->context->arena, &p->blocks, token->column);
         p->fresh = false;
         ct_settle(p);
@@ -57,6 +63,7 @@ CtBlock ct_block_open(CtParser *p) {
 
 static void close_block(CtParser *p) {
     p->blocks.count--;
+    ct_mark(p, MARK_CLOSE);
     ct_settle(p);
 }
 
@@ -91,6 +98,7 @@ static bool next_in_braces(CtParser *p, CtBlock *block) {
     }
     p->open = block->outer_open;
     p->blocks.count--;
+    ct_mark(p, MARK_CLOSE);
     ct_advance(p);
     return false;
 }
@@ -104,7 +112,10 @@ bool ct_block_next(CtParser *p, CtBlock *block) {
         separated = true;
         ct_advance(p);
     }
-    if (p->kind != TOKEN_DEDENT && separated && !ends_block(p->kind)) return true;
+    if (p->kind != TOKEN_DEDENT && separated && !ends_block(p->kind)) {
+        ct_mark(p, MARK_ITEM);
+        return true;
+    }
     if (p->kind == TOKEN_DEDENT && p->dedented != p->at) { /* the innermost such block */
         p->dedented = p->at;
         p->dedent_column = p->blocks.items[p->blocks.count - 1];

@@ -442,6 +442,15 @@ static bool read_token(CtLexer *lexer, CtToken *token) {
     return true;
 }
 
+static void comment(CtLexer *lexer, void (*read)(CtLexer *lexer)) {
+    CtComment comment = {.start = lexer->at, .column = column(lexer, lexer->at)};
+    read(lexer);
+    if (lexer->comments == NULL) return;
+    comment.end = lexer->at;
+    while (strchr(" \t\r\f\v", lexer->text[comment.end - 1]) != NULL) comment.end--;
+    ct_push(lexer->context->arena, lexer->comments, comment);
+}
+
 /* Steps over one space or comment; false at anything else. */
 static bool skip_blank(CtLexer *lexer) {
     char c = lexer->text[lexer->at];
@@ -452,9 +461,9 @@ static bool skip_blank(CtLexer *lexer) {
     else if (c == '\t')
         tab(lexer);
     else if (c == '-' && at_line_comment(lexer))
-        line_comment(lexer);
+        comment(lexer, line_comment);
     else if (c == '{' && lexer->text[lexer->at + 1] == '-')
-        block_comment(lexer);
+        comment(lexer, block_comment);
     else
         return false;
     return true;
@@ -476,11 +485,12 @@ static void lex_all(CtLexer *lexer) {
     }
 }
 
-CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short) {
+CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments) {
     CtArena *arena = context->arena;
     const CtSource *text = &context->sources.items[source];
     CtLexer lexer = {.context = context, .source = source, .text = text->text, .length = (uint32_t)text->length};
     lexer.scratch = ct_text(arena);
+    lexer.comments = comments;
     enum { BYTES_A_TOKEN = 3 }; /* a guess; the vector grows where it is wrong */
     lexer.tokens.capacity = lexer.length / BYTES_A_TOKEN + 16;
     lexer.tokens.items = CT_NEW_ARRAY(arena, CtToken, lexer.tokens.capacity);

@@ -304,7 +304,7 @@ CtName ct_parse_variable(CtParser *p) {
 
 /* ---- entries ---- */
 
-static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
+static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComments *comments) {
     enum { LARGEST_SOURCE = 0x7fffffff };
     *p = (CtParser){.context = context, .source = source, .open = CT_NO_TOKEN, .negated = CT_NO_TOKEN};
     p->last_error = p->dedented = p->misplaced = CT_NO_TOKEN;
@@ -313,7 +313,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source) {
         return false;
     }
     bool cut_short;
-    CtTokens tokens = ct_lex(context, source, &cut_short);
+    CtTokens tokens = ct_lex(context, source, &cut_short, comments);
     p->tokens = tokens.items;
     p->token_count = tokens.count;
     p->token_room = tokens.capacity;
@@ -433,6 +433,7 @@ static void top_decls(CtParser *p, CtDecls *decls) {
             continue;
         }
         if (p->kind == TOKEN_DEDENT || p->kind == TOKEN_RBRACE || p->kind == TOKEN_END) break;
+        ct_mark(p, MARK_ITEM);
         ct_parse_guarded(p, separated_top_decl, &list);
     }
     decls->count = list.count;
@@ -449,11 +450,10 @@ static void top_decls(CtParser *p, CtDecls *decls) {
     if (p->context->error_count <= p->context->max_errors) ct_parse_guarded(p, module_end, &list);
 }
 
-CtModule *ct_parse_module(CtContext *context, uint32_t source) {
-    CtParser parser, *p = &parser;
-    if (!parser_init(p, context, source)) return NULL;
+static CtModule *parse_module(CtParser *p) {
+    CtContext *context = p->context;
     CtModule *module = CT_NEW(context->arena, CtModule);
-    module->source = source;
+    module->source = p->source;
     module->name.text = ct_intern_text(&context->symbols, "Main");
     CtList header;
     ct_list_begin(p, &header, sizeof(CtModule *));
@@ -461,8 +461,27 @@ CtModule *ct_parse_module(CtContext *context, uint32_t source) {
     ct_parse_guarded(p, module_header, &header);
     ct_list_end(p, &header);
     top_decls(p, &module->decls);
+    return module;
+}
+
+CtModule *ct_parse_module(CtContext *context, uint32_t source) {
+    CtParser parser, *p = &parser;
+    if (!parser_init(p, context, source, NULL)) return NULL;
+    CtModule *module = parse_module(p);
     parser_end(p);
     return module;
+}
+
+bool ct_parse_outline(CtContext *context, uint32_t source, CtOutline *out) {
+    CtParser parser, *p = &parser;
+    *out = (CtOutline){.marks = {0}};
+    uint32_t errors = context->error_count;
+    if (!parser_init(p, context, source, &out->comments)) return false;
+    p->marks = &out->marks;
+    parse_module(p);
+    out->tokens.items = p->tokens;
+    out->tokens.count = p->token_count;
+    return context->error_count == errors;
 }
 
 static void whole_expression(CtParser *p, CtList *list) {
@@ -473,7 +492,7 @@ static void whole_expression(CtParser *p, CtList *list) {
 
 CtExpr *ct_parse_expression(CtContext *context, uint32_t source) {
     CtParser parser, *p = &parser;
-    if (!parser_init(p, context, source)) return NULL;
+    if (!parser_init(p, context, source, NULL)) return NULL;
     uint32_t errors = context->error_count;
     CtList list;
     ct_list_begin(p, &list, sizeof(CtExpr *));

@@ -248,6 +248,7 @@ struct CtBinding {
     bool made; /* by the compiler: a selector, a derived method */
     /* inference */
     struct CtEntity *entity; /* functions: the variable bound */
+    bool bang; /* !x = …: evaluated also where nothing uses it */
 };
 
 typedef struct CtBindingGroup {

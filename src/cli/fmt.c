@@ -1,0 +1,83 @@
+/* cotan fmt: programs laid out in place. A file is written beside and renamed, so that it is never there by half. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/verbs.h"
+
+static bool write_whole(int file, const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t written = write(file, text, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return false;
+        text += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* The new text in the place of the file, which keeps its permissions; through a link, in the place of what it names. */
+static int replace(const Options *options, const char *path, const char *text, size_t length) {
+    char *target = realpath(path, NULL), *temporary = NULL;
+    struct stat status;
+    int file = -1;
+    bool done = false;
+    if (target != NULL && stat(target, &status) == 0 && (temporary = malloc(strlen(target) + 8)) != NULL) {
+        strcpy(temporary, target);
+        strcat(temporary, ".XXXXXX");
+        file = mkstemp(temporary);
+    }
+    if (file >= 0) {
+        done = write_whole(file, text, length) && fchmod(file, status.st_mode & 07777) == 0 && fsync(file) == 0;
+        done = close(file) == 0 && done;
+        done = done && rename(temporary, target) == 0;
+        if (!done) {
+            int reason = errno;
+            unlink(temporary);
+            errno = reason;
+        }
+    }
+    int result = done ? EXIT_DONE : refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
+    free(temporary);
+    free(target);
+    return result;
+}
+
+static int format_file(const Options *options, cotan_context *context, const char *path) {
+    size_t length, new_length;
+    const char *formatted;
+    char *text = read_file(options, path, &length);
+    if (text == NULL) return EXIT_USAGE;
+    bool standard = strcmp(path, "-") == 0;
+    int status = EXIT_DONE;
+    cotan_error *error = cotan_format(context, standard ? "<stdin>" : path, text, length, &formatted, &new_length);
+    bool same = error == NULL && length == new_length && memcmp(text, formatted, length) == 0;
+    free(text);
+    if (error != NULL) {
+        status = report(options, error);
+    } else if (options->only_check) {
+        if (!same) printf("%s would change\n", standard ? "<stdin>" : path);
+        status = same ? EXIT_DONE : EXIT_DISAGREES;
+    } else if (standard) {
+        fwrite(formatted, 1, new_length, stdout);
+    } else if (!same) {
+        status = replace(options, path, formatted, new_length);
+    }
+    return status;
+}
+
+int verb_fmt(const Options *options) {
+    cotan_context *context = cotan_open(&options->limits);
+    if (context == NULL) return refuse(options, "E0801", "there is not enough memory to begin");
+    int status = EXIT_DONE;
+    for (int i = 0; i < options->word_count; i++) { /* one that fails does not stop the others */
+        int one = format_file(options, context, options->words[i]);
+        if (one != EXIT_DONE && (status == EXIT_DONE || status == EXIT_DISAGREES)) status = one;
+    }
+    cotan_close(context);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Private to the formatter: format.c lays lines out, format_space.c puts spaces between tokens. */
+#ifndef CT_SYNTAX_FORMAT_H
+#define CT_SYNTAX_FORMAT_H
+
+#include "syntax/internal.h"
+
+typedef struct CtSpacing {
+    const CtToken *tokens;
+    uint32_t backquotes; /* before the token */
+    bool in_list;        /* of an import, or of a module's exports */
+} CtSpacing;
+
+/* Whether a blank stands before a token that follows another on its line. */
+bool ct_format_space(const CtSpacing *spacing, uint32_t token);
+
+#endif
