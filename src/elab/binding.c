@@ -187,11 +187,9 @@ Local *ct_elab_local(CtElab *el, CtExpr *expr) {
 
 /* ---- code ---- */
 
-/* Strict: a polymorphic value that nothing uses is evaluated all the same. */
+/* A binding with `!` is evaluated also where nothing uses it, at whatever type. */
 static void want_values(CtElab *el, Poly *poly) {
-    if (poly->instances.count > 0 || poly->group->recursive) return;
-    for (uint32_t i = 0; i < poly->entities.count; i++)
-        if (poly->arities.items[i] > 0) return;
+    if (poly->instances.count > 0 || !poly->group->bindings[0]->bang) return;
     uint32_t count = poly->group->generic_count;
     Ground **types = CT_NEW_ARRAY(el->arena, Ground *, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -206,25 +204,35 @@ static CtCore *given_body(CtElab *el, void *data) {
     return data;
 }
 
-static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtCore *body) {
+static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtVar *const *vars, uint32_t count, CtCore *body) {
     CtType *type = ct_elab_core_of(el, binding->pat->type);
     Fail no_guard = {.text = "no guard of this binding holds", .span = binding->span};
     CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
     Fail fail = {.text = "the pattern of this binding does not match", .span = binding->pat->span};
-    return ct_elab_match_one(el, binding->pat, value, given_body, body, &fail, body->type);
+    CtCore **place = binding->bang ? &body : ct_elab_place(el, value, vars, count, &body);
+    if (place != NULL)
+        *place = ct_elab_match_one(el, binding->pat, value, given_body, *place, &fail, (*place)->type);
+    return body;
 }
 
 /* The one binding of a group that is not recursive, around `body`. */
 static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instance, CtCore *body) {
     const CtBinding *binding = poly->group->bindings[0];
     if (binding->pat != NULL) {
-        for (uint32_t i = 0; i < poly->entities.count; i++) poly->entities.items[i]->elab = instance->locals[i];
-        return pattern_code(el, binding, body);
+        uint32_t count = poly->entities.count;
+        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, count);
+        for (uint32_t i = 0; i < count; i++) {
+            poly->entities.items[i]->elab = instance->locals[i];
+            vars[i] = instance->locals[i]->var;
+        }
+        return pattern_code(el, binding, vars, count, body);
     }
     const Local *local = instance->locals[0];
     const char *name = binding->name.text->text;
     CtCore *code = ct_elab_binding(el, binding, local->type, local->arity, false, local->arity > 0 ? name : el->name);
-    return ct_core_let(el->program, binding->span, local->var, code, body);
+    CtCore **place = binding->bang ? &body : ct_elab_place(el, code, &local->var, 1, &body);
+    if (place != NULL) *place = ct_core_let(el->program, binding->span, local->var, code, *place);
+    return body;
 }
 
 /* Copies may want further copies while their code is made: `instances` grows under the loop. */
@@ -250,7 +258,14 @@ static CtCore *group_code(CtElab *el, Poly *poly, CtCore *body) {
     }
     el->env = before;
     if (binds.count == 0) return body;
-    return ct_core_letrec(el->program, poly->group->bindings[0]->span, binds.items, binds.count, body);
+    CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, binds.count);
+    for (uint32_t i = 0; i < binds.count; i++) vars[i] = binds.items[i].var;
+    CtCore *unit = ct_core_unit(el->program, poly->group->bindings[0]->span);
+    CtCore *alone = ct_core_letrec(el->program, unit->span, binds.items, binds.count, unit);
+    CtCore **place = ct_elab_place(el, alone, vars, binds.count, &body);
+    if (place == NULL) return body;
+    *place = ct_core_letrec(el->program, poly->group->bindings[0]->span, binds.items, binds.count, *place);
+    return body;
 }
 
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data) {

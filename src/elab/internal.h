@@ -260,6 +260,10 @@ CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within,
 
 /* ---- bindings (binding.c) ---- */
 
+/* Where in *body the variables' binding to `rhs` belongs: the beginning, or that of the branch that all uses lie in; NULL
+ * when there is no use (sink.c). */
+CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
+
 /* The declarations around what `within` makes. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);
 /* The code of a binding: a LAM of `arity` parameters, or a value. `eta`: see Spec. */

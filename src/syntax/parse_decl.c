@@ -210,6 +210,7 @@ static void different_counts(CtParser *p, const CtBinding *binding, const LeftSi
 
 static void binding(CtParser *p, CtList *list) {
     uint32_t start = ct_token(p)->start;
+    bool bang = p->kind == TOKEN_BANG;
     LeftSide left = left_side(p);
     CtClause read = clause(p, &left, start);
     CtBinding *whole = continued(p, list, &left);
@@ -226,6 +227,7 @@ static void binding(CtParser *p, CtList *list) {
     whole = CT_NEW(p->context->arena, CtBinding);
     whole->name = left.name;
     whole->pat = left.pat;
+    whole->bang = bang && left.count == 0;
     whole->span = read.span;
     add_clause(p, whole, read);
     CT_LIST_ADD(p, list, CtDecl, {.kind = DECL_BINDING, .span = read.span, .binding = whole});

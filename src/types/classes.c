@@ -285,20 +285,22 @@ static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *
     CtClass *class_ = instance->class_;
     int method = find_method(class_, name.text);
     if (method < 0 || !instance->methods[method]) {
-        ct_error(types->context, CT_E0310, name.span, "there is a signature for `%s`, but this instance does not define it",
-                 name.text->text);
+        ct_error(types->context, CT_E0310, name.span,
+                 "there is a signature for `%s`, but this instance does not define it", name.text->text);
         return;
     }
     CtScheme scheme = ct_convert_scheme(types, &decl->type);
     if (!scheme.type || ct_ty_failed(scheme.type)) return;
     CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, scheme.count);
     types->level++;
-    CtTy *type = ct_instantiate_at(types, &scheme, inst, decl->span), *meant = instance->method_entities[method]->scheme.type;
+    CtTy *meant = instance->method_entities[method]->scheme.type;
+    CtTy *type = ct_instantiate_at(types, &scheme, inst, decl->span);
     bool agrees = ct_unify(types, type, meant) == UNIFY_OK;
     types->level--;
     if (agrees) return;
     CtDiag *diag = ct_error(types->context, CT_E0301, decl->type.type->span,
-                            "the signature of `%s` does not agree with the class %s", name.text->text, class_->name->text);
+                            "the signature of `%s` does not agree with the class %s", name.text->text,
+                            class_->name->text);
     ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_ty_text(types, meant));
 }
 

@@ -150,9 +150,10 @@ CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
 }
 
 static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type, CtSpan span) {
-    CtDiag *diag = ct_error(types->context, CT_E0314, span, "a context constrains type variables, not types such as `%s`",
-                            ct_ty_text(types, type));
-    ct_help(types->context, diag, "say what is asked of the variables in it, such as `%s a`; leave it out if there are none",
+    CtDiag *diag = ct_error(types->context, CT_E0314, span,
+                            "a context constrains type variables, not types such as `%s`", ct_ty_text(types, type));
+    ct_help(types->context, diag,
+            "say what is asked of the variables in it, such as `%s a`; leave it out if there are none",
             class_->name->text);
 }
 

@@ -1,0 +1,170 @@
+/* Bindings of `let` and `where` are evaluated where they are needed: in the branch that all their uses lie in, and not
+ * at all where nothing uses them. So what may fail, or takes long, can be named once for the branches that want it:
+ *
+ *     f xs | null xs = 0 | otherwise = y * y where y = head xs
+ *
+ * Nothing is evaluated twice: a binding moves only into branches of `case`, never under a λ. Between two branches it
+ * stays at the beginning. It does not move behind what may update in place an array that its right-hand side reads,
+ * for the array would have to be copied. */
+#include "elab/internal.h"
+
+enum {
+    MAX_NODES = 50000, /* of a body that is looked at; in larger ones bindings stay at the beginning */
+    MAX_TYPE_DEPTH = 8
+};
+
+typedef enum Relation { PART, BRANCH, FUNCTION } Relation;
+
+/* A node of the body, in preorder. */
+typedef struct Node {
+    CtCore **slot;
+    uint32_t parent, size; /* size: nodes of the subtree */
+    Relation relation;     /* to its parent */
+    bool has;              /* a use lies in it */
+} Node;
+
+typedef struct Search {
+    CtElab *el;
+    CT_VEC(Node) nodes, open;
+    CtMap reads; /* variables with arrays in them that the right-hand side mentions */
+} Search;
+
+static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
+    if (*slot != NULL) ct_push(search->el->arena, &search->open, ((Node){slot, parent, 1, relation, false}));
+}
+
+static void add_all(Search *search, CtCore **slots, uint32_t count, uint32_t parent) {
+    for (uint32_t i = count; i-- > 0;) add(search, &slots[i], parent, PART);
+}
+
+static void add_children(Search *search, CtCore *core, uint32_t parent) {
+    switch (core->kind) {
+    case CORE_VAR:
+    case CORE_GLOBAL:
+    case CORE_LIT:
+    case CORE_STRING: return;
+    case CORE_LAM: add(search, &core->as.lam->body, parent, FUNCTION); return;
+    case CORE_APP:
+        add_all(search, core->as.call.args, core->as.call.count, parent);
+        add(search, &core->as.call.of.fun, parent, PART);
+        return;
+    case CORE_TUPLE:
+    case CORE_CON:
+    case CORE_PRIM:
+    case CORE_ARRAY:
+    case CORE_ARRAY_LIT:
+    case CORE_DERIV:
+    case CORE_DUAL: add_all(search, core->as.call.args, core->as.call.count, parent); return;
+    case CORE_LET:
+    case CORE_UNPACK:
+        add(search, &core->as.let.body, parent, PART);
+        add(search, &core->as.let.rhs, parent, PART);
+        return;
+    case CORE_LETREC:
+        add(search, &core->as.letrec.body, parent, PART);
+        for (uint32_t i = 0; i < core->as.letrec.count; i++)
+            add(search, &core->as.letrec.binds[i].lam, parent, FUNCTION);
+        return;
+    case CORE_PROJ: add(search, &core->as.proj.tuple, parent, PART); return;
+    case CORE_CASE:
+        add(search, &core->as.cases.otherwise, parent, BRANCH);
+        for (uint32_t i = core->as.cases.count; i-- > 0;) add(search, &core->as.cases.cases[i].body, parent, BRANCH);
+        add(search, &core->as.cases.scrutinee, parent, PART);
+        return;
+    case CORE_FAIL: add(search, &core->as.fail.message, parent, PART); return;
+    }
+}
+
+/* Lists the nodes below *root; false when there are too many. */
+static bool list_nodes(Search *search, CtCore **root) {
+    search->nodes.count = search->open.count = 0;
+    add(search, root, 0, PART);
+    while (search->open.count) {
+        Node node = search->open.items[--search->open.count];
+        uint32_t index = search->nodes.count;
+        if (index >= MAX_NODES) return false;
+        ct_push(search->el->arena, &search->nodes, node);
+        add_children(search, *node.slot, index);
+    }
+    for (uint32_t i = search->nodes.count; i-- > 1;)
+        search->nodes.items[search->nodes.items[i].parent].size += search->nodes.items[i].size;
+    return true;
+}
+
+static bool holds_array(const CtType *type, uint32_t depth) {
+    if (depth > MAX_TYPE_DEPTH) return false;
+    switch (type->kind) {
+    case TYPE_DOUBLE:
+    case TYPE_FLOAT:
+    case TYPE_INT:
+    case TYPE_CHAR:
+    case TYPE_FUN: return false;
+    case TYPE_ARRAY: return true;
+    case TYPE_TUPLE:
+        for (uint32_t i = 0; i < type->count; i++)
+            if (holds_array(type->parts[i], depth + 1)) return true;
+        return false;
+    case TYPE_DATA:
+        for (uint32_t i = 0; i < type->data->con_count; i++)
+            for (uint32_t j = 0; j < type->data->cons[i].count; j++)
+                if (holds_array(type->data->cons[i].fields[j], depth + 1)) return true;
+        return false;
+    }
+    return false;
+}
+
+static void note_reads(Search *search, CtCore *rhs) {
+    if (!list_nodes(search, &rhs)) return;
+    for (uint32_t i = 0; i < search->nodes.count; i++) {
+        const CtCore *core = *search->nodes.items[i].slot;
+        if (core->kind == CORE_VAR && holds_array(core->as.var->type, 0))
+            ct_map_set(search->el->arena, &search->reads, ct_key(core->as.var), core->as.var);
+    }
+}
+
+/* Marks the nodes that uses lie in; tells whether there is any. */
+static bool mark_uses(Search *search, CtVar *const *vars, uint32_t count) {
+    Node *nodes = search->nodes.items;
+    for (uint32_t i = 0; i < search->nodes.count; i++) {
+        const CtCore *core = *nodes[i].slot;
+        bool used = false;
+        for (uint32_t j = 0; core->kind == CORE_VAR && j < count; j++) used |= core->as.var == vars[j];
+        for (uint32_t at = i; used && !nodes[at].has; at = nodes[at].parent) nodes[at].has = true;
+    }
+    return search->nodes.count > 0 && nodes[0].has;
+}
+
+/* Whether evaluating the node may update an array that the right-hand side reads. */
+static bool may_update(const Search *search, uint32_t index) {
+    const Node *nodes = search->nodes.items;
+    if (!search->reads.count || !holds_array((*nodes[index].slot)->type, 0)) return false;
+    for (uint32_t i = index; i < index + nodes[index].size; i++) {
+        const CtCore *core = *nodes[i].slot;
+        if (core->kind == CORE_VAR && ct_map_has(&search->reads, ct_key(core->as.var))) return true;
+    }
+    return false;
+}
+
+/* The only child with uses in it, when evaluation may wait until there; else 0. */
+static uint32_t next(const Search *search, uint32_t index) {
+    const Node *nodes = search->nodes.items;
+    uint32_t found = 0, end = index + nodes[index].size;
+    for (uint32_t i = index + 1; i < end; i += nodes[i].size) {
+        if (nodes[i].has && (found || nodes[i].relation == FUNCTION)) return 0;
+        if (nodes[i].has) found = i;
+    }
+    for (uint32_t i = index + 1; found && i < end; i += nodes[i].size)
+        if (i != found && nodes[i].relation == PART && may_update(search, i)) return 0;
+    return found;
+}
+
+CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body) {
+    Search search = {.el = el};
+    note_reads(&search, rhs);
+    if (!list_nodes(&search, body)) return body;
+    if (!mark_uses(&search, vars, count)) return NULL;
+    CtCore **place = body;
+    for (uint32_t at = next(&search, 0); at; at = next(&search, at))
+        if (search.nodes.items[at].relation == BRANCH) place = search.nodes.items[at].slot;
+    return place;
+}
