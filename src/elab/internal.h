@@ -109,6 +109,9 @@ typedef struct Local { /* what a local entity stands for at the moment */
     uint32_t index;    /* in the group */
 } Local;
 
+struct CtSinkNode;
+typedef CT_VEC(struct CtSinkNode) CtSinkNodes;
+
 struct CtElab {
     CtTypes *types;
     CtProgram *program;
@@ -128,6 +131,7 @@ struct CtElab {
     const char *name; /* of the function, for messages and λs */
     uint32_t depth;
     bool gave_up; /* there is no going on, and that was said */
+    CtSinkNodes sink_nodes, sink_open; /* sink.c's */
 };
 
 enum { ELAB_MAX_DEPTH = 5000, ELAB_MAX_TYPE_DEPTH = 500, ELAB_MAX_COPIES = 10000 };

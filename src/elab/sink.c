@@ -9,28 +9,34 @@
 #include "elab/internal.h"
 
 enum {
-    MAX_NODES = 50000, /* of a body that is looked at; in larger ones bindings stay at the beginning */
+    MAX_NODES = 20000, /* of a body that is looked at; in larger ones bindings stay at the beginning */
     MAX_TYPE_DEPTH = 8
 };
 
 typedef enum Relation { PART, BRANCH, FUNCTION } Relation;
 
+typedef struct CtSinkNode Node;
+
 /* A node of the body, in preorder. */
-typedef struct Node {
+struct CtSinkNode {
     CtCore **slot;
     uint32_t parent, size; /* size: nodes of the subtree */
     Relation relation;     /* to its parent */
+    bool branched;         /* a branch is on the way to it */
     bool has;              /* a use lies in it */
-} Node;
+};
 
 typedef struct Search {
     CtElab *el;
-    CT_VEC(Node) nodes, open;
+    CtSinkNodes *nodes, *open; /* the elaborator's, kept from one search to the next */
     CtMap reads; /* variables with arrays in them that the right-hand side mentions */
 } Search;
 
 static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
-    if (*slot != NULL) ct_push(search->el->arena, &search->open, ((Node){slot, parent, 1, relation, false}));
+    if (*slot == NULL) return;
+    bool under = search->nodes->count > 0 && search->nodes->items[parent].branched;
+    Node node = {slot, parent, 1, relation, under || relation == BRANCH, false};
+    ct_push(search->el->arena, search->open, node);
 }
 
 static void add_all(Search *search, CtCore **slots, uint32_t count, uint32_t parent) {
@@ -75,19 +81,28 @@ static void add_children(Search *search, CtCore *core, uint32_t parent) {
     }
 }
 
-/* Lists the nodes below *root; false when there are too many. */
-static bool list_nodes(Search *search, CtCore **root) {
-    search->nodes.count = search->open.count = 0;
+static bool is_use(const CtCore *core, CtVar *const *vars, uint32_t count) {
+    if (core->kind != CORE_VAR) return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (core->as.var == vars[i]) return true;
+    return false;
+}
+
+/* Lists the nodes below *root; false when there are too many, or there is a use in no branch: then there is no better
+ * place than the beginning, and long chains of bindings take no time. */
+static bool list_nodes(Search *search, CtCore **root, CtVar *const *vars, uint32_t count) {
+    search->nodes->count = search->open->count = 0;
     add(search, root, 0, PART);
-    while (search->open.count) {
-        Node node = search->open.items[--search->open.count];
-        uint32_t index = search->nodes.count;
+    while (search->open->count) {
+        Node node = search->open->items[--search->open->count];
+        uint32_t index = search->nodes->count;
         if (index >= MAX_NODES) return false;
-        ct_push(search->el->arena, &search->nodes, node);
+        ct_push(search->el->arena, search->nodes, node);
+        if (!node.branched && is_use(*node.slot, vars, count)) return false;
         add_children(search, *node.slot, index);
     }
-    for (uint32_t i = search->nodes.count; i-- > 1;)
-        search->nodes.items[search->nodes.items[i].parent].size += search->nodes.items[i].size;
+    for (uint32_t i = search->nodes->count; i-- > 1;)
+        search->nodes->items[search->nodes->items[i].parent].size += search->nodes->items[i].size;
     return true;
 }
 
@@ -114,9 +129,9 @@ static bool holds_array(const CtType *type, uint32_t depth) {
 }
 
 static void note_reads(Search *search, CtCore *rhs) {
-    if (!list_nodes(search, &rhs)) return;
-    for (uint32_t i = 0; i < search->nodes.count; i++) {
-        const CtCore *core = *search->nodes.items[i].slot;
+    if (!list_nodes(search, &rhs, NULL, 0)) return;
+    for (uint32_t i = 0; i < search->nodes->count; i++) {
+        const CtCore *core = *search->nodes->items[i].slot;
         if (core->kind == CORE_VAR && holds_array(core->as.var->type, 0))
             ct_map_set(search->el->arena, &search->reads, ct_key(core->as.var), core->as.var);
     }
@@ -124,19 +139,18 @@ static void note_reads(Search *search, CtCore *rhs) {
 
 /* Marks the nodes that uses lie in; tells whether there is any. */
 static bool mark_uses(Search *search, CtVar *const *vars, uint32_t count) {
-    Node *nodes = search->nodes.items;
-    for (uint32_t i = 0; i < search->nodes.count; i++) {
+    Node *nodes = search->nodes->items;
+    for (uint32_t i = 0; i < search->nodes->count; i++) {
         const CtCore *core = *nodes[i].slot;
-        bool used = false;
-        for (uint32_t j = 0; core->kind == CORE_VAR && j < count; j++) used |= core->as.var == vars[j];
+        bool used = is_use(core, vars, count);
         for (uint32_t at = i; used && !nodes[at].has; at = nodes[at].parent) nodes[at].has = true;
     }
-    return search->nodes.count > 0 && nodes[0].has;
+    return search->nodes->count > 0 && nodes[0].has;
 }
 
 /* Whether evaluating the node may update an array that the right-hand side reads. */
 static bool may_update(const Search *search, uint32_t index) {
-    const Node *nodes = search->nodes.items;
+    const Node *nodes = search->nodes->items;
     if (!search->reads.count || !holds_array((*nodes[index].slot)->type, 0)) return false;
     for (uint32_t i = index; i < index + nodes[index].size; i++) {
         const CtCore *core = *nodes[i].slot;
@@ -147,7 +161,7 @@ static bool may_update(const Search *search, uint32_t index) {
 
 /* The only child with uses in it, when evaluation may wait until there; else 0. */
 static uint32_t next(const Search *search, uint32_t index) {
-    const Node *nodes = search->nodes.items;
+    const Node *nodes = search->nodes->items;
     uint32_t found = 0, end = index + nodes[index].size;
     for (uint32_t i = index + 1; i < end; i += nodes[i].size) {
         if (nodes[i].has && (found || nodes[i].relation == FUNCTION)) return 0;
@@ -159,12 +173,12 @@ static uint32_t next(const Search *search, uint32_t index) {
 }
 
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body) {
-    Search search = {.el = el};
+    Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
     note_reads(&search, rhs);
-    if (!list_nodes(&search, body)) return body;
+    if (!list_nodes(&search, body, vars, count)) return body;
     if (!mark_uses(&search, vars, count)) return NULL;
     CtCore **place = body;
     for (uint32_t at = next(&search, 0); at; at = next(&search, at))
-        if (search.nodes.items[at].relation == BRANCH) place = search.nodes.items[at].slot;
+        if (search.nodes->items[at].relation == BRANCH) place = search.nodes->items[at].slot;
     return place;
 }
