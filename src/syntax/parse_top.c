@@ -338,10 +338,23 @@ static bool imports_over(const CtParser *p, const CtList *list) {
     return ((const CtDecl *)(const void *)(p->stack + list->mark))[list->count - 1].kind != DECL_IMPORT;
 }
 
+/* default (type, …) of Haskell; `default` is a name like others here. */
+static void refuse_default(CtParser *p) {
+    if (p->kind != TOKEN_VARID || ct_token(p)->is_qualified || strcmp(ct_token(p)->name->text, "default") != 0) return;
+    uint32_t i = 2;
+    if (ct_token_after(p, 1)->kind != TOKEN_LPAREN) return;
+    while (ct_token_after(p, i)->kind == TOKEN_CONID || ct_token_after(p, i)->kind == TOKEN_COMMA) i++;
+    if (ct_token_after(p, i)->kind != TOKEN_RPAREN || ct_token_after(p, i + 1)->kind == TOKEN_EQUALS) return;
+    CtDiag *diag = ct_error(p->context, CT_E0201, ct_span_here(p), "there are no `default` declarations");
+    ct_help(p->context, diag, "leave it out: a number that nothing decides is an Int if it can be, else a Double");
+    ct_leave_declaration(p);
+}
+
 /* topdecl -> import | data | synonym | class | instance | primitive | decl */
 void ct_parse_top_decl(CtParser *p, CtList *list) {
     uint32_t start = ct_token(p)->start;
     CtDecl decl;
+    refuse_default(p);
     switch (p->kind) {
     case TOKEN_IMPORT:
         if (imports_over(p, list))

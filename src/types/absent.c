@@ -51,6 +51,8 @@ static const Absent values[] = {
     {" int toInt' ", "`round`, `floor`, `ceiling` and `truncate` make an Int of a Double"},
     {" range ", "the numbers from 0 to n - 1 are `[0 .. n - 1]`, or the array `iota n`"},
     {" append' push push_back ", "`xs ++ [x]` is a list with one element more, `snoc a x` such an array"},
+    {" map2 ", "`zipWith f xs ys` applies a function of two arguments to two lists or arrays"},
+    {" map3 ", "`zipWith3 f xs ys zs` applies a function of three arguments to three lists or arrays"},
     {" reduce' fold ", "`foldl f z xs` goes through a list or an array from the left"},
     {" self this ", "there are no objects: what a function works on is one of its parameters"},
     {" elif elseif elsif ", "`else if`, as two words"},
