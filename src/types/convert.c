@@ -88,6 +88,10 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     if (!con->is_synonym) return ct_ty_con(types, con, args, given);
     if (!con->synonym) return types->error;
     CtTy *type = ct_ty_replace(types, con->synonym, con->params, args, con->declared);
+    if (ct_ty_too_large(type)) {
+        ct_report_too_large(types, expr->span, ct_format(types->arena, "what `%s` stands for", con->name->text));
+        return types->error;
+    }
     for (i = con->declared; i < given; i++) type = ct_ty_app(types, type, args[i]);
     return type;
 }

@@ -182,8 +182,16 @@ static void widen_inner_uses(CtTypes *types, CtBindingGroup *group, uint32_t mar
     }
 }
 
+static void check_size(CtTypes *types, CtEntity *var) {
+    if (!var->scheme.type || !ct_ty_too_large(var->scheme.type)) return;
+    ct_report_too_large(types, var->span, ct_format(types->arena, "the type of `%s`", var->name->text));
+    var->scheme.type = types->error;
+}
+
 void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t j = 0; j < infos[i]->var_count; j++) check_size(types, infos[i]->vars[j]);
     bool failed = types->context->error_count > marks.errors;
     ct_solve_deferred(types, marks.deferred, false);
     for (uint32_t i = 0; i < group->count; i++)

@@ -123,6 +123,7 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
+    uint32_t walked, solved; /* parts of types, in what is being unified, or asked for a class */
     CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
@@ -177,7 +178,12 @@ CtApplied *ct_applied(CtTypes *types, const CtTy *head);
 bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span, bool quiet);
 
 /* ---- unify.c ---- */
-typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID } CtUnify;
+typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_TOO_LARGE } CtUnify;
+enum { CT_MOST_PARTS = 20000 }; /* of a type */
+/* Counted as it would be written, without sharing. */
+bool ct_ty_too_large(CtTy *type);
+/* E0323; `what` is "the type of `f`". */
+void ct_report_too_large(CtTypes *types, CtSpan span, const char *what);
 CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b);
 
 /* ---- solve.c ---- */

@@ -9,11 +9,14 @@ typedef struct Printer {
     CtMap taken; /* CtSym -> itself */
     CT_VEC(CtTy *) order;
     uint32_t next, next_con;
+    uint32_t collected, printed; /* parts; the rest of a very large type is left out */
 } Printer;
+
+enum { MOST_PRINTED = 2000 };
 
 static void collect(Printer *printer, CtTy *type) {
     for (;;) {
-        if (!type->has_var) return;
+        if (!type->has_var || ++printer->collected > MOST_PRINTED) return;
         type = ct_ty_resolve(type);
         if (type->kind == TY_APP) {
             collect(printer, type->fun);
@@ -103,20 +106,28 @@ static void print(Printer *printer, CtTy *type, int precedence) {
     CtText *out = printer->out;
     type = ct_ty_resolve(type);
     CtTy *arg, *result;
+    if (++printer->printed > MOST_PRINTED) {
+        ct_text_puts(out, "…");
+        return;
+    }
     if (ct_ty_is_fun(printer->types, type, &arg, &result)) {
         if (precedence > 0) ct_text_putc(out, '(');
         do {
             print(printer, arg, 1);
             ct_text_puts(out, " -> ");
             type = result;
-        } while (ct_ty_is_fun(printer->types, type, &arg, &result));
+        } while (printer->printed <= MOST_PRINTED && ct_ty_is_fun(printer->types, type, &arg, &result));
         print(printer, type, 0);
         if (precedence > 0) ct_text_putc(out, ')');
         return;
     }
     switch (type->kind) {
     case TY_META:
-    case TY_GENERIC: ct_text_puts(out, ct_map_get(&printer->names, ct_key(type))); return;
+    case TY_GENERIC: {
+        const char *name = ct_map_get(&printer->names, ct_key(type));
+        ct_text_puts(out, name ? name : "_");
+        return;
+    }
     case TY_CON: {
         const char *name = type->is_error ? "_" : type->con->name->text;
         bool infix = name[0] == '-' || name[0] == ':';

@@ -163,6 +163,7 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
         break;
     }
+    case UNIFY_TOO_LARGE: ct_report_too_large(types, span, "the type of this"); break;
     case UNIFY_MISMATCH: report_mismatch(types, span, expected, found, why, subject); break;
     }
     if (why && why->refused) *why->refused = true;

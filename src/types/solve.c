@@ -55,6 +55,7 @@ static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy
 }
 
 static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
+    if (++types->solved > CT_MOST_PARTS) return true; /* its size is an error where it is generalised */
     type = ct_ty_resolve(type);
     CtTy *head = type;
     while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
@@ -81,6 +82,7 @@ static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, C
 }
 
 bool ct_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet) {
+    types->solved = 0;
     return solve_at(types, class_, type, type, span, quiet);
 }
 
