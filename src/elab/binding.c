@@ -230,9 +230,8 @@ static CtCore *single_code(CtElab *el, const Poly *poly, const Instance *instanc
     const Local *local = instance->locals[0];
     const char *name = binding->name.text->text;
     CtCore *code = ct_elab_binding(el, binding, local->type, local->arity, false, local->arity > 0 ? name : el->name);
-    CtCore **place = binding->bang ? &body : ct_elab_place(el, code, &local->var, 1, &body);
-    if (place != NULL) *place = ct_core_let(el->program, binding->span, local->var, code, *place);
-    return body;
+    if (binding->bang) return ct_core_let(el->program, binding->span, local->var, code, body);
+    return ct_elab_let(el, binding->span, local->var, code, body);
 }
 
 /* Copies may want further copies while their code is made: `instances` grows under the loop. */

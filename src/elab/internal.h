@@ -267,6 +267,8 @@ CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within,
 /* Where in *body the variables' binding to `rhs` belongs: the beginning, or that of the branch that all uses lie in; NULL
  * when there is no use (sink.c). */
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
+/* let var = rhs in body, at that place; small ones in several places, each in a branch of its own. */
+CtCore *ct_elab_let(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body);
 
 /* The declarations around what `within` makes. */
 CtCore *ct_elab_decls(CtElab *el, const CtDecls *decls, Within *within, void *data);

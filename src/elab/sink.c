@@ -3,13 +3,16 @@
  *
  *     f xs | null xs = 0 | otherwise = y * y where y = head xs
  *
- * Nothing is evaluated twice: a binding moves only into branches of `case`, never under a λ. Between two branches it
- * stays at the beginning. It does not move behind what may update in place an array that its right-hand side reads,
- * for the array would have to be copied. */
+ * Nothing is evaluated twice: a binding moves only into branches of `case`, never under a λ. What several branches use
+ * is copied into them when it is small, and else stays before them. It does not move behind what may update in place an
+ * array that its right-hand side reads, for the array would have to be copied. */
 #include "elab/internal.h"
 
 enum {
     MAX_NODES = 20000, /* of a body that is looked at; in larger ones bindings stay at the beginning */
+    MAX_COPY = 12,     /* nodes of a right-hand side that several branches get a copy of */
+    MAX_USES = 12,     /* of a variable whose right-hand side is copied: bounds what is written */
+    MAX_SPLITS = 60,   /* of cases in each other that it is copied into */
     MAX_TYPE_DEPTH = 8
 };
 
@@ -29,7 +32,7 @@ struct CtSinkNode {
 typedef struct Search {
     CtElab *el;
     CtSinkNodes *nodes, *open; /* the elaborator's, kept from one search to the next */
-    CtMap reads; /* variables with arrays in them that the right-hand side mentions */
+    CtMap reads;               /* variables with arrays in them that the right-hand side mentions */
 } Search;
 
 static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
@@ -172,13 +175,120 @@ static uint32_t next(const Search *search, uint32_t index) {
     return found;
 }
 
+/* As ct_elab_place; *stop becomes the innermost node that all uses lie in, or 0 when that was not looked for. */
+static CtCore **place_in(Search *search, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body,
+                         uint32_t *stop) {
+    *stop = 0;
+    note_reads(search, rhs);
+    if (!list_nodes(search, body, vars, count)) return body;
+    if (!mark_uses(search, vars, count)) return NULL;
+    CtCore **place = body;
+    for (uint32_t at = next(search, 0); at; at = next(search, at)) {
+        *stop = at;
+        if (search->nodes->items[at].relation == BRANCH) place = search->nodes->items[at].slot;
+    }
+    return place;
+}
+
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body) {
     Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
-    note_reads(&search, rhs);
-    if (!list_nodes(&search, body, vars, count)) return body;
-    if (!mark_uses(&search, vars, count)) return NULL;
-    CtCore **place = body;
-    for (uint32_t at = next(&search, 0); at; at = next(&search, at))
-        if (search.nodes->items[at].relation == BRANCH) place = search.nodes->items[at].slot;
-    return place;
+    uint32_t stop;
+    return place_in(&search, rhs, vars, count, body, &stop);
+}
+
+/* ---- a small right-hand side, copied into several branches ---- */
+
+/* Small, and without variables of its own. */
+static bool may_be_copied(Search *search, CtCore *rhs) {
+    if (!list_nodes(search, &rhs, NULL, 0) || search->nodes->count > MAX_COPY) return false;
+    for (uint32_t i = 0; i < search->nodes->count; i++) switch ((*search->nodes->items[i].slot)->kind) {
+        case CORE_LAM:
+        case CORE_LET:
+        case CORE_LETREC:
+        case CORE_UNPACK:
+        case CORE_CASE:
+        case CORE_DERIV:
+        case CORE_DUAL: return false;
+        case CORE_VAR:
+        case CORE_GLOBAL:
+        case CORE_LIT:
+        case CORE_STRING:
+        case CORE_APP:
+        case CORE_TUPLE:
+        case CORE_PROJ:
+        case CORE_CON:
+        case CORE_PRIM:
+        case CORE_ARRAY:
+        case CORE_ARRAY_LIT:
+        case CORE_FAIL: break;
+        }
+    return true;
+}
+
+/* A case of which some branches use the variable, and another one that does more than fail does not, at once or after
+ * further cases. */
+static bool parts(const Search *search, uint32_t index, uint32_t depth) {
+    const Node *nodes = search->nodes->items;
+    bool unused = false;
+    if ((*nodes[index].slot)->kind != CORE_CASE) return false;
+    for (uint32_t i = index + 1; i < index + nodes[index].size; i += nodes[i].size) {
+        if (nodes[i].relation != BRANCH && (nodes[i].has || may_update(search, i))) return false;
+        if (nodes[i].relation != BRANCH) continue;
+        unused |=
+            nodes[i].has ? depth < MAX_SPLITS && parts(search, i, depth + 1) : (*nodes[i].slot)->kind != CORE_FAIL;
+    }
+    return unused;
+}
+
+static bool few_uses(const Search *search, CtVar *var) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < search->nodes->count && count <= MAX_USES; i++)
+        count += is_use(*search->nodes->items[i].slot, &var, 1);
+    return count <= MAX_USES;
+}
+
+/* The uses below a node become uses of another variable. */
+static void rename_uses(const Search *search, uint32_t index, CtVar *var, CtVar *other) {
+    const Node *nodes = search->nodes->items;
+    for (uint32_t i = index; i < index + nodes[index].size; i++)
+        if (is_use(*nodes[i].slot, &var, 1))
+            *nodes[i].slot = ct_core_var(search->el->program, (*nodes[i].slot)->span, other);
+}
+
+static CtCore *let_in(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body, uint32_t depth) {
+    Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
+    bool small = depth < MAX_SPLITS && may_be_copied(&search, rhs);
+    uint32_t stop;
+    CtCore **place = place_in(&search, rhs, &var, 1, &body, &stop);
+    if (place == NULL) return body;
+    bool looked = search.nodes->count > 0 && search.nodes->items[0].has;
+    if (!small || !looked || !few_uses(&search, var) || !parts(&search, stop, depth)) {
+        *place = ct_core_let(el->program, span, var, rhs, *place);
+        return body;
+    }
+    typedef struct Branch {
+        CtCore **slot;
+        CtVar *var;
+    } Branch;
+    CT_VEC(Branch) branches = {0};
+    uint32_t end = stop + search.nodes->items[stop].size;
+    for (uint32_t i = stop + 1; i < end; i += search.nodes->items[i].size) {
+        if (!search.nodes->items[i].has) continue;
+        Branch branch = {search.nodes->items[i].slot, var};
+        if (branches.count > 0) {
+            branch.var = ct_var_new(el->program, var->name->text, var->type);
+            rename_uses(&search, i, var, branch.var);
+        }
+        ct_push(el->arena, &branches, branch);
+    }
+    for (uint32_t i = 0; i < branches.count; i++) {
+        CtCore *copy = i == 0 ? rhs : ct_core_copy(el->program, rhs, NULL);
+        CtCore **slot = branches.items[i].slot;
+        *slot = let_in(el, span, branches.items[i].var, copy, *slot, depth + 1);
+    }
+    return body;
+}
+
+CtCore *ct_elab_let(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body) {
+    return let_in(el, span, var, rhs, body, 0);
 }
