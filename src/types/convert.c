@@ -88,10 +88,6 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     if (!con->is_synonym) return ct_ty_con(types, con, args, given);
     if (!con->synonym) return types->error;
     CtTy *type = ct_ty_replace(types, con->synonym, con->params, args, con->declared);
-    if (ct_ty_too_large(type)) {
-        ct_report_too_large(types, expr->span, ct_format(types->arena, "what `%s` stands for", con->name->text));
-        return types->error;
-    }
     for (i = con->declared; i < given; i++) type = ct_ty_app(types, type, args[i]);
     return type;
 }
@@ -140,12 +136,31 @@ static CtTy *closed(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
     return types->error;
 }
 
-CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
+static CtTy *convert(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
     if (expr->kind == TYPE_EXPR_VAR || expr->kind == TYPE_EXPR_CON || expr->kind == TYPE_EXPR_APP)
         return application(types, vars, expr, missing);
     if (missing == 0) return closed(types, vars, expr);
     ct_error(types->context, CT_E0303, expr->span, "a type constructor that takes %u argument%s is meant here", missing,
              missing == 1 ? "" : "s");
+    return types->error;
+}
+
+/* The parser bounds each type, but synonyms reach further down. */
+bool ct_convert_down(CtTypes *types, CtSpan span) {
+    enum { DEEPEST = 4000 };
+    if (types->convert_levels < DEEPEST) return ++types->convert_levels;
+    if (!types->told_large)
+        ct_error(types->context, CT_E0207, span, "types and synonyms are nested more than %d levels deep here", DEEPEST);
+    types->told_large = true;
+    return false;
+}
+
+CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
+    if (!ct_convert_down(types, expr->span)) return types->error;
+    CtTy *type = convert(types, vars, expr, missing);
+    types->convert_levels--;
+    if (type->kind != TY_APP || type->size <= CT_TYPE_LIMIT) return type;
+    ct_report_large(types, expr->span);
     return types->error;
 }
 

@@ -107,9 +107,15 @@ void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
         con->state = 2;
         return;
     }
+    if (!ct_convert_down(types, con->span)) {
+        con->synonym = types->error;
+        con->state = 2;
+        return;
+    }
     con->state = 1;
     CtTyVars vars = params_of(types, con);
     CtTy *meaning = ct_convert_partial(types, &vars, con->decl->type.type, take_missing(types, con));
+    types->convert_levels--;
     if (con->state == 1) con->synonym = meaning;
     con->state = 2;
 }

@@ -182,17 +182,20 @@ static void widen_inner_uses(CtTypes *types, CtBindingGroup *group, uint32_t mar
     }
 }
 
-static void check_size(CtTypes *types, CtEntity *var) {
-    if (!var->scheme.type || !ct_ty_too_large(var->scheme.type)) return;
-    ct_report_too_large(types, var->span, ct_format(types->arena, "the type of `%s`", var->name->text));
-    var->scheme.type = types->error;
+static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **infos) {
+    for (uint32_t i = 0; i < group->count; i++)
+        for (uint32_t j = 0; !infos[i]->signature && j < infos[i]->var_count; j++) {
+            const CtEntity *var = infos[i]->vars[j];
+            if (!var->scheme.type || !ct_ty_is_large(types, var->scheme.type)) continue;
+            ct_report_large(types, var->span);
+            return true;
+        }
+    return false;
 }
 
 void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
-    for (uint32_t i = 0; i < group->count; i++)
-        for (uint32_t j = 0; j < infos[i]->var_count; j++) check_size(types, infos[i]->vars[j]);
-    bool failed = types->context->error_count > marks.errors;
+    bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
     ct_solve_deferred(types, marks.deferred, false);
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
@@ -215,10 +218,10 @@ void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, Ct
 
 /* ---- recursion at other types ---- */
 
-static bool grows(const CtInnerUse *use, CtTy *type, bool inside) {
+static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left) {
     for (;;) {
-        if (!type->has_var) return false;
         type = ct_ty_resolve(type);
+        if (!ct_ty_take(left, type) || !type->has_var) return false;
         if (type->kind == TY_GENERIC) {
             for (uint32_t i = 0; inside && i < use->user->group->generic_count; i++)
                 if (use->user->group->generics[i] == type) return true;
@@ -226,7 +229,7 @@ static bool grows(const CtInnerUse *use, CtTy *type, bool inside) {
         }
         if (type->kind != TY_APP) return false;
         inside = true;
-        if (grows(use, type->fun, true)) return true;
+        if (grows(use, type->fun, true, left)) return true;
         type = type->arg;
     }
 }
@@ -235,7 +238,8 @@ void ct_check_inner_uses(CtTypes *types) {
     for (uint32_t i = 0; i < types->inner_uses.count; i++) {
         const CtInnerUse *use = &types->inner_uses.items[i];
         for (uint32_t j = 0; j < use->expr->inst_count; j++) {
-            if (!grows(use, use->expr->inst[j], false)) continue;
+            uint32_t left = CT_TYPE_LIMIT;
+            if (!grows(use, use->expr->inst[j], false, &left)) continue;
             CtDiag *diag =
                 ct_error(types->context, CT_E0316, use->expr->span, "`%s` calls itself at a larger type, `%s`",
                          use->entity->name->text, ct_ty_text(types, use->expr->inst[j]));

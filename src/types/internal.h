@@ -123,7 +123,6 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    uint32_t walked, solved; /* parts of types, in what is being unified, or asked for a class */
     CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
@@ -134,6 +133,9 @@ struct CtTypes {
     const CtExpr *subject; /* the expression being checked */
     CT_VEC(struct CtUnknown) unknown; /* names that mean nothing, of this module */
     CtSym misnamed;        /* a variable of a signature that is named like a type; said once */
+    bool told_large;       /* that a type is too large, which others come of */
+    uint32_t solve_levels, solve_steps; /* of instances that ask for instances */
+    uint32_t convert_levels;            /* of types inside types, and synonyms inside synonyms */
 };
 
 /* ---- scope.c ---- */
@@ -160,6 +162,13 @@ CtTy *ct_ty_meta(CtTypes *types, uint32_t arity);
 CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
 CtTy *ct_ty_list(CtTypes *types, CtTy *element);
 CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity);
+/* A type may have so many parts; and, where it is only compared, so many are looked at. */
+enum { CT_TYPE_LIMIT = 10000, CT_TYPE_ENDLESS = 1000000000 };
+/* Counts a type that is met on a walk; false when too many have been. A type without variables counts whole. */
+bool ct_ty_take(uint32_t *left, const CtTy *type);
+/* Whether it has more than CT_TYPE_LIMIT parts; or, once that has been told, more than a few. */
+bool ct_ty_is_large(const CtTypes *types, const CtTy *type);
+uint32_t ct_ty_limit(const CtTypes *types);
 /* The type with each generic's `link`, where set, put in its place. */
 CtTy *ct_ty_substitute(CtTypes *types, CtTy *type);
 /* generics[i] := args[i] in a type. */
@@ -178,12 +187,7 @@ CtApplied *ct_applied(CtTypes *types, const CtTy *head);
 bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span, bool quiet);
 
 /* ---- unify.c ---- */
-typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_TOO_LARGE } CtUnify;
-enum { CT_MOST_PARTS = 20000 }; /* of a type */
-/* Counted as it would be written, without sharing. */
-bool ct_ty_too_large(CtTy *type);
-/* E0323; `what` is "the type of `f`". */
-void ct_report_too_large(CtTypes *types, CtSpan span, const char *what);
+typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
 CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b);
 
 /* ---- solve.c ---- */
@@ -203,6 +207,8 @@ typedef struct CtTyVars {
     bool open;
     bool flexible; /* make metas, not generics (annotations) */
 } CtTyVars;
+/* One level deeper: false, with an error, when there are too many. The caller counts convert_levels down again. */
+bool ct_convert_down(CtTypes *types, CtSpan span);
 CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
 /* With arguments still to come: the head of an instance of a constructor class. */
 CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
@@ -304,6 +310,10 @@ bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan spa
 bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 /* `what` is what the program calls it: name, constructor, type. */
 void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
+/* A type of more than CT_TYPE_LIMIT parts: told once. */
+void ct_report_large(CtTypes *types, CtSpan span);
+/* A class whose instances ask for instances without end. */
+void ct_report_endless(CtTypes *types, const CtClass *class_, CtSpan span);
 /* A negative number where a function is expected. */
 void ct_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
 void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);

@@ -10,6 +10,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     types->level = 0;
     types->unknown.count = 0;
     types->misnamed = NULL;
+    types->told_large = false;
     CtMarks marks = ct_marks(types);
     if (is_prelude)
         types->own = &types->library;
@@ -40,6 +41,7 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
 
 bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
     types->unknown.count = 0;
+    types->told_large = false;
     types->level = 0;
     types->is_library = false;
     types->top_user = NULL;

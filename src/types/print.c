@@ -1,6 +1,8 @@
 /* Types as text. Variables print under the user's names, the others as a, b, … in order of appearance (constructor
- * variables as t, u, …), never the same name for two. */
+ * variables as t, u, …), never the same name for two. Of a very large type only the beginning is printed. */
 #include "types/internal.h"
+
+enum { LONGEST = 20000, LONGEST_IN_MESSAGES = 600 }; /* bytes */
 
 typedef struct Printer {
     CtTypes *types;
@@ -9,15 +11,15 @@ typedef struct Printer {
     CtMap taken; /* CtSym -> itself */
     CT_VEC(CtTy *) order;
     uint32_t next, next_con;
-    uint32_t collected, printed; /* parts; the rest of a very large type is left out */
+    uint32_t left; /* parts to look at for variables */
+    size_t end;    /* where the text gets too long */
 } Printer;
-
-enum { MOST_PRINTED = 2000 };
 
 static void collect(Printer *printer, CtTy *type) {
     for (;;) {
-        if (!type->has_var || ++printer->collected > MOST_PRINTED) return;
         type = ct_ty_resolve(type);
+        if (!type->has_var || printer->left == 0) return;
+        printer->left--;
         if (type->kind == TY_APP) {
             collect(printer, type->fun);
             type = type->arg;
@@ -71,7 +73,7 @@ static void print_tuple(Printer *printer, CtTy *type, uint32_t size) {
     uint32_t count;
     ct_ty_head(type, &con, args, size, &count);
     ct_text_putc(printer->out, '(');
-    for (uint32_t i = 0; i < size; i++) {
+    for (uint32_t i = 0; i < size && printer->out->length <= printer->end; i++) {
         if (i) ct_text_puts(printer->out, ", ");
         print(printer, args[i], 0);
     }
@@ -106,7 +108,7 @@ static void print(Printer *printer, CtTy *type, int precedence) {
     CtText *out = printer->out;
     type = ct_ty_resolve(type);
     CtTy *arg, *result;
-    if (++printer->printed > MOST_PRINTED) {
+    if (out->length > printer->end) {
         ct_text_puts(out, "…");
         return;
     }
@@ -116,7 +118,7 @@ static void print(Printer *printer, CtTy *type, int precedence) {
             print(printer, arg, 1);
             ct_text_puts(out, " -> ");
             type = result;
-        } while (printer->printed <= MOST_PRINTED && ct_ty_is_fun(printer->types, type, &arg, &result));
+        } while (out->length <= printer->end && ct_ty_is_fun(printer->types, type, &arg, &result));
         print(printer, type, 0);
         if (precedence > 0) ct_text_putc(out, ')');
         return;
@@ -175,7 +177,7 @@ static void print_context(Printer *printer) {
 }
 
 void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds) {
-    Printer printer = {.types = types, .out = out};
+    Printer printer = {.types = types, .out = out, .left = LONGEST, .end = out->length + LONGEST};
     collect(&printer, type);
     name_all(&printer);
     if (preds) print_context(&printer);
@@ -187,8 +189,11 @@ void ct_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme) {
 }
 
 void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts) {
-    Printer printer = {.types = types};
-    for (uint32_t i = 0; i < count; i++) collect(&printer, list[i]);
+    Printer printer = {.types = types, .end = LONGEST_IN_MESSAGES};
+    for (uint32_t i = 0; i < count; i++) {
+        printer.left = LONGEST;
+        collect(&printer, list[i]);
+    }
     name_all(&printer);
     for (uint32_t i = 0; i < count; i++) {
         CtText text = ct_text(types->arena);

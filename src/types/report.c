@@ -143,6 +143,20 @@ static void report_mismatch(CtTypes *types, CtSpan span, CtTy *expected, CtTy *f
     ct_mend_mismatch(types, diag, expected, found, why, subject);
 }
 
+void ct_report_endless(CtTypes *types, const CtClass *class_, CtSpan span) {
+    const char *text = ct_excerpt(types, span);
+    ct_error(types->context, CT_E0306, span, "%s the class %s, but its instances ask for ever more instances",
+             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text);
+}
+
+void ct_report_large(CtTypes *types, CtSpan span) {
+    if (types->told_large) return;
+    types->told_large = true;
+    CtDiag *diag = ct_error(types->context, CT_E0323, span, "this has a type of more than %d parts", CT_TYPE_LIMIT);
+    ct_help(types->context, diag,
+            "a pair of two pairs has twice the parts of one, and so on; lists, arrays and data types do not grow so");
+}
+
 bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
     const CtExpr *subject = types->subject;
     if (subject && (subject->span.start != span.start || subject->span.end != span.end)) subject = NULL;
@@ -163,8 +177,8 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
         break;
     }
-    case UNIFY_TOO_LARGE: ct_report_too_large(types, span, "the type of this"); break;
     case UNIFY_MISMATCH: report_mismatch(types, span, expected, found, why, subject); break;
+    case UNIFY_LARGE: ct_report_large(types, span); break;
     }
     if (why && why->refused) *why->refused = true;
     return false;

@@ -1,11 +1,38 @@
 /* Class constraints: carried by variables, answered by instances once the type is known. */
 #include "types/internal.h"
 
+/* How many instances may ask for one another, and how deep. */
+enum { MOST_STEPS = 200000, MOST_LEVELS = 3000 };
+
+/* The superclasses met so far hang on a list through `seen`, which is also the work that is left: each is met once, however
+ * many ways lead to it. The last one points to itself. */
+static bool meet_supers(const CtClass *class_, const CtClass *goal, CtClass **last) {
+    bool found = false;
+    for (uint32_t i = 0; i < class_->super_count; i++) {
+        CtClass *super = class_->supers[i];
+        found |= super == goal;
+        if (super->seen) continue;
+        super->seen = super;
+        (*last)->seen = super;
+        *last = super;
+    }
+    return found;
+}
+
 bool ct_class_implies(const CtClass *class_, const CtClass *super) {
-    if (class_ == super) return true;
-    for (uint32_t i = 0; i < class_->super_count; i++)
-        if (ct_class_implies(class_->supers[i], super)) return true;
-    return false;
+    if (class_ == super || class_->super_count == 0) return class_ == super;
+    CtClass *first = class_->supers[0], *last = first;
+    first->seen = first;
+    bool found = meet_supers(class_, super, &last);
+    for (CtClass *at = first; !found; at = at->seen) {
+        found = meet_supers(at, super, &last);
+        if (at == last) break;
+    }
+    for (CtClass *at = first, *next; at; at = next) {
+        next = at->seen == at ? NULL : at->seen;
+        at->seen = NULL;
+    }
+    return found;
 }
 
 CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon) {
@@ -54,8 +81,7 @@ static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy
     return sound;
 }
 
-static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
-    if (++types->solved > CT_MOST_PARTS) return true; /* its size is an error where it is generalised */
+static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
     type = ct_ty_resolve(type);
     CtTy *head = type;
     while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
@@ -81,8 +107,25 @@ static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, C
     return false;
 }
 
+static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
+    if (types->solve_levels == 0) types->solve_steps = 0;
+    if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
+        if (!quiet && types->solve_steps < MOST_STEPS) ct_report_endless(types, class_, span);
+        types->solve_steps = MOST_STEPS; /* the search is over */
+        return false;
+    }
+    types->solve_levels++;
+    types->solve_steps++;
+    bool sound = solve_one(types, class_, type, whole, span, quiet);
+    types->solve_levels--;
+    return sound;
+}
+
 bool ct_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet) {
-    types->solved = 0;
+    if (ct_ty_is_large(types, type)) {
+        if (!quiet) ct_report_large(types, span);
+        return false;
+    }
     return solve_at(types, class_, type, type, span, quiet);
 }
 

@@ -18,11 +18,51 @@ static CtTy *new_type(CtTypes *types, CtTyKind kind) {
     return type;
 }
 
+/* ---- sizes ----
+ *
+ * Types share their parts, so that a short program can have a type of more parts than there is time to look at: each
+ * pair of pairs doubles them. Everything that walks over a type counts what it meets, and gives up above a limit. */
+
+static uint32_t size_of(const CtTy *type) {
+    while (type->kind == TY_META && type->link) type = type->link;
+    return type->kind == TY_APP ? type->size : 1;
+}
+
+bool ct_ty_take(uint32_t *left, const CtTy *type) {
+    uint32_t size = type->has_var ? 1 : size_of(type);
+    if (size > *left) {
+        *left = 0;
+        return false;
+    }
+    *left -= size;
+    return true;
+}
+
+static bool fits(const CtTy *type, uint32_t *left) {
+    for (;;) {
+        while (type->kind == TY_META && type->link) type = type->link;
+        if (!ct_ty_take(left, type)) return false;
+        if (!type->has_var || type->kind != TY_APP) return true;
+        if (!fits(type->fun, left)) return false;
+        type = type->arg;
+    }
+}
+
+/* After an error, what grows again is cut off soon, so that it costs little. */
+uint32_t ct_ty_limit(const CtTypes *types) { return types->told_large ? CT_TYPE_LIMIT / 50 : CT_TYPE_LIMIT; }
+
+bool ct_ty_is_large(const CtTypes *types, const CtTy *type) {
+    uint32_t left = ct_ty_limit(types);
+    return !fits(type, &left);
+}
+
 CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
     CtTy *type = new_type(types, TY_APP);
     type->fun = fun;
     type->arg = arg;
     type->has_var = fun->has_var || arg->has_var;
+    type->size = size_of(fun) + size_of(arg);
+    if (type->size > CT_TYPE_ENDLESS) type->size = CT_TYPE_ENDLESS;
     return type;
 }
 

@@ -27,6 +27,7 @@ typedef struct CtTy {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
             struct CtTy *fun, *arg;
+            uint32_t size; /* parts, each counted as often as it occurs; as known when it was made */
         };
         struct {                  /* META, GENERIC */
             struct CtTy *link;    /* META, once found; GENERIC while another type is put in its place */
@@ -113,6 +114,7 @@ typedef struct CtClass {
     CtDecl *decl;
     CtMap by_tycon; /* CtTyCon * -> CtInstance * */
     int state;      /* inference: superclasses being followed */
+    struct CtClass *seen; /* ct_class_implies: the next on its list */
 } CtClass;
 
 typedef struct CtInstance {

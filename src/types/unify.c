@@ -1,17 +1,15 @@
 /* Unification by linked variables. A variable is bound to a type only after a walk that lowers the levels of the
  * variables in it, and finds the variable itself (an infinite type) and rigid variables that would leave their scope;
- * ground types are not walked. */
+ * ground types are not walked. Both walks have limits, in parts and in depth: see type.c. */
 #include "types/internal.h"
 
-enum { MOST_WALKED = 400000 };
+enum { COMPARED = 16 * CT_TYPE_LIMIT }; /* parts of two types */
 
-/* Types share their parts, and are walked as if they did not: that is what makes the walk of a type such as
- * ((a, a), (a, a)), forty levels deep, longer than anybody waits. So walks are counted. */
-static CtUnify admit(CtTypes *types, CtTy *meta, CtTy *type) {
+static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
     for (;;) {
-        if (!type->has_var) return UNIFY_OK;
-        if (++types->walked > MOST_WALKED) return UNIFY_TOO_LARGE;
         type = ct_ty_resolve(type);
+        if (!ct_ty_take(left, type)) return UNIFY_LARGE;
+        if (!type->has_var) return UNIFY_OK;
         switch (type->kind) {
         case TY_META:
             if (type == meta) return UNIFY_INFINITE;
@@ -20,7 +18,7 @@ static CtUnify admit(CtTypes *types, CtTy *meta, CtTy *type) {
         case TY_GENERIC: return type->level > meta->level ? UNIFY_RIGID : UNIFY_OK;
         case TY_CON: return UNIFY_OK;
         case TY_APP: {
-            CtUnify result = admit(types, meta, type->fun);
+            CtUnify result = admit(meta, type->fun, left);
             if (result != UNIFY_OK) return result;
             type = type->arg;
         }
@@ -43,10 +41,11 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
 /* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees
  * with everything, so that it is told once. `found`: the type is what was found, not what was expected. */
 static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
-    CtUnify result = admit(types, meta, type);
+    uint32_t left = ct_ty_limit(types);
+    CtUnify result = admit(meta, type, &left);
     types->clash[0] = meta;
     types->clash[1] = type;
-    if (result == UNIFY_TOO_LARGE) meta->link = types->error; /* said once */
+    if (result == UNIFY_LARGE) meta->link = types->error; /* it grows no further */
     if (result != UNIFY_OK) return result;
     if (meta->preds && types->expecting) types->expecting->from_found = found;
     CtPred *preds = meta->preds;
@@ -59,9 +58,15 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     return UNIFY_OK;
 }
 
-static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b) {
+/* What is left: parts to compare, and levels to go down. */
+typedef struct Room {
+    uint32_t parts, levels;
+} Room;
+
+static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Room *room) {
     for (;;) {
-        if (++types->walked > MOST_WALKED) return UNIFY_TOO_LARGE;
+        if (room->parts == 0 || room->levels == 0) return UNIFY_LARGE;
+        room->parts--;
         a = ct_ty_resolve(a);
         b = ct_ty_resolve(b);
         if (a == b || a->is_error || b->is_error) return UNIFY_OK;
@@ -73,7 +78,9 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b) {
             types->clash[1] = b;
             return UNIFY_MISMATCH;
         }
-        CtUnify result = unify(types, a->fun, b->fun);
+        room->levels--;
+        CtUnify result = unify(types, a->fun, b->fun, room);
+        room->levels++;
         if (result != UNIFY_OK) return result;
         if (ct_ty_resolve(a->fun)->is_error || ct_ty_resolve(b->fun)->is_error) return UNIFY_OK; /* said already */
         a = a->arg;
@@ -82,29 +89,6 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b) {
 }
 
 CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b) {
-    types->walked = 0;
-    return unify(types, a, b);
-}
-
-/* ---- size ---- */
-
-static bool count_parts(CtTy *type, uint32_t *left) {
-    for (;;) {
-        if (*left == 0) return false;
-        --*left;
-        type = ct_ty_resolve(type);
-        if (type->kind != TY_APP) return true;
-        if (!count_parts(type->fun, left)) return false;
-        type = type->arg;
-    }
-}
-
-bool ct_ty_too_large(CtTy *type) {
-    uint32_t left = CT_MOST_PARTS;
-    return !count_parts(type, &left);
-}
-
-void ct_report_too_large(CtTypes *types, CtSpan span, const char *what) {
-    CtDiag *diag = ct_error(types->context, CT_E0323, span, "%s has more than %d parts", what, CT_MOST_PARTS);
-    ct_help(types->context, diag, "types that double, such as pairs of pairs, grow so fast; a data type has a short name");
+    Room room = {COMPARED, CT_TYPE_LIMIT};
+    return unify(types, a, b, &room);
 }
