@@ -464,6 +464,13 @@ CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, si
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_error_t error;
     json_t *root = json_loadb(text, length, flags, &error);
+    bool memory = root || json_error_code(&error) != json_error_out_of_memory;
+    if (!root && memory) { /* Jansson also says of some calls for memory that fail that the text is wrong: look again */
+        void *enough = malloc(length + 4096);
+        memory = enough != NULL;
+        free(enough);
+        if (memory) root = json_loadb(text, length, flags, &error);
+    }
     bool rounded = !root && json_error_code(&error) == json_error_numeric_overflow;
     if (rounded) root = json_loadb(text, length, flags | JSON_DECODE_INT_AS_REAL, &error);
     CtJson *json = root ? malloc(sizeof *json) : NULL;
@@ -472,7 +479,7 @@ CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, si
         return json;
     }
     json_decref(root);
-    if (root || json_error_code(&error) == json_error_out_of_memory) {
+    if (root || !memory || json_error_code(&error) == json_error_out_of_memory) {
         ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the value", what);
         return NULL;
     }
