@@ -57,7 +57,7 @@ build() {
 }
 
 all_tests() {
-    folder=$1 kind=$2 random=$3 golden=$4
+    folder=$1 kind=$2 random=$3 golden=$4 size=$5
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
@@ -65,6 +65,8 @@ all_tests() {
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
+    # shellcheck disable=SC2086
+    run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
@@ -75,7 +77,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
-    all_tests build plain 500 ""
+    all_tests build plain 500 "" ""
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
@@ -84,7 +86,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 100 --quick
+    all_tests build-sanitize sanitized 100 --quick --quick
 else
     failed=$((failed + 1))
 fi

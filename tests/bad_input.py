@@ -40,7 +40,8 @@ def cases(n):
             "dos": ("do { ", "1", " }"), "sections": ("(+ ", "1", ") 1"), "records": ("R { x = ", "1", " }"),
             "annotations": ("(", "1", " :: Int)"), "comprehensions": ("[y | y <- ", "[1]", "]")}.items():
         yield f"nested {name}", f"main = {left * n}{middle}{right * n}\n", "E0207"
-    yield "opened parentheses", "main = " + "(" * n, "E0202"
+    yield "opened parentheses", "main = " + "(" * n, "E0207"
+    yield "some opened parentheses", "main = " + "(" * 1000, "E0202"
     yield "closed parentheses", "main = 1" + ")" * n, "E0203"
     yield "nested patterns", f"f {'(Just ' * n}x{')' * n} = x\n" + main, "E0207"
     yield "nested list patterns", f"f {'[' * n}x{']' * n} = x\n" + main, "E0207"
@@ -55,7 +56,7 @@ def cases(n):
     yield "a long string", f'main = length "{"x" * n}"\n', None
     yield "a long sum", f"main = {'1 + ' * (n // 4)}1\n", None
     yield "a long chain of operators to the right", f"main = {'1 : ' * (n // 4)}[]\n", None
-    yield "a long application", f"f x = f x\nmain = f {'1 ' * (n // 10)}\n", "E0305"
+    yield "a long application", f"f :: Int -> Int\nf x = x\nmain = f {'1 ' * (n // 10)}\n", "E0307"
     yield "a long list", f"main = length [{'1, ' * (n // 4)}1]\n", None
     yield "a long array", f"main = sum [|{'1, ' * (n // 4)}1|]\n", None
     yield "a long tuple", f"main = fst ({'1, ' * (n // 10)}1)\n", "E0301"
@@ -76,10 +77,11 @@ def cases(n):
     yield "many names in an import", "import Data.List (" + "sort, " * (n // 4) + "sort)\n" + main, None
     yield "many statements", "main = do\n" + "  Just 1\n" * 1500, None
     yield "many errors", "".join(f"x{k} = undefined{k}\n" for k in range(n // 4)) + main, "E0302"
-    yield "many syntax errors", "x = = 1\n" * (n // 4) + main, "E0201"
+    yield "many syntax errors", "x = = 1\n" * (n // 4) + main, "E0206"
     yield "many warnings", "".join(f"f{k} (Just x) = x\n" for k in range(2000)) + main, None
     # types
-    yield "many arrows", f"f :: {'Int -> ' * (n // 10)}Int\nf = f\n" + main, None
+    yield "many arrows", f"f :: {'Int -> ' * (n // 10)}Int\nf = f\n" + main, "E0207"
+    yield "a thousand arrows", f"f :: {'Int -> ' * 1000}Int\nf = f\n" + main, None
     doubling = "f0 x = (x, x)\n" + "".join(f"f{k} x = f{k - 1} (f{k - 1} x)\n" for k in range(1, 40))
     yield "types that double", doubling + "main = f39 1\n", "E0323"
     pairs = "main = let x0 = 1 in " + "".join(f"let x{k} = (x{k - 1}, x{k - 1}) in " for k in range(1, 100)) + "1\n"
@@ -103,7 +105,8 @@ def inputs(n):
     """(name, JSON, code) for a function of a list of numbers"""
     yield "nested", "[" * n, "E0602"
     yield "nested and closed", "[" * n + "]" * n, "E0602"
-    yield "a long number", "[[" + "9" * n + "]]", None
+    yield "a long number", "[[" + "9" * n + "]]", "E0602"
+    yield "a number of 300 digits", "[[" + "9" * 300 + "]]", None
     yield "a huge exponent", "[[1e" + "9" * n + "]]", "E0602"
     yield "truncated", "[[1, 2", "E0602"
     yield "a NUL byte", "[[1]]\0", "E0602"

@@ -42,13 +42,26 @@ void ct_source_position(CtContext *context, uint32_t source_number, uint32_t off
         *column += ((unsigned char)source->text[i] & 0xC0) != 0x80; /* UTF-8 continuation bytes do not count */
 }
 
+enum { LONGEST_MESSAGE = 4000 };
+
+/* What a message says of a name or a type of a megabyte is its beginning. */
+static const char *message_text(CtContext *context, const char *format, va_list list) {
+    char *text = ct_format_list(context->arena, format, list);
+    size_t length = strlen(text);
+    if (length <= LONGEST_MESSAGE) return text;
+    length = LONGEST_MESSAGE;
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    memcpy(text + length, "…", sizeof "…"); /* there is room: more was there */
+    return text;
+}
+
 static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan span, const char *format,
                    va_list list) {
     CtDiag *diag = CT_NEW(context->arena, CtDiag);
     diag->code = code;
     diag->is_warning = is_warning;
     diag->span = span;
-    diag->message = ct_format_list(context->arena, format, list);
+    diag->message = message_text(context, format, list);
     if (!is_warning && ++context->error_count > context->max_errors) return diag; /* counted, not kept */
     *context->last_diag = diag;
     context->last_diag = &diag->next;
@@ -74,7 +87,7 @@ CtDiag *ct_warning(CtContext *context, CtErrorCode code, CtSpan span, const char
 void ct_help(CtContext *context, CtDiag *diag, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    diag->help = ct_format_list(context->arena, format, list);
+    diag->help = message_text(context, format, list);
     va_end(list);
 }
 
@@ -85,7 +98,7 @@ void ct_note(CtContext *context, CtDiag *diag, CtSpan span, const char *format, 
     va_list list;
     va_start(list, format);
     (*last)->span = span;
-    (*last)->message = ct_format_list(context->arena, format, list);
+    (*last)->message = message_text(context, format, list);
     va_end(list);
 }
 

@@ -59,7 +59,11 @@ void print_verb_help(const Verb *verb) {
 
 void print_help(void) {
     printf("Cotan %s: programs that can be differentiated.\n\nusage: cotan VERB …\n\n", cotan_version());
-    for (size_t i = 0; i < verb_count; i++) printf("  %-46s  %s\n", verbs[i].usage, verbs[i].what);
+    for (size_t i = 0; i < verb_count; i++) {
+        int beyond_ascii = 0; /* bytes that are no characters of their own */
+        for (const char *c = verbs[i].usage; *c != '\0'; c++) beyond_ascii += ((unsigned char)*c & 0xC0) == 0x80;
+        printf("  %-*s  %s\n", 46 + beyond_ascii, verbs[i].usage, verbs[i].what);
+    }
     printf("\n`cotan VERB --help` lists a verb's options.\n"
            "\nexit status: 0 done, 1 the program has an error, 2 the command line or an input is wrong,\n"
            "             3 a check failed, 4 an internal fault\n");

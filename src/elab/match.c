@@ -180,11 +180,11 @@ static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
 
 /* The rows of a block that have this constructor (or, of the only one there is, none). */
 static Row *rows_with(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, uint32_t tag, uint32_t *count) {
-    Row *rows = CT_NEW_ARRAY(el->arena, Row, block);
-    *count = 0;
+    CT_VEC(Row) rows = {0};
     for (uint32_t i = 0; i < block; i++)
-        if (m->rows[i].pats[c] == NULL || m->rows[i].pats[c]->con->tag == tag) rows[(*count)++] = m->rows[i];
-    return rows;
+        if (m->rows[i].pats[c] == NULL || m->rows[i].pats[c]->con->tag == tag) ct_push(el->arena, &rows, m->rows[i]);
+    *count = rows.count;
+    return rows.items;
 }
 
 static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
@@ -237,24 +237,46 @@ static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
     return ct_elab_call(el, pat->span, &callee, args, 2);
 }
 
+/* Rows that have one literal in a column. */
+typedef struct SameRows {
+    CT_VEC(Row) rows;
+    struct SameRows *next;      /* in the order of the first rows */
+    struct SameRows *same_hash; /* with other literals */
+} SameRows;
+
+/* The rows of a block, by their literals. */
+static SameRows *same_rows(CtElab *el, const Matrix *m, uint32_t c, uint32_t block) {
+    SameRows *first = NULL, **last = &first;
+    CtMap by_hash = {0};
+    for (uint32_t i = 0; i < block; i++) {
+        const CtLit *lit = &m->rows[i].pats[c]->lit;
+        uint64_t hash = (uint64_t)lit->integer;
+        double real = lit->fraction + 0.0; /* −0 is 0 */
+        if (lit->kind != LIT_CHAR) memcpy(&hash, &real, sizeof hash);
+        SameRows *same = ct_map_get(&by_hash, hash);
+        while (same != NULL && !same_literal(&same->rows.items[0].pats[c]->lit, lit)) same = same->same_hash;
+        if (same == NULL) {
+            same = CT_NEW(el->arena, SameRows);
+            same->same_hash = ct_map_get(&by_hash, hash);
+            ct_map_set(el->arena, &by_hash, hash, same);
+            *last = same;
+            last = &same->next;
+        }
+        ct_push(el->arena, &same->rows, m->rows[i]);
+    }
+    return first;
+}
+
 /* if x == 1 then … else if x == 2 then … else fail, rows with equal literals together; the literals of other types only
  * with their neighbours, since their == is whatever the program says. */
 static CtCore *open_literals(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
     CT_VEC(Matrix) groups = {0};
     CT_VEC(const CtPat *) literals = {0};
-    bool *done = CT_NEW_ARRAY(el->arena, bool, block);
-    for (uint32_t i = 0; i < block; i++) {
-        if (done[i]) continue;
-        Row *rows = CT_NEW_ARRAY(el->arena, Row, block - i);
-        uint32_t count = 0;
-        for (uint32_t j = i; j < block; j++) {
-            if (!same_literal(&m->rows[i].pats[c]->lit, &m->rows[j].pats[c]->lit)) continue;
-            done[j] = true;
-            rows[count++] = m->rows[j];
-        }
-        ct_push(el->arena, &groups, open_rows(el, m, c, rows, count, 0, NULL, NULL));
-        ct_push(el->arena, &literals, m->rows[i].pats[c]);
+    SameRows *first = same_rows(el, m, c, block);
+    for (const SameRows *same = first; same != NULL; same = same->next) {
+        ct_push(el->arena, &groups, open_rows(el, m, c, same->rows.items, same->rows.count, 0, NULL, NULL));
+        ct_push(el->arena, &literals, same->rows.items[0].pats[c]);
     }
     CtCore *core = ct_elab_fail(el, fail, m->result);
     for (uint32_t i = groups.count; i-- > 0;) {

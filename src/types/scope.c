@@ -120,6 +120,10 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
             return;
         }
     }
+    if (types->context->error_count >= types->context->max_errors) { /* it is counted, and not shown: no help is looked for */
+        ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
+        return;
+    }
     if (ct_unknown_again(types, space, name)) return;
     Names names = {0};
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
