@@ -16,12 +16,17 @@ check:
 	@scripts/setup.sh
 	@scripts/check.sh
 
-# Random programs in great number; SEED and COUNT choose which.
+# Random programs in great number, SEED and COUNT choose which; or a fuzz target: TARGET=front, json or npy, RUNS times.
 SEED ?= 1000
 COUNT ?= 20000
+RUNS ?= 10000000
 fuzz: all
+ifdef TARGET
+	@scripts/fuzz.sh $(TARGET) $(RUNS)
+else
 	@meson compile -C build random_programs
 	@build/tests/random_programs --seed $(SEED) --count $(COUNT)
+endif
 
 bench: all
 	@bench/run.py

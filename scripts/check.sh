@@ -51,9 +51,18 @@ build() {
     shift
     if [ ! -f "$folder/build.ninja" ]; then meson setup "$folder" "$@" >/dev/null || return 1; fi
     meson compile -C "$folder" >"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
-    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|random_programs|tests\/random_programs): .*/\1/p')
+    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|tests\/fuzz_[a-z]+|random_programs|tests\/random_programs): .*/\1/p')
     # shellcheck disable=SC2086
     ninja -C "$folder" $tests >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
+}
+
+# A fuzz target on its first inputs, and on what fuzzing has found.
+replay() {
+    seeds=$(mktemp -d)
+    python3 tests/fuzz/seeds.py "$2" "$seeds"
+    [ ! -d "tests/fuzz/found/$2" ] || cp tests/fuzz/found/"$2"/* "$seeds"
+    run "$3, fuzz target $2" "$1/tests/fuzz_$2" "$seeds"/*
+    rm -rf "$seeds"
 }
 
 all_tests() {
@@ -68,6 +77,7 @@ all_tests() {
     # shellcheck disable=SC2086
     run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
+    for target in front json npy; do replay "$folder" "$target" "$kind"; done
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
 }
