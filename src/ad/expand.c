@@ -190,7 +190,7 @@ void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source) {
     uint32_t count = ad->p->globals.count;
     for (uint32_t i = 0; i < count; i++) {
         CtGlobal *global = ad->p->globals.items[i];
-        if (global->body) global->body = by_rows(&rows, global->body);
+        if (global->body && global->span.source == source) global->body = by_rows(&rows, global->body);
     }
 }
 

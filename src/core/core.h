@@ -285,6 +285,9 @@ CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
  * may be NULL). */
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);
 
+/* Whether there are more levels of terms inside terms: every walk over Core needs C stack for each. */
+bool ct_core_is_deeper(const CtCore *core, uint32_t levels);
+
 /* Fills lam->captures (and of its whole group), and those of the λs inside. */
 void ct_core_captures(CtProgram *p, CtLam *lam);
 

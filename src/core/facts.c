@@ -114,3 +114,57 @@ bool ct_core_is_total(const CtCore *core) {
     uint32_t fuel = 200;
     return is_total(core, &fuel);
 }
+
+/* ---- depth ---- */
+
+/* Walks go along bindings one after the other, and the cells of lists, without C recursion: these count as one level. */
+bool ct_core_is_deeper(const CtCore *core, uint32_t levels) {
+    for (; core != NULL; levels--) {
+        if (levels == 0) return true;
+        while (core->kind == CORE_LET || core->kind == CORE_UNPACK || core->kind == CORE_LETREC ||
+               (core->kind == CORE_CON && core->as.call.count > 0)) {
+            bool con = core->kind == CORE_CON, group = core->kind == CORE_LETREC;
+            if (!con && !group && ct_core_is_deeper(core->as.let.rhs, levels - 1)) return true;
+            for (uint32_t i = 0; group && i < core->as.letrec.count; i++)
+                if (ct_core_is_deeper(core->as.letrec.binds[i].lam, levels - 1)) return true;
+            for (uint32_t i = 0; con && i + 1 < core->as.call.count; i++)
+                if (ct_core_is_deeper(core->as.call.args[i], levels - 1)) return true;
+            core = con     ? core->as.call.args[core->as.call.count - 1]
+                   : group ? core->as.letrec.body
+                           : core->as.let.body;
+        }
+        switch (core->kind) {
+        case CORE_VAR:
+        case CORE_GLOBAL:
+        case CORE_LIT:
+        case CORE_STRING: return false;
+        case CORE_LAM: core = core->as.lam->body; continue;
+        case CORE_PROJ: core = core->as.proj.tuple; continue;
+        case CORE_FAIL: core = core->as.fail.message; continue;
+        case CORE_CASE:
+            for (uint32_t i = 0; i < core->as.cases.count; i++)
+                if (ct_core_is_deeper(core->as.cases.cases[i].body, levels - 1)) return true;
+            if (ct_core_is_deeper(core->as.cases.scrutinee, levels - 1)) return true;
+            core = core->as.cases.otherwise;
+            continue;
+        case CORE_APP:
+            if (ct_core_is_deeper(core->as.call.of.fun, levels - 1)) return true;
+            break;
+        case CORE_TUPLE:
+        case CORE_CON:
+        case CORE_PRIM:
+        case CORE_ARRAY:
+        case CORE_ARRAY_LIT:
+        case CORE_DERIV:
+        case CORE_DUAL:
+        case CORE_LET:
+        case CORE_UNPACK:
+        case CORE_LETREC: break;
+        }
+        uint32_t count = core->as.call.count;
+        for (uint32_t i = 0; i + 1 < count; i++)
+            if (ct_core_is_deeper(core->as.call.args[i], levels - 1)) return true;
+        core = count > 0 ? core->as.call.args[count - 1] : NULL;
+    }
+    return false;
+}

@@ -207,11 +207,17 @@ static void ready(CtElab *el, CtExpr *expr, Lets *lets, Ready *out) {
     } else if (spine.head->kind == EXPR_RIGHT_SECTION && spine.args.count == 0) {
         ready_section(el, spine.head, lets, out);
     } else if (spine.args.count == 2 && ct_elab_is_named(el, spine.head, ".")) {
+        if (ct_elab_too_deep(el, expr->span)) {
+            CtType *type = ct_elab_core_of(el, expr->type);
+            ready_value(el, expr, ct_elab_error_term(el, expr->span, type), lets, out);
+            return;
+        }
         out->kind = READY_COMPOSE;
         out->outer = CT_NEW(el->arena, Ready);
         out->inner = CT_NEW(el->arena, Ready);
         ready(el, spine_arg(&spine, 0), lets, out->outer);
         ready(el, spine_arg(&spine, 1), lets, out->inner);
+        el->depth--;
     } else if (is_name(spine.head)) {
         ready_spine(el, expr, &spine, lets, out);
     } else {

@@ -7,9 +7,15 @@ bool ct_elab_too_deep(CtElab *el, CtSpan span) {
         el->depth++;
         return false;
     }
+    ct_elab_report_depth(el, span);
+    return true;
+}
+
+void ct_elab_report_depth(CtElab *el, CtSpan span) {
+    if (el->gave_up) return;
     CtDiag *diag = ct_error(el->context, CT_E0404, ct_elab_blame(el, span), "this is nested too deeply");
     ct_help(el->context, diag, "give inner parts names of their own");
-    return el->gave_up = true;
+    el->gave_up = true;
 }
 
 CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type) {

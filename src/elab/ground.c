@@ -37,7 +37,10 @@ static Ground *unconstrained(CtElab *el, const CtTy *type) {
     return type->arity == 0 ? unit(el) : ct_elab_ground_con(el, ct_tycon_list(el->types));
 }
 
-Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type) {
+/* Types share their parts, but are walked as if they did not: `left` says how many parts more are looked at. */
+static Ground *ground_in(CtElab *el, const TyEnv *env, CtTy *type, uint32_t *left) {
+    if (*left == 0) return unit(el);
+    --*left;
     type = ct_ty_resolve(type);
     switch (type->kind) {
     case TY_META: return unconstrained(el, type);
@@ -49,9 +52,21 @@ Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type) {
     case TY_CON: return ct_elab_ground_con(el, type->con);
     case TY_APP: break;
     }
-    Ground *fun = ct_elab_ground_in(el, env, type->fun);
-    Ground *arg = ct_elab_ground_in(el, env, type->arg);
+    Ground *fun = ground_in(el, env, type->fun, left);
+    Ground *arg = ground_in(el, env, type->arg, left);
     return ct_elab_ground_app(el, fun, arg);
+}
+
+Ground *ct_elab_ground_in(CtElab *el, const TyEnv *env, CtTy *type) {
+    uint32_t left = ELAB_MAX_TYPE_PARTS;
+    Ground *ground = ground_in(el, env, type, &left);
+    if (left == 0 && !el->gave_up) {
+        CtSpan span = ct_elab_blame(el, CT_NO_SPAN);
+        ct_error(el->context, CT_E0323, span, "this uses something of a type with more than %d parts",
+                 ELAB_MAX_TYPE_PARTS);
+        el->gave_up = true;
+    }
+    return ground;
 }
 
 Ground *ct_elab_ground(CtElab *el, CtTy *type) { return ct_elab_ground_in(el, el->env, type); }

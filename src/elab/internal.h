@@ -134,11 +134,19 @@ struct CtElab {
     CtSinkNodes sink_nodes, sink_open; /* sink.c's */
 };
 
-enum { ELAB_MAX_DEPTH = 5000, ELAB_MAX_TYPE_DEPTH = 500, ELAB_MAX_COPIES = 10000 };
+enum {
+    ELAB_MAX_DEPTH = 5000,
+    ELAB_MAX_CORE_DEPTH = 10000,
+    ELAB_MAX_TYPE_PARTS = 20000,
+    ELAB_MAX_TYPE_DEPTH = 500,
+    ELAB_MAX_COPIES = 10000,
+};
 
 /* True (and an error, once) when the code is nested too deeply to go on; otherwise the caller takes 1 off `depth` when
  * it is done. */
 bool ct_elab_too_deep(CtElab *el, CtSpan span);
+/* That error, once. */
+void ct_elab_report_depth(CtElab *el, CtSpan span);
 bool ct_elab_is_library(CtElab *el, CtSpan span);
 /* Where to report an error about `span`: itself, or the user's code that led to this library code. */
 CtSpan ct_elab_blame(CtElab *el, CtSpan span);

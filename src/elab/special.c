@@ -249,7 +249,12 @@ void ct_elab_work(CtElab *el) {
         el->spec = spec;
         el->name = spec->entity != NULL ? spec->entity->name->text : spec->global->name->text;
         el->depth = 0;
-        spec->global->body = spec_code(el, spec);
+        CtCore *body = spec_code(el, spec);
+        if (body != NULL && ct_core_is_deeper(body, ELAB_MAX_CORE_DEPTH)) {
+            ct_elab_report_depth(el, spec->global->span);
+            body = ct_elab_error_term(el, spec->global->span, body->type);
+        }
+        spec->global->body = body;
     }
     el->env = NULL;
     el->spec = NULL;
