@@ -101,12 +101,15 @@ bool ct_inputs_read(CtBuild *build) {
 void ct_inputs_keep_newest_warnings(CtBuild *build) {
     CtDiag **link = &build->context.diags;
     if (build->last_input == 0) return;
+    build->context.warning_count = 0;
     while (*link != NULL) {
         CtDiag *diag = *link;
-        if (diag->is_warning && diag->span.source != build->last_input)
+        if (diag->is_warning && diag->span.source != build->last_input) {
             *link = diag->next;
-        else
+        } else {
+            build->context.warning_count += diag->is_warning;
             link = &diag->next;
+        }
     }
     build->context.last_diag = link;
 }

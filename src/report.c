@@ -33,7 +33,7 @@ void ct_report_out_of_memory(cotan_context *context) { context->error = &context
 static void forget(CtContext *diags) {
     diags->diags = NULL;
     diags->last_diag = &diags->diags;
-    diags->error_count = 0;
+    diags->error_count = diags->warning_count = 0;
 }
 
 /* Errors, which warnings stand among; or warnings alone. */
@@ -65,11 +65,11 @@ static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warn
         item->line = (int)line;
         item->column = (int)column;
     }
-    if (diags->error_count > diags->max_errors) {
-        uint32_t more = diags->error_count - diags->max_errors;
-        for (int colour = 0; colour < 2; colour++)
-            ct_text_printf(&texts[colour][0], "\nand %u more error%s\n", more, more == 1 ? "" : "s");
-    }
+    uint32_t found = warnings ? diags->warning_count : diags->error_count;
+    uint32_t kept = warnings ? diags->max_warnings : diags->max_errors;
+    for (int colour = 0; colour < 2 && found > kept; colour++)
+        ct_text_printf(&texts[colour][0], "\nand %u more %s%s\n", found - kept, warnings ? "warning" : "error",
+                       found - kept == 1 ? "" : "s");
     for (int i = 0; i < 4; i++) error->texts[i / 2][i % 2] = texts[i / 2][i % 2].data;
 }
 

@@ -1,10 +1,10 @@
 /* The context: sources, positions in them, and the list of diagnostics. Rendering is in diag.c. */
 #include "base/diag.h"
 
-enum { DEFAULT_MAX_ERRORS = 20 };
+enum { DEFAULT_MAX_ERRORS = 20, DEFAULT_MAX_WARNINGS = 100 };
 
 void ct_context_init(CtContext *context, CtArena *arena) {
-    *context = (CtContext){.arena = arena, .symbols = {.arena = arena}, .max_errors = DEFAULT_MAX_ERRORS};
+    *context = (CtContext){.arena = arena, .symbols = {.arena = arena}, .max_errors = DEFAULT_MAX_ERRORS, .max_warnings = DEFAULT_MAX_WARNINGS};
     context->last_diag = &context->diags;
     ct_source_add(context, "", "", 0, false);
 }
@@ -25,7 +25,7 @@ static void find_lines(CtContext *context, CtSource *source) {
         if (source->text[i] == '\n') source->lines[source->line_count++] = (uint32_t)(i + 1);
 }
 
-void ct_source_position(CtContext *context, uint32_t source_number, uint32_t offset, uint32_t *line, uint32_t *column) {
+uint32_t ct_source_line(CtContext *context, uint32_t source_number, uint32_t offset) {
     CtSource *source = &context->sources.items[source_number];
     if (source->lines == NULL) find_lines(context, source);
     uint32_t low = 0, high = source->line_count; /* the last line that starts at or before offset */
@@ -36,9 +36,14 @@ void ct_source_position(CtContext *context, uint32_t source_number, uint32_t off
         else
             high = middle;
     }
-    *line = low + 1;
+    return low + 1;
+}
+
+void ct_source_position(CtContext *context, uint32_t source_number, uint32_t offset, uint32_t *line, uint32_t *column) {
+    const CtSource *source = &context->sources.items[source_number];
+    *line = ct_source_line(context, source_number, offset);
     *column = 1;
-    for (uint32_t i = source->lines[low]; i < offset && i < source->length; i++)
+    for (uint32_t i = source->lines[*line - 1]; i < offset && i < source->length; i++)
         *column += ((unsigned char)source->text[i] & 0xC0) != 0x80; /* UTF-8 continuation bytes do not count */
 }
 
@@ -62,7 +67,9 @@ static CtDiag *add(CtContext *context, CtErrorCode code, bool is_warning, CtSpan
     diag->is_warning = is_warning;
     diag->span = span;
     diag->message = message_text(context, format, list);
-    if (!is_warning && ++context->error_count > context->max_errors) return diag; /* counted, not kept */
+    uint32_t *count = is_warning ? &context->warning_count : &context->error_count;
+    uint32_t most = is_warning ? context->max_warnings : context->max_errors;
+    if (++*count > most) return diag; /* counted, not kept */
     *context->last_diag = diag;
     context->last_diag = &diag->next;
     return diag;

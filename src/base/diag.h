@@ -52,6 +52,7 @@ typedef struct CtContext {
     CtDiag *diags, **last_diag;
     uint32_t error_count; /* a pass has failed exactly when this has grown */
     uint32_t max_errors;  /* further errors are counted, not kept */
+    uint32_t warning_count, max_warnings; /* of warnings the same */
 } CtContext;
 
 /* Prepares `context` around `arena` (which it does not own). */
@@ -59,6 +60,7 @@ void ct_context_init(CtContext *context, CtArena *arena);
 
 /* Adds a source; text is borrowed and must live as long as the context. Returns its number. */
 uint32_t ct_source_add(CtContext *context, const char *name, const char *text, size_t length, bool is_library);
+uint32_t ct_source_line(CtContext *context, uint32_t source, uint32_t offset);
 /* Line and column (both from 1; the column counts characters, not bytes) of a byte offset. */
 void ct_source_position(CtContext *context, uint32_t source, uint32_t offset, uint32_t *line, uint32_t *column);
 

@@ -122,13 +122,18 @@ void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
 
 /* ---- data ---- */
 
+enum { MOST_FIELDS = 3000 }; /* there is a function for each, with a pattern for all */
+
 static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVars *vars, uint32_t tag) {
+    if (decl->field_count > MOST_FIELDS)
+        ct_error(types->context, CT_E0323, decl->name.span, "`%s` has %u fields; at most %d are possible",
+                 decl->name.text->text, decl->field_count, MOST_FIELDS);
     CtDataCon *data = CT_NEW(types->arena, CtDataCon);
     *data = (CtDataCon){
         .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
     for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_convert_type(types, vars, decl->fields[i]);
-    if (decl->field_names) {
+    if (decl->field_names && decl->field_count <= MOST_FIELDS) {
         data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
     }

@@ -19,10 +19,10 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
     *pat = (CtPat){.kind = PAT_CON, .span = name.span, .name = {NULL, con->name, name.span}, .con = con};
     pat->part_count = con->arity;
     pat->parts = CT_NEW_ARRAY(arena, CtPat *, con->arity);
-    for (uint32_t i = 0; i < con->arity; i++) {
-        pat->parts[i] = CT_NEW(arena, CtPat);
-        *pat->parts[i] = (CtPat){.kind = i == index ? PAT_VAR : PAT_WILD, .span = name.span, .name = variable};
-    }
+    CtPat *one = CT_NEW_ARRAY(arena, CtPat, 2), *others = one + 1;
+    *one = (CtPat){.kind = PAT_VAR, .span = name.span, .name = variable};
+    *others = (CtPat){.kind = PAT_WILD, .span = name.span};
+    for (uint32_t i = 0; i < con->arity; i++) pat->parts[i] = i == index ? one : others;
     CtExpr *body = CT_NEW(arena, CtExpr);
     *body = (CtExpr){.kind = EXPR_VAR, .span = name.span, .name = variable};
     CtClause clause = {.pat_count = 1, .span = name.span};

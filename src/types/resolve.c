@@ -45,7 +45,7 @@ void ct_define_value(CtTypes *types, CtEntity *entity) {
 static void push_local(CtTypes *types, CtEntity *entity, uint32_t mark) {
     CtEntity *hidden = ct_map_get(&types->locals, ct_key(entity->name));
     if (hidden)
-        for (uint32_t i = mark; i < types->shadows.count; i++)
+        for (uint32_t i = types->shadows.count; i-- > mark;)
             if (types->shadows.items[i].shown == hidden) {
                 defined_twice(types, entity, hidden);
                 break;

@@ -5,15 +5,14 @@
 /* ---- once a name ---- */
 
 static uint32_t line_of(CtTypes *types, CtSpan span) {
-    uint32_t line, column;
-    ct_source_position(types->context, span.source, span.start, &line, &column);
-    return line;
+    return ct_source_line(types->context, span.source, span.start);
 }
 
+/* They come nearly in order. */
 static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
-    uint32_t i = 0;
-    for (; i < unknown->lines.count && unknown->lines.items[i] <= line; i++)
-        if (unknown->lines.items[i] == line) return;
+    uint32_t i = unknown->lines.count;
+    for (; i > 0 && unknown->lines.items[i - 1] >= line; i--)
+        if (unknown->lines.items[i - 1] == line) return;
     ct_push(types->arena, &unknown->lines, line);
     for (uint32_t j = unknown->lines.count - 1; j > i; j--) unknown->lines.items[j] = unknown->lines.items[j - 1];
     unknown->lines.items[i] = line;
@@ -21,11 +20,11 @@ static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {
 
 /* "also in lines 4, 7 and 9": the last note. */
 static void list_lines(CtTypes *types, CtUnknown *unknown) {
-    enum { MOST = 8 };
+    enum { MOST = 8, MOST_LISTED = 200 };
     CtText text = ct_text(types->arena);
     uint32_t first = line_of(types, unknown->diag->span), count = 0, shown = 0;
     for (uint32_t i = 0; i < unknown->lines.count; i++) count += unknown->lines.items[i] != first;
-    if (count == 0) return;
+    if (count == 0 || count > MOST_LISTED) return;
     ct_text_puts(&text, count == 1 ? "also in line" : "also in lines");
     for (uint32_t i = 0; i < unknown->lines.count && shown < MOST; i++) {
         if (unknown->lines.items[i] == first) continue;
@@ -33,7 +32,10 @@ static void list_lines(CtTypes *types, CtUnknown *unknown) {
         ct_text_printf(&text, "%s%u", between, unknown->lines.items[i]);
         shown++;
     }
-    if (shown < count) ct_text_printf(&text, " and %u more", count - shown);
+    if (count == MOST_LISTED)
+        ct_text_puts(&text, " and many more");
+    else if (shown < count)
+        ct_text_printf(&text, " and %u more", count - shown);
     if (!unknown->places) {
         ct_note(types->context, unknown->diag, CT_NO_SPAN, "%s", text.data);
         CtNote *last = unknown->diag->notes;
@@ -50,10 +52,12 @@ bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name) {
         if (unknown->space != space || unknown->name != name.text || unknown->diag->span.source != name.span.source)
             continue;
         CtSpan *first = &unknown->diag->span;
-        add_line(types, unknown, line_of(types, *first));
+        const uint32_t count = unknown->lines.count;
+        if (count == 0) add_line(types, unknown, line_of(types, *first));
         add_line(types, unknown, line_of(types, name.span));
-        if (name.span.start < first->start) *first = name.span;
-        list_lines(types, unknown);
+        bool before = name.span.start < first->start;
+        if (before) *first = name.span;
+        if (before || unknown->lines.count > count) list_lines(types, unknown);
         return true;
     }
     return false;
