@@ -65,10 +65,12 @@ def cases(n):
     yield "a huge exponent", "main = 1e999999999999999999999\n", "E0107"
     yield "a long comment", "-- " + "x" * (10 * n) + "\n" + main, None
     yield "a long operator", f"main = 1 {'+' * n} 2\n", "E0302"
-    yield "many clauses", "f :: Int -> Int\n" + "".join(f"f {k} = {k}\n" for k in range(n // 4)) + "f _ = 0\nmain = f 7\n", None
+    for count, code in ((4000, None), (25_000, "E0404")):  # a test inside the next: Core may be nested 10,000 deep
+        of = "many" if code is None else "too many"
+        yield f"{of} clauses", "f :: Int -> Int\n" + "".join(f"f {k} = {k}\n" for k in range(count)) + "f _ = 0\nmain = f 7\n", code
+        yield f"{of} guards", "f :: Int -> Int\nf x\n" + "".join(f"  | x == {k} = {k}\n" for k in range(count)) + "  | otherwise = 0\nmain = f 7\n", code
+        yield f"{of} alternatives", "main = case 7 of\n" + "".join(f"  {k} -> {k}\n" for k in range(count)) + "  _ -> 0\n", code
     yield "many clauses with strings", "f :: String -> Int\n" + "".join(f'f "s{k}" = {k}\n' for k in range(n // 20)) + "f _ = 0\nmain = f \"s7\"\n", None
-    yield "many guards", "f :: Int -> Int\nf x\n" + "".join(f"  | x == {k} = {k}\n" for k in range(n // 10)) + "  | otherwise = 0\nmain = f 7\n", None
-    yield "many alternatives", "main = case 7 of\n" + "".join(f"  {k} -> {k}\n" for k in range(n // 4)) + "  _ -> 0\n", None
     yield "many constructors", "data T = " + " | ".join(f"C{k}" for k in range(n // 20)) + " deriving (Eq, Ord, Show)\nmain = C7 < C9\n", None
     yield "many fields", "data T = T { " + ", ".join(f"f{k} :: Int" for k in range(n // 50)) + " }\nmain = 1\n", None
     yield "many parameters", "f " + " ".join(f"x{k}" for k in range(n // 50)) + " = x0\nmain = 1\n", None
