@@ -178,14 +178,7 @@ static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
     return ct_core_unpack(el->program, span, vars, count, ct_core_var(el->program, span, column), body);
 }
 
-/* The rows of a block that have this constructor (or, of the only one there is, none). */
-static Row *rows_with(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, uint32_t tag, uint32_t *count) {
-    CT_VEC(Row) rows = {0};
-    for (uint32_t i = 0; i < block; i++)
-        if (m->rows[i].pats[c] == NULL || m->rows[i].pats[c]->con->tag == tag) ct_push(el->arena, &rows, m->rows[i]);
-    *count = rows.count;
-    return rows.items;
-}
+typedef CT_VEC(Row) Rows;
 
 static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtVar *column = m->columns[c];
@@ -193,22 +186,25 @@ static CtCore *open_data(CtElab *el, const Matrix *m, uint32_t c, uint32_t block
     if (column->type->kind != TYPE_DATA) return ct_elab_error_term(el, span, m->result);
     CtData *data = column->type->data;
     CtCase *cases = CT_NEW_ARRAY(el->arena, CtCase, data->con_count);
-    bool *done = CT_NEW_ARRAY(el->arena, bool, data->con_count);
-    uint32_t count = 0;
+    Rows *rows = CT_NEW_ARRAY(el->arena, Rows, data->con_count); /* of each constructor */
+    CT_VEC(uint32_t) tags = {0};                                 /* in the order of their first rows */
     for (uint32_t i = 0; i < block; i++) {
-        if (m->rows[i].pats[c] == NULL || done[m->rows[i].pats[c]->con->tag]) continue;
-        CtCon *con = &data->cons[m->rows[i].pats[c]->con->tag];
-        done[con->tag] = true;
-        uint32_t row_count;
-        Row *rows = rows_with(el, m, c, block, con->tag, &row_count);
-        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->count);
-        Matrix inner = open_rows(el, m, c, rows, row_count, con->count, con->fields, vars);
-        CtCore *body = match(el, inner, fail);
-        cases[count++] = (CtCase){.con = con, .vars = vars, .body = body};
+        const CtPat *pat = m->rows[i].pats[c]; /* NULL: anything, of the only constructor that there is */
+        uint32_t tag = pat == NULL ? 0 : pat->con->tag;
+        if (rows[tag].count == 0) ct_push(el->arena, &tags, tag);
+        ct_push(el->arena, &rows[tag], m->rows[i]);
     }
-    CtCore *otherwise = count < data->con_count ? ct_elab_fail(el, fail, m->result) : NULL;
+    for (uint32_t i = 0; i < tags.count; i++) {
+        uint32_t tag = tags.items[i];
+        CtCon *con = &data->cons[tag];
+        CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, con->count);
+        Matrix inner = open_rows(el, m, c, rows[tag].items, rows[tag].count, con->count, con->fields, vars);
+        CtCore *body = match(el, inner, fail);
+        cases[i] = (CtCase){.con = con, .vars = vars, .body = body};
+    }
+    CtCore *otherwise = tags.count < data->con_count ? ct_elab_fail(el, fail, m->result) : NULL;
     CtCore *scrutinee = ct_core_var(el->program, span, column);
-    return ct_core_case(el->program, span, m->result, scrutinee, cases, count, otherwise);
+    return ct_core_case(el->program, span, m->result, scrutinee, cases, tags.count, otherwise);
 }
 
 /* ---- literals ---- */
@@ -239,7 +235,7 @@ static CtCore *literal_test(CtElab *el, const CtPat *pat, CtVar *column) {
 
 /* Rows that have one literal in a column. */
 typedef struct SameRows {
-    CT_VEC(Row) rows;
+    Rows rows;
     struct SameRows *next;      /* in the order of the first rows */
     struct SameRows *same_hash; /* with other literals */
 } SameRows;
@@ -310,11 +306,10 @@ static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t blo
     return open_literals(el, m, c, block, fail);
 }
 
-static CtCore *match(CtElab *el, Matrix m, Fail *fail) {
+/* The rows are normalised. */
+static CtCore *match_rows(CtElab *el, Matrix m, Fail *fail) {
     if (m.row_count == 0) return ct_elab_fail(el, fail, m.result);
     if (ct_elab_too_deep(el, m.rows[0].span)) return ct_elab_error_term(el, m.rows[0].span, m.result);
-    for (uint32_t i = 0; i < m.row_count; i++)
-        for (uint32_t j = 0; j < m.column_count; j++) ct_elab_row_normalise(el, &m.rows[i], j, m.columns[j]);
     uint32_t c = 0;
     while (c < m.column_count && m.rows[0].pats[c] == NULL) c++;
     bool done = c == m.column_count;
@@ -330,10 +325,16 @@ static CtCore *match(CtElab *el, Matrix m, Fail *fail) {
         Matrix rest = m;
         rest.rows += block;
         rest.row_count -= block;
-        core = with_join(el, &join, match(el, rest, fail), core);
+        core = with_join(el, &join, match_rows(el, rest, fail), core);
     }
     el->depth--;
     return core;
+}
+
+static CtCore *match(CtElab *el, Matrix m, Fail *fail) {
+    for (uint32_t i = 0; i < m.row_count; i++)
+        for (uint32_t j = 0; j < m.column_count; j++) ct_elab_row_normalise(el, &m.rows[i], j, m.columns[j]);
+    return match_rows(el, m, fail);
 }
 
 CtCore *ct_elab_match(CtElab *el, CtVar **columns, uint32_t count, Row *rows, uint32_t row_count, Fail *fail,
