@@ -324,6 +324,7 @@ def a_terminal_that_can_do_nothing(start, folder):
     s.expect(PROMPT)
     s.send("gadget" + ENTER)
     s.expect("3")
+    s.expect(PROMPT)
     s.send(CTRL_D)
     assert s.end() == 0
 
