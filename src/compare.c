@@ -22,6 +22,7 @@ typedef struct Compare {
     cotan_compare_row *rows;
     CtApart point, value;          /* of the function alone */
     CtApart *values, *derivatives; /* of the rows */
+    CtSession *sessions;           /* the newest of those that were there before */
 } Compare;
 
 /* ---- errors, which are part of the answer ---- */
@@ -52,11 +53,12 @@ static void keep_error(Compare *c, cotan_compare_row *row) {
     ct_report_clear(c->context);
 }
 
-static bool is_limit(const cotan_compare_row *row) {
+/* The limit that a row's error tells of; E0000: none. */
+static CtErrorCode limit_of(const cotan_compare_row *row) {
     static const CtErrorCode limits[] = {CT_E0801, CT_E0802, CT_E0803};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-        if (row->error_code != NULL && strcmp(row->error_code, ct_error_name(limits[i])) == 0) return true;
-    return false;
+        if (row->error_code != NULL && strcmp(row->error_code, ct_error_name(limits[i])) == 0) return limits[i];
+    return CT_E0000;
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
@@ -65,6 +67,12 @@ static bool same_error(const cotan_compare_row *a, const cotan_compare_row *b) {
     return same_text(a->error_code, b->error_code) && same_text(a->error_message, b->error_message) &&
            same_text(a->error_file, b->error_file) && a->error_line == b->error_line &&
            a->error_column == b->error_column;
+}
+
+/* Sessions are not kept: there are many, and one that has run before has its constants and counts fewer steps. */
+static void forget_sessions(Compare *c) {
+    while (c->program->sessions != c->sessions) ct_program_forget(c->program, c->program->sessions);
+    c->context->active = NULL;
 }
 
 /* ---- the function alone ---- */
@@ -82,6 +90,7 @@ static bool run_function(Compare *c) {
     bool gradient = one.session->value->kind == TYPE_DOUBLE && c->call.with == NULL;
     c->out->mode = c->call.mode = gradient ? COTAN_GRAD : COTAN_VJP;
     c->out->function.result.primal_steps = c->out->function.result.steps;
+    forget_sessions(c);
     return done;
 }
 
@@ -107,8 +116,9 @@ static bool run_method(Compare *c, size_t i) {
     one.steps = step_limit(c, c->methods[i]);
     one.value = &c->values[i];
     one.derivative = &c->derivatives[i];
-    if (!ct_call(c->context, &one)) return false;
-    if (ct_call_counts(c->context, &one)) return true;
+    bool done = ct_call(c->context, &one), counted = done && ct_call_counts(c->context, &one);
+    forget_sessions(c);
+    if (!done || counted) return done;
     if (ends_all(c->context)) return false;
     ct_report_clear(c->context); /* there are no counts where making them was stopped */
     return true;
@@ -145,7 +155,7 @@ static size_t choose_reference(const Compare *c) {
 static cotan_outcome outcome_of(Compare *c, size_t i) {
     cotan_compare_row *row = &c->rows[i];
     const cotan_compare_row *function = &c->out->function;
-    if (is_limit(row)) return COTAN_STOPPED;
+    if (limit_of(row) != CT_E0000) return COTAN_STOPPED;
     if (row->error_code != NULL || function->error_code != NULL) {
         if (row->error_code == NULL) return COTAN_DIFFERS;
         return same_error(row, function) ? COTAN_AGREES : COTAN_FAILS;
@@ -178,8 +188,9 @@ static bool conclude(Compare *c) {
     if (out->function.error_code != NULL && out->agrees) return run_function(c);
     if (all_fail_alike(c)) return run_method(c, 0);
     if (results > 0 || !out->agrees) return true;
-    return ct_report_one(c->context, CT_E0802, "--max-steps and --max-memory set the limits",
-                         "every method was stopped, the first one because %s", c->rows[0].error_message);
+    return ct_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
+                         "%s was stopped: %s", out->count == 1 ? c->rows[0].method : "every method",
+                         c->rows[0].error_message);
 }
 
 static bool compare_all(Compare *c) {
@@ -210,5 +221,6 @@ bool ct_compare(cotan_program *program, CtArena *arena, const cotan_call *call, 
     c.derivatives = CT_NEW_ARRAY(arena, CtApart, count);
     out->rows = c.rows = CT_NEW_ARRAY(arena, cotan_compare_row, count);
     out->count = count;
+    c.sessions = program->sessions;
     return compare_all(&c);
 }

@@ -29,6 +29,10 @@ static int widest_name(const cotan_compare_result *r) {
 }
 
 static void print_error(const cotan_compare_row *row) {
+    if (row->outcome == COTAN_STOPPED) { /* where it was does not matter */
+        printf("%s\n", row->error_message);
+        return;
+    }
     printf("error[%s]", row->error_code);
     if (row->error_file != NULL) printf(" at %s:%d:%d", row->error_file, row->error_line, row->error_column);
     printf(": %s\n", row->error_message);
@@ -99,13 +103,17 @@ static void print_summary(const cotan_compare_result *r, Colours colour) {
     if (!r->agrees) {
         printf("%sthe methods DISAGREE%s: ", colour.bad, colour.plain);
         list(r, disagrees, stdout);
-    } else if (r->count == 1) {
-        printf("%s stands alone: only its value was held against the function's", r->rows[0].method);
-    } else if (list(r, stopped, NULL) == 0) {
-        printf("%sall %zu methods agree%s", colour.good, r->count, colour.plain);
     } else {
-        printf("%zu of %zu methods agree; stopped: ", list(r, agrees, NULL), r->count);
-        list(r, stopped, stdout);
+        size_t agreeing = list(r, agrees, NULL);
+        if (agreeing < r->count) {
+            printf("%sstopped%s: ", colour.doubtful, colour.plain);
+            list(r, stopped, stdout);
+            printf("; ");
+        }
+        if (agreeing == 1)
+            printf("%s stands alone: only its value was held against the function's", r->rows[r->reference].method);
+        else
+            printf("%s%zu methods agree%s", colour.good, agreeing, colour.plain);
     }
     printf("\n");
 }
