@@ -96,20 +96,17 @@ static bool run_function(Compare *c) {
 
 /* ---- the methods ---- */
 
-/* Far above what a method takes whose cost is in proportion; forward methods may run once for each number of the point. */
+/* Of a method that may take exponentially long: far above what others take. 0: none but the context's. */
 static uint64_t step_limit(const Compare *c, CtMethod method) {
-    if (c->context->limits.steps != 0) return c->context->limits.steps;
-    const double most = 1e18;
-    double point = (double)c->point.reals.reals.count, value = (double)c->value.reals.reals.count;
-    double size = (double)c->out->function.result.steps + point + value;
-    double runs = ct_method_info(method)->reverse ? 1 : point + 1;
-    return (uint64_t)fmin(most, 100000 + 1000 * size * runs);
+    if (c->context->limits.steps != 0 || ct_method_info(method)->cost != COST_EXPONENTIAL) return 0;
+    uint64_t size = c->out->function.result.steps + c->point.reals.reals.count + c->value.reals.reals.count;
+    return 100000 + 1000 * size;
 }
 
 /* One method's derivative, and what it cost. False on an error of the derivative, or one that ends all. */
 static bool run_method(Compare *c, size_t i) {
     cotan_call call = c->call;
-    call.method = ct_method_info(c->methods[i])->name;
+    call.method = ct_method_name(c->methods[i]);
     if (call.mode == COTAN_VJP && call.with == NULL) call.with = c->value.shape.data;
     c->rows[i].method = call.method;
     CtCall one = {.program = c->program, .call = &call, .out = &c->rows[i].result};
