@@ -1,0 +1,212 @@
+/* The core array language of BULK 2025, Figs. 7 and 8: terms over regular arrays whose shapes are known.
+ *
+ * A function of Core is run on stand-ins for its arguments, whose shapes are those of the arguments that it was called with; what it
+ * does to them is a term of this language (bulk_trace.c). Stage 1, the bulk-operation transform, takes `build1` out of it
+ * (bulk_rewrite.c, Figs. 9 to 11). Stages 2 and 3 make its Delta term and run the reverse pass on that symbolically
+ * (bulk_delta.c, Figs. 12 to 15 and 17 to 21). What comes out is a term again, which becomes Core over flat arrays
+ * (bulk_lower.c): an ordinary program.
+ *
+ * Terms are immutable, live in the arena, and may be shared; a shared term is meant as often as it is met: what is to be computed
+ * once is bound by LET (or SHARE, until stage 3 is over). Every expression is of array type, scalars are arrays of rank 0.
+ *
+ * Conditionals are strict (§5.2), so what stands in a branch that is not taken may fail: an index outside its array gives 0 there. So INDEX
+ * and GATHER say in `live` when they are meant; only there an index outside is an error. CHECK is an error that the program itself reports.
+ */
+#ifndef CT_AD_BULK_H
+#define CT_AD_BULK_H
+
+#include "core/build.h"
+
+typedef enum CtElement { ELEMENT_REAL, ELEMENT_INT, ELEMENT_BOOL } CtElement; /* ρ */
+
+typedef struct CtShape {
+    uint32_t rank;
+    const int64_t *sizes; /* outermost first */
+} CtShape;
+
+typedef struct CtBulkVar {
+    const char *name;
+    uint32_t id; /* tells variables apart */
+    CtElement element;
+    CtShape shape;
+} CtBulkVar;
+
+typedef enum CtBulkKind {
+    BULK_CONST,      /* c */
+    BULK_VAR,        /* x */
+    BULK_LET,        /* let x = u in v */
+    BULK_COND,       /* cond t u v */
+    BULK_OP,         /* op u v | op t, broadcast over equal shapes */
+    BULK_LOGIC,      /* the same, on Bool */
+    BULK_INDEX,      /* index t ix */
+    BULK_REDUCE,     /* sumOuter t, and its likes */
+    BULK_GATHER,     /* gather sh t (λis. ix) */
+    BULK_SCATTER,    /* scatter sh t (λis. ix) */
+    BULK_LITERAL,    /* [t₁, …, tₙ] */
+    BULK_REPLICATE,  /* replicate k t */
+    BULK_TRANSPOSE,  /* tr_{k₁,…,kₙ} t */
+    BULK_RESHAPE,    /* reshape sh t */
+    BULK_BUILD,      /* build1 k (λi. t) */
+    BULK_ONE_HOT,    /* oneHot sh ix t */
+    BULK_SHARE,      /* share id t */
+    BULK_CHECK,      /* check b t: t, but an error where an element of b is true */
+} CtBulkKind;
+
+/* Along the outermost dimension. Ties as in core.def: the first. */
+typedef enum CtReduction { REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM, REDUCE_ARGMAX, REDUCE_ARGMIN } CtReduction;
+
+typedef enum CtLogic { LOGIC_AND, LOGIC_OR, LOGIC_NOT } CtLogic;
+
+typedef struct CtBulk CtBulk;
+
+/* λis. ix, of integers of rank 0; live is NULL where it always is, and like ix in the scope of the variables. */
+typedef struct CtIndexing {
+    CtBulkVar *const *vars;
+    uint32_t var_count;
+    CtBulk *const *ix;
+    uint32_t count;
+    CtBulk *live;
+} CtIndexing;
+
+struct CtBulk {
+    CtBulkKind kind;
+    CtElement element;
+    CtShape shape;
+    CtSpan span; /* where the program says so: for errors */
+    union {
+        struct {
+            const double *reals;     /* CONST of reals, row-major; NULL: all are `real` */
+            const int64_t *integers; /* of Int and Bool; NULL: all are `integer` */
+            double real;
+            int64_t integer;
+        } constant;
+        CtBulkVar *var; /* VAR */
+        struct {
+            CtBulkVar *var;
+            CtBulk *rhs, *body;
+        } let;
+        struct {
+            CtBulk *test, *yes, *no;
+        } cond; /* the test is of rank 0 */
+        struct {
+            CtPrim prim;
+            CtBulk *args[2];
+            uint32_t count;
+        } op; /* comparisons give Bool */
+        struct {
+            CtLogic logic;
+            CtBulk *args[2]; /* NOT has one */
+        } logic;
+        struct {
+            CtReduction reduction;
+            CtBulk *t;
+        } reduce;
+        struct {
+            CtBulk *t;
+            CtIndexing f;
+        } move; /* INDEX (without variables), GATHER, SCATTER, ONE_HOT (without variables) */
+        struct {
+            CtBulk *const *items;
+            uint32_t count;
+        } literal;
+        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest */
+        struct {
+            const uint32_t *permutation; /* of 0 … count − 1; the dimensions behind keep their places */
+            uint32_t count;
+            CtBulk *t;
+        } transpose;
+        struct {
+            CtBulkVar *var; /* an Int of rank 0 */
+            CtBulk *body;
+        } build;
+        struct {
+            uint32_t id;
+            CtBulk *t;
+        } share;
+        struct {
+            CtBulk *test, *t;
+            CtErrorCode code;
+            const char *text;
+        } check;
+    } as;
+};
+
+/* ---- bulk_term.c: constructors ----
+ *
+ * Each works out element and shape (Fig. 8) from its parts, which must fit: callers have checked what comes from outside. Nothing is
+ * simplified here. The room that makes terms and its variables' numbers is CtBulkRoom, one a function that is differentiated.
+ */
+typedef struct CtBulkRoom {
+    CtProgram *p;
+    CtArena *arena;
+    uint32_t vars, shares; /* given out so far */
+} CtBulkRoom;
+
+int64_t ct_shape_count(CtShape shape); /* of elements */
+bool ct_shape_equal(CtShape a, CtShape b);
+CtShape ct_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank);
+CtShape ct_shape_cons(CtArena *arena, int64_t size, CtShape shape);
+CtShape ct_shape_tail(CtShape shape, uint32_t count); /* without the `count` outermost */
+
+CtBulkVar *ct_bulk_new_var(CtBulkRoom *r, const char *name, CtElement element, CtShape shape);
+CtBulk *ct_bulk_var(CtBulkRoom *r, CtBulkVar *var);
+CtBulk *ct_bulk_real(CtBulkRoom *r, double value, CtShape shape); /* all elements */
+CtBulk *ct_bulk_int(CtBulkRoom *r, int64_t value, CtShape shape);
+CtBulk *ct_bulk_bool(CtBulkRoom *r, bool value, CtShape shape);
+CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape);       /* items are borrowed */
+CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtElement element);
+CtBulk *ct_bulk_let(CtBulkRoom *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body);
+CtBulk *ct_bulk_cond(CtBulkRoom *r, CtBulk *test, CtBulk *yes, CtBulk *no);
+CtBulk *ct_bulk_op1(CtBulkRoom *r, CtPrim prim, CtBulk *t);
+CtBulk *ct_bulk_op2(CtBulkRoom *r, CtPrim prim, CtBulk *t, CtBulk *u);
+CtBulk *ct_bulk_logic(CtBulkRoom *r, CtLogic logic, CtBulk *t, CtBulk *u);
+CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live, CtSpan span);
+CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span);
+CtBulk *ct_bulk_gather(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span);
+CtBulk *ct_bulk_scatter(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, CtSpan span);
+CtBulk *ct_bulk_literal(CtBulkRoom *r, CtBulk *const *items, uint32_t count); /* at least one */
+CtBulk *ct_bulk_replicate(CtBulkRoom *r, int64_t k, CtBulk *t);
+CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t);
+CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body);
+CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t);
+CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char *text, CtSpan span, CtBulk *t);
+
+/* Rebuilds a term with `visit` applied to its direct parts, in order of evaluation; itself when nothing changed. */
+typedef CtBulk *CtBulkVisit(void *data, CtBulk *part);
+CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data);
+/* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are made fresh. */
+CtBulk *ct_bulk_substitute(CtBulkRoom *r, CtBulk *t, const CtMap *replace);
+bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
+/* What is wrong with a term (types, scoping), in the arena; NULL when it is sound. `vars` are those that may be free. */
+const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
+
+/* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
+void ct_bulk_print(CtText *out, CtBulk *t);
+
+/* ---- bulk_rewrite.c: stage 1 ---- */
+
+/* The normal form of a term by the rules of Figs. 9, 10 and 11: without build1, with index in the four forms of Theorem 5.1. */
+CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t);
+
+/* ---- bulk_simplify.c: what a person would not have written: gather by the identity, adding zero, lets used once ---- */
+CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t);
+
+/* ---- bulk_delta.c: stages 2 and 3 ---- */
+
+/* let ⟨primals⟩ in (value, ⟨gradient⟩): what stage 3 gives (Fig. 21). */
+typedef struct CtBulkGradient {
+    CT_VEC(CtBulkVar *) vars; /* bindings, in order, that value and gradients share … */
+    CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
+    CtBulk *value;            /* T, as t */
+    CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
+    CtText delta;             /* the Delta term as text, for explanation */
+    uint32_t nodes;           /* how many it has */
+} CtBulkGradient;
+/* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in the gradient). */
+CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count, CtBulkVar *cotangent);
+/* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL where there are none). */
+CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
+
+#endif
