@@ -33,8 +33,6 @@ CtShape ct_shape_tail(CtShape shape, uint32_t count) { return (CtShape){shape.ra
 
 /* ---- constructors ---- */
 
-static const CtShape scalar = {0, NULL};
-
 static CtBulk *new_term(CtBulkRoom *r, CtBulkKind kind, CtElement element, CtShape shape) {
     CtBulk *t = CT_NEW(r->arena, CtBulk);
     t->kind = kind;

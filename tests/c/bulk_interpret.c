@@ -235,9 +235,10 @@ static BulkValue *run_move(BulkRun *run, CtBulk *t) {
     int64_t size = ct_shape_count(ct_shape_tail(points, f.var_count)), count = 1;
     for (uint32_t i = 0; i < f.var_count; i++) count *= points.sizes[i];
     int64_t index[16] = {0};
-    BulkValue *at[16];
+    BulkValue *at[16], *before[16];
     for (uint32_t i = 0; i < f.var_count; i++) {
         at[i] = bulk_value(run->arena, ELEMENT_INT, (CtShape){0, NULL});
+        before[i] = ct_map_get(&run->env, ct_key(f.vars[i]));
         bulk_bind(run, f.vars[i], at[i]);
     }
     for (int64_t point = 0; point < count; point++) {
@@ -250,6 +251,7 @@ static BulkValue *run_move(BulkRun *run, CtBulk *t) {
             move_block(value, point, source, block, size, false);
         next_index(index, points, f.var_count);
     }
+    for (uint32_t i = f.var_count; i-- > 0;) bulk_bind(run, f.vars[i], before[i]);
     return value;
 }
 
@@ -285,6 +287,7 @@ static BulkValue *run_const(BulkRun *run, CtBulk *t) {
 
 static BulkValue *run_build(BulkRun *run, CtBulk *t) {
     BulkValue *value = bulk_value(run->arena, t->element, t->shape);
+    BulkValue *before = ct_map_get(&run->env, ct_key(t->as.build.var));
     for (int64_t i = 0; i < t->shape.sizes[0]; i++) {
         BulkValue *index = bulk_value(run->arena, ELEMENT_INT, (CtShape){0, NULL});
         index->items[0].integer = i;
@@ -293,6 +296,7 @@ static BulkValue *run_build(BulkRun *run, CtBulk *t) {
         if (item == NULL) return NULL;
         move_block(value, i, item, 0, item->count, false);
     }
+    bulk_bind(run, t->as.build.var, before);
     return value;
 }
 
@@ -354,10 +358,12 @@ BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
     case BULK_CONST: return run_const(run, t);
     case BULK_VAR: return ct_map_get(&run->env, ct_key(t->as.var));
     case BULK_LET: {
-        BulkValue *rhs = bulk_run(run, t->as.let.rhs);
+        BulkValue *rhs = bulk_run(run, t->as.let.rhs), *before = ct_map_get(&run->env, ct_key(t->as.let.var));
         if (rhs == NULL) return NULL;
         bulk_bind(run, t->as.let.var, rhs);
-        return bulk_run(run, t->as.let.body);
+        BulkValue *body = bulk_run(run, t->as.let.body);
+        bulk_bind(run, t->as.let.var, before);
+        return body;
     }
     case BULK_COND: return run_cond(run, t);
     case BULK_OP: return run_op(run, t);
