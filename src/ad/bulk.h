@@ -35,7 +35,7 @@ typedef enum CtBulkKind {
     BULK_CONST,      /* c */
     BULK_VAR,        /* x */
     BULK_LET,        /* let x = u in v */
-    BULK_COND,       /* cond t u v */
+    BULK_COND,       /* cond t u v: both are evaluated */
     BULK_OP,         /* op u v | op t, broadcast over equal shapes */
     BULK_LOGIC,      /* the same, on Bool */
     BULK_INDEX,      /* index t ix */
@@ -87,7 +87,7 @@ struct CtBulk {
         } let;
         struct {
             CtBulk *test, *yes, *no;
-        } cond; /* the test is of rank 0 */
+        } cond; /* the test is of rank 0; after stage 1, of outermost dimensions of the branches: it chooses for each of its elements */
         struct {
             CtPrim prim;
             CtBulk *args[2];

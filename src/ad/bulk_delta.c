@@ -1,5 +1,6 @@
-/* Stage 3 of BULK 2025: the passes over symbolic Delta terms. The reverse pass with global sharing (Figs. 17 and 19), and sharing
- * turned into bindings (Fig. 20); the forward evaluation of the same terms, which has let bindings from the start.
+/* Stage 3 of BULK 2025: the passes over symbolic Delta terms. The reverse pass with global sharing (Figs. 17 and 19),
+ * and sharing turned into bindings (Fig. 20); the forward evaluation of the same terms, which has let bindings from the
+ * start.
  *
  * Names: of a Delta term that belongs to the variable x, the cotangent is x_adj and the tangent dx. What belongs to no
  * variable of the program is called `shared` and `dt`.
@@ -8,7 +9,8 @@
 
 /* ---- the reverse pass ---- */
 
-/* A cotangent. Where one has grown this deep it is shared, as in §7.3 (1), though used once: whoever walks terms recurses. */
+/* A cotangent. Where one has grown this deep it is shared, as in §7.3 (1), though used once: whoever walks terms
+ * recurses. */
 enum { DEPTH_LIMIT = 24 };
 
 typedef struct Cotangent {
@@ -16,8 +18,9 @@ typedef struct Cotangent {
     uint32_t depth;
 } Cotangent;
 
-/* What unshare has found: IDAST ↦ (var, t'). */
+/* What share was given, in the order of IDAST, and what unshare makes of it: IDAST ↦ (var, t'). */
 typedef struct Shared {
+    const char *name;
     CtBulkVar *var;
     CtBulk *term;
 } Shared;
@@ -25,13 +28,12 @@ typedef struct Shared {
 /* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
 typedef struct State {
     CtBulkRoom *r;
-    Cotangent *grad;        /* by input */
-    CtDelta **dfrag;        /* by id: the Share node */
-    Cotangent *accum;       /* by id */
-    uint32_t first;         /* r->shares at the start */
-    CT_VEC(const char *) names; /* of what is shared, by IDAST − first */
-    CT_VEC(Shared) shared;  /* by IDAST − first: for unshare */
-    const char *name;       /* of the node that is being evaluated */
+    Cotangent *grad;       /* by input */
+    CtDelta **dfrag;       /* by id: the Share node */
+    Cotangent *accum;      /* by id */
+    uint32_t first;        /* IDAST of the first that is shared here */
+    CT_VEC(Shared) shared; /* by IDAST − first */
+    const char *name;      /* of the node that is being evaluated */
 } State;
 
 static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
@@ -48,7 +50,8 @@ static void contribute(State *s, Cotangent *place, Cotangent c) {
 /* id ← genID_AST; share id c */
 static Cotangent share(State *s, Cotangent c) {
     if (is_atom(c.c) || c.c->kind == BULK_SHARE) return c;
-    ct_push(s->r->arena, &s->names, s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared");
+    const char *name = s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared";
+    ct_push(s->r->arena, &s->shared, (Shared){name, NULL, c.c});
     return (Cotangent){ct_bulk_share(s->r, s->r->shares++, c.c), 1};
 }
 
@@ -107,9 +110,11 @@ static void eval(State *s, Cotangent c, CtDelta *d) {
     case DELTA_REPLICATE: eval(s, over(c, ct_bulk_reduce(r, REDUCE_SUM, c.c, d->span)), e); return;
     case DELTA_TRANSPOSE: eval(s, over(c, transpose_back(r, d, c.c)), e); return;
     case DELTA_RESHAPE: eval(s, over(c, ct_bulk_reshape(r, e->shape, c.c)), e); return;
-    case DELTA_ONE_HOT:
-        eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, d->as.f.live, d->span)), e);
+    case DELTA_ONE_HOT: {
+        CtBulk *never = ct_bulk_bool(r, false, (CtShape){0}); /* what is outside was dropped */
+        eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->span)), e);
         return;
+    }
     }
 }
 
@@ -127,35 +132,267 @@ static void backprop(State *s, uint32_t count) {
 
 /* ---- global sharing to bindings (Fig. 20) ---- */
 
-/* Shares stand on cotangents alone, so the terms of the primal, which hold none, come back as they are. */
+/* Shares stand on cotangents alone: the terms of the primal, which hold none, come back as they are. */
 static CtBulk *unshare(void *data, CtBulk *t) {
     State *s = data;
     if (is_atom(t)) return t;
     if (t->kind != BULK_SHARE || t->as.share.id < s->first) return ct_bulk_map(s->r, t, unshare, s);
-    Shared *known = &s->shared.items[t->as.share.id - s->first];
-    if (!known->var) {
-        known->var = ct_bulk_new_var(s->r, s->names.items[t->as.share.id - s->first], t->element, t->shape);
-        CtBulk *term = unshare(s, t->as.share.t);
-        s->shared.items[t->as.share.id - s->first].term = term;
-    }
     return ct_bulk_var(s->r, s->shared.items[t->as.share.id - s->first].var);
 }
 
-/* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it. Those first, then: walking
- * them in order keeps unshare from recursing through all of them. */
-static void unshare_all(State *s, const CtDelta *root, uint32_t inputs) {
-    (void)root;
-    for (uint32_t k = 0; k < s->names.count; k++) ct_push(s->r->arena, &s->shared, (Shared){NULL, NULL});
-    for (uint32_t k = 0; k < inputs; k++)
-        if (s->grad[k].c) s->grad[k].c = unshare(s, s->grad[k].c);
+/* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
+ * too, all that a term mentions has its variable when unshare gets there. */
+static void stack_lets(State *s, CtBulkGradient *out) {
+    for (uint32_t k = 0; k < s->shared.count; k++) {
+        Shared *shared = &s->shared.items[k];
+        shared->var = ct_bulk_new_var(s->r, shared->name, shared->term->element, shared->term->shape);
+        shared->term = unshare(s, shared->term);
+        ct_push(s->r->arena, &out->vars, shared->var);
+        ct_push(s->r->arena, &out->terms, shared->term);
+    }
 }
 
-/* ---- the Delta term as text ---- */
+/* ---- forward ---- */
+
+typedef struct Forward {
+    CtBulkRoom *r;
+    CtBulkVar *const *tangents;
+    CtBulk **known; /* by id: an atom, NULL for zero */
+} Forward;
+
+static CtBulk *forward(Forward *f, CtDelta *d);
+
+static CtBulk *forward_literal(Forward *f, CtDelta *d) {
+    uint32_t count = d->as.literal.count;
+    CtBulk **items = CT_NEW_ARRAY(f->r->arena, CtBulk *, count);
+    CtBulk *none = zero(f->r, ct_shape_tail(d->shape, 1));
+    bool varies = false;
+    for (uint32_t k = 0; k < count; k++) {
+        CtBulk *item = forward(f, d->as.literal.items[k]);
+        items[k] = item ? item : none;
+        if (item) varies = true;
+    }
+    return varies ? ct_bulk_literal(f->r, items, count) : NULL;
+}
+
+static CtBulk *forward_select(Forward *f, CtDelta *d) {
+    CtBulk *yes = forward(f, d->parts[0]), *no = forward(f, d->parts[1]);
+    if (!yes && !no) return NULL;
+    CtBulk *none = zero(f->r, d->shape);
+    return ct_bulk_cond(f->r, d->as.primal, yes ? yes : none, no ? no : none);
+}
+
+/* The tangent that a Delta term stands for: each constructor is what it is named after. NULL: zero. */
+static CtBulk *forward(Forward *f, CtDelta *d) {
+    if (!d) return NULL;
+    CtBulkRoom *r = f->r;
+    if (d->kind == DELTA_INPUT) return f->tangents[d->as.input] ? ct_bulk_var(r, f->tangents[d->as.input]) : NULL;
+    if (d->kind == DELTA_SHARE) return f->known[d->as.share.id];
+    if (d->kind == DELTA_LIT_ARRAY) return forward_literal(f, d);
+    if (d->kind == DELTA_SELECT) return forward_select(f, d);
+    CtBulk *t = forward(f, d->parts[0]);
+    if (d->kind == DELTA_ADD) {
+        CtBulk *u = forward(f, d->parts[1]);
+        return !t ? u : !u ? t : ct_bulk_op2(r, PRIM_ADD, t, u);
+    }
+    if (!t) return NULL;
+    switch (d->kind) {
+    case DELTA_SCALE: return ct_bulk_op2(r, PRIM_SCALE, d->as.primal, t);
+    case DELTA_INDEX: return ct_bulk_index(r, t, d->as.f.ix, d->as.f.count, d->as.f.live, d->span);
+    case DELTA_SUM_OUTER: return ct_bulk_reduce(r, REDUCE_SUM, t, d->span);
+    case DELTA_GATHER: return ct_bulk_gather(r, d->shape, t, d->as.f, d->span);
+    case DELTA_SCATTER: return ct_bulk_scatter(r, d->shape, t, d->as.f, d->span);
+    case DELTA_REPLICATE: return ct_bulk_replicate(r, d->shape.sizes[0], t);
+    case DELTA_TRANSPOSE: return ct_bulk_transpose(r, d->as.transpose.permutation, d->as.transpose.count, t);
+    case DELTA_RESHAPE: return ct_bulk_reshape(r, d->shape, t);
+    case DELTA_ONE_HOT: return ct_bulk_one_hot(r, d->shape, d->as.f.ix, d->as.f.count, t);
+    case DELTA_INPUT:
+    case DELTA_ADD:
+    case DELTA_SELECT:
+    case DELTA_SHARE:
+    case DELTA_LIT_ARRAY: break;
+    }
+    return NULL;
+}
+
+/* ---- the nodes of a Delta term, parts before what they are parts of ---- */
+
+typedef struct Nodes {
+    CtArena *arena;
+    CtDelta **shares; /* by id, those that were met */
+    uint32_t count;   /* of nodes */
+} Nodes;
+
+/* Down to the next shares, which are kept for later: a Delta term may be as deep as the program is long. */
+static void walk(Nodes *n, CtDelta *d) {
+    if (!d) return;
+    if (d->kind == DELTA_SHARE) {
+        n->shares[d->as.share.id] = d;
+        return;
+    }
+    n->count++;
+    walk(n, d->parts[0]);
+    walk(n, d->parts[1]);
+    for (uint32_t k = 0; d->kind == DELTA_LIT_ARRAY && k < d->as.literal.count; k++) walk(n, d->as.literal.items[k]);
+}
+
+static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual) {
+    Nodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
+    walk(&n, dual->delta);
+    for (uint32_t id = dual->shares; id > 0; id--) {
+        if (!n.shares[id]) continue;
+        n.count++;
+        walk(&n, n.shares[id]->parts[0]);
+    }
+    return n;
+}
+
+/* ---- as text ---- */
+
+/* A term with few nodes is written in one piece, as in Fig. 18. Of others each Share is a line of its own. */
+enum { NESTED_NODES = 40 };
 
 typedef struct Printer {
     CtText *out;
     CtBulkRoom *r;
     CtBulkVar *const *inputs;
-    bool *met; /* by id */
-    uint32_t nodes;
+    bool *met; /* by id; NULL: shares are not written out */
 } Printer;
+
+static void print(Printer *p, const CtDelta *d);
+
+static void print_indexing(Printer *p, const CtIndexing *f) {
+    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
+    if (f->var_count) ct_text_puts(p->out, "(λ[");
+    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
+    if (f->var_count) ct_text_puts(p->out, "]. ");
+    if (list)
+        ct_bulk_print(p->out, list);
+    else
+        ct_text_puts(p->out, "[]");
+    if (f->var_count) ct_text_puts(p->out, ")");
+}
+
+static void print_part(Printer *p, const CtDelta *d) {
+    bool atom = !d || d->kind == DELTA_LIT_ARRAY;
+    ct_text_puts(p->out, atom ? " " : " (");
+    print(p, d);
+    if (!atom) ct_text_puts(p->out, ")");
+}
+
+static void print_literal(Printer *p, const CtDelta *d) {
+    ct_text_puts(p->out, "LitArray [");
+    for (uint32_t k = 0; k < d->as.literal.count; k++) {
+        if (k) ct_text_puts(p->out, ", ");
+        print(p, d->as.literal.items[k]);
+    }
+    ct_text_puts(p->out, "]");
+}
+
+static void print(Printer *p, const CtDelta *d) {
+    static const char *const names[] = {"Input",     "Add",       "Scale",   "Cond",    "Share",
+                                        "Index",     "SumOuter",  "Gather",  "Scatter", "LitArray",
+                                        "Replicate", "Transpose", "Reshape", "OneHot"};
+    if (!d) {
+        ct_text_puts(p->out, "Zero");
+        return;
+    }
+    if (d->kind == DELTA_LIT_ARRAY) {
+        print_literal(p, d);
+        return;
+    }
+    ct_text_puts(p->out, names[d->kind]);
+    if (d->kind == DELTA_INPUT) ct_text_printf(p->out, " %s", p->inputs[d->as.input]->name);
+    if (d->kind == DELTA_SHARE) {
+        uint32_t id = d->as.share.id;
+        ct_text_printf(p->out, " %u", id);
+        if (!p->met || p->met[id]) return;
+        p->met[id] = true;
+    }
+    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) {
+        ct_text_puts(p->out, " ");
+        ct_bulk_print(p->out, d->as.primal);
+    }
+    for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
+        ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
+    if (d->kind == DELTA_RESHAPE) {
+        ct_text_puts(p->out, " [");
+        for (uint32_t k = 0; k < d->shape.rank; k++)
+            ct_text_printf(p->out, "%s%lld", k ? ", " : "", (long long)d->shape.sizes[k]);
+        ct_text_puts(p->out, "]");
+    }
+    if (d->parts[0] || d->kind == DELTA_SELECT) print_part(p, d->parts[0]);
+    if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
+    if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
+        ct_text_puts(p->out, " ");
+        print_indexing(p, &d->as.f);
+    }
+}
+
+static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs, CtText *out) {
+    Printer p = {.out = out, .r = r, .inputs = inputs};
+    if (n->count <= NESTED_NODES) p.met = CT_NEW_ARRAY(r->arena, bool, dual->shares + 1);
+    print(&p, dual->delta);
+    for (uint32_t id = dual->shares; !p.met && id > 0; id--) {
+        if (!n->shares[id]) continue;
+        ct_text_printf(out, "\nShare %u =", id);
+        print_part(&p, n->shares[id]->parts[0]);
+    }
+}
+
+/* ---- both directions ---- */
+
+static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs,
+                            uint32_t count) {
+    CtBulkGradient g = {.value = dual->primal, .delta = ct_text(r->arena), .nodes = n->count};
+    for (uint32_t k = 0; k < dual->vars.count; k++) {
+        ct_push(r->arena, &g.vars, dual->vars.items[k]);
+        ct_push(r->arena, &g.terms, dual->terms.items[k]);
+    }
+    g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    print_all(r, dual, n, inputs, &g.delta);
+    return g;
+}
+
+CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
+                                CtBulkVar *cotangent) {
+    CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
+    Nodes nodes = nodes_of(r, &dual);
+    CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
+    State s = {.r = r, .first = r->shares};
+    s.grad = CT_NEW_ARRAY(r->arena, Cotangent, count);
+    s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual.shares + 1);
+    s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual.shares + 1);
+    eval(&s, (Cotangent){ct_bulk_var(r, cotangent), 1}, dual.delta);
+    backprop(&s, dual.shares);
+    stack_lets(&s, &g);
+    for (uint32_t k = 0; k < count; k++) {
+        if (inputs[k]->element != ELEMENT_REAL) continue;
+        g.gradient[k] = s.grad[k].c ? unshare(&s, s.grad[k].c) : zero(r, inputs[k]->shape);
+    }
+    return g;
+}
+
+CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
+                               uint32_t count) {
+    CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
+    Nodes nodes = nodes_of(r, &dual);
+    CtBulkGradient g = start(r, &dual, &nodes, inputs, 1);
+    Forward f = {.r = r, .tangents = tangents, .known = CT_NEW_ARRAY(r->arena, CtBulk *, dual.shares + 1)};
+    for (uint32_t id = 1; id <= dual.shares; id++) {
+        if (!nodes.shares[id]) continue;
+        CtBulk *made = forward(&f, nodes.shares[id]->parts[0]);
+        if (made && !is_atom(made)) {
+            const char *name = nodes.shares[id]->as.share.name;
+            CtBulkVar *var =
+                ct_bulk_new_var(r, name ? ct_format(r->arena, "d%s", name) : "dt", made->element, made->shape);
+            ct_push(r->arena, &g.vars, var);
+            ct_push(r->arena, &g.terms, made);
+            made = ct_bulk_var(r, var);
+        }
+        f.known[id] = made;
+    }
+    CtBulk *tangent = forward(&f, dual.delta);
+    g.gradient[0] = tangent ? tangent : zero(r, t->shape);
+    return g;
+}

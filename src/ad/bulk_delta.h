@@ -8,8 +8,8 @@
 typedef enum CtDeltaKind {
     DELTA_INPUT,
     DELTA_ADD,
-    DELTA_SCALE,      /* by an array, element by element */
-    DELTA_SELECT,     /* Cond: the first part where the test holds, the second elsewhere */
+    DELTA_SCALE,  /* by an array, element by element */
+    DELTA_SELECT, /* Cond: the first part where the test holds, the second elsewhere */
     DELTA_SHARE,
     DELTA_INDEX,
     DELTA_SUM_OUTER,
@@ -30,8 +30,8 @@ struct CtDelta {
     CtSpan span;
     CtDelta *parts[2]; /* ADD and SELECT have two, INPUT and LIT_ARRAY none, all others one */
     union {
-        uint32_t input;    /* which of the inputs */
-        CtBulk *primal;    /* SCALE: what by; SELECT: the test, as in cond */
+        uint32_t input; /* which of the inputs */
+        CtBulk *primal; /* SCALE: what by; SELECT: the test, as in cond */
         struct {
             uint32_t id;      /* parts have lower ones */
             const char *name; /* of the variable that it is the derivative of, or NULL */

@@ -1,11 +1,12 @@
-/* Stage 2 of BULK 2025: D on the normal forms of Theorem 5.1 (Figs. 12 to 15), in the form that Eq. (6) says it always has:
- * a list of primal bindings, a primal, and a Delta term that mentions the bindings but holds no computation of its own.
- * A monad is not needed for that: what the figures name is bound by pushing it on the list.
+/* Stage 2 of BULK 2025: D on the normal forms of Theorem 5.1 (Figs. 12 to 15), in the form that Eq. (6) says it always
+ * has: a list of primal bindings, a primal, and a Delta term that mentions the bindings but holds no computation of its
+ * own. A monad is not needed for that: what the figures name is bound by pushing it on the list.
  *
  * D' (Fig. 13) is a renaming of variables here, because a dual array is kept as two variables and not as a pair.
  *
- * Beyond the paper: Cond is a constructor of Delta, since a Delta term must not depend on run time; maximum, minimum and
- * product have the rules that are written at them; check reports its error in the primal and has the derivative of its term.
+ * Beyond the paper: Cond is a constructor of Delta, since a Delta term must not depend on run time; maximum, minimum
+ * and product have the rules that are written at them; check reports its error in the primal and has the derivative of
+ * its term.
  */
 #include "ad/bulk_delta.h"
 
@@ -105,9 +106,7 @@ static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
 
 /* ---- D' (Fig. 13) ---- */
 
-static CtBulk *discrete(Maker *m, CtBulk *t) {
-    return m->primals.count ? ct_bulk_substitute(m->r, t, &m->primals) : t;
-}
+static CtBulk *discrete(Maker *m, CtBulk *t) { return m->primals.count ? ct_bulk_substitute(m->r, t, &m->primals) : t; }
 
 /* λis. [D'_is[t₁], …, D'_is[tₙ]] */
 static CtIndexing discrete_indexing(Maker *m, CtIndexing f) {
@@ -129,8 +128,8 @@ static CtIndexing named_indexing(Maker *m, CtIndexing f) {
 
 /* ---- arithmetic (Fig. 15) ---- */
 
-/* What the derivative column of primitives.def is made of: primal terms, the arguments and the result before it is known whether
- * they need names, and Delta terms where the column says G. */
+/* What the derivative column of primitives.def is made of: primal terms, the arguments and the result before it is
+ * known whether they need names, and Delta terms where the column says G. */
 typedef struct Part {
     enum { PART_TERM, PART_ARGUMENT, PART_RESULT, PART_DELTA } kind;
     uint32_t argument;
@@ -224,7 +223,8 @@ static CtPrimTerm build_choice(CtPrimBuilder *self, CtPrim comparison, CtPrimTer
     return part(o, (Part){.kind = PART_DELTA, .delta = choose(o->m, test, delta_of(y), delta_of(n))});
 }
 
-/* Σᵢ Scale (∂op/∂xᵢ) dᵢ, as the table writes it: `use` and `name` look at what it mentions first, so that only that is bound. */
+/* Σᵢ Scale (∂op/∂xᵢ) dᵢ, as the table writes it: `use` and `name` look at what it mentions first, so that only that is
+ * bound. */
 static CtDelta *op_delta(OpBuilder *b, CtPrim prim, uint32_t count, const Dual *args) {
     CtDelta *sum = NULL;
     Part first = {.kind = PART_ARGUMENT, .argument = 0}, second = {.kind = PART_ARGUMENT, .argument = 1};
@@ -292,9 +292,9 @@ static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t las
     return ct_bulk_gather(m->r, shape, t, (CtIndexing){.vars = i, .var_count = 1, .ix = ix, .count = 1}, span);
 }
 
-/* For each i along the outermost dimension, the product of all others: exact where some are 0. The array is folded in two
- * halves, so the work is linear and there are as many terms as the size has binary digits. Of halves a and b (b filled up
- * with 1 where the size is odd): the others of aᵢ are bᵢ and all others of (a × b)ᵢ. */
+/* For each i along the outermost dimension, the product of all others: exact where some are 0. The array is folded in
+ * two halves, so the work is linear and there are as many terms as the size has binary digits. Of halves a and b (b
+ * filled up with 1 where the size is odd): the others of aᵢ are bᵢ and all others of (a × b)ᵢ. */
 static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
     CtBulkRoom *r = m->r;
     int64_t n = x->shape.sizes[0];
@@ -325,6 +325,7 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
 /* The cotangent goes to the first of the largest: index d [argmax x], for each place behind the outermost dimension. */
 static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSpan span) {
     CtBulkRoom *r = m->r;
+    if (!d || x->shape.sizes[0] == 0) return NULL;
     CtBulk *place = name(m, "m", ct_bulk_reduce(r, which, x, span));
     uint32_t rank = place->shape.rank;
     CtBulkVar **is = CT_NEW_ARRAY(r->arena, CtBulkVar *, rank);
