@@ -207,6 +207,9 @@ typedef struct CtBulkGradient {
 /* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in the gradient). */
 CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count, CtBulkVar *cotangent);
 /* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL where there are none). */
+/* The tangent is gradient[0]. */
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
+/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. */
+void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 #endif

@@ -63,11 +63,13 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
     case BULK_COND:
         return same(a->as.cond.test, b->as.cond.test, pairs) && same(a->as.cond.yes, b->as.cond.yes, pairs) &&
                same(a->as.cond.no, b->as.cond.no, pairs);
-    case BULK_OP: return a->as.op.prim == b->as.op.prim && same_parts(a->as.op.args, b->as.op.args, a->as.op.count, pairs);
+    case BULK_OP:
+        return a->as.op.prim == b->as.op.prim && same_parts(a->as.op.args, b->as.op.args, a->as.op.count, pairs);
     case BULK_LOGIC:
         return a->as.logic.logic == b->as.logic.logic &&
                same_parts(a->as.logic.args, b->as.logic.args, a->as.logic.logic == LOGIC_NOT ? 1 : 2, pairs);
-    case BULK_REDUCE: return a->as.reduce.reduction == b->as.reduce.reduction && same(a->as.reduce.t, b->as.reduce.t, pairs);
+    case BULK_REDUCE:
+        return a->as.reduce.reduction == b->as.reduce.reduction && same(a->as.reduce.t, b->as.reduce.t, pairs);
     case BULK_INDEX:
     case BULK_GATHER:
     case BULK_SCATTER:
@@ -78,7 +80,8 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
     case BULK_REPLICATE:
     case BULK_RESHAPE: return same(a->as.t, b->as.t, pairs);
     case BULK_TRANSPOSE:
-        if (a->as.transpose.count != b->as.transpose.count || !same(a->as.transpose.t, b->as.transpose.t, pairs)) return false;
+        if (a->as.transpose.count != b->as.transpose.count || !same(a->as.transpose.t, b->as.transpose.t, pairs))
+            return false;
         for (uint32_t k = 0; k < a->as.transpose.count; k++)
             if (a->as.transpose.permutation[k] != b->as.transpose.permutation[k]) return false;
         return true;
@@ -130,7 +133,8 @@ static uint64_t hash_term(const CtBulk *t) {
     case BULK_GATHER:
     case BULK_SCATTER:
         hash = hash_part(mix(hash, t->as.move.f.count), t->as.move.t);
-        for (uint32_t k = 0; t->as.move.f.var_count == 0 && k < t->as.move.f.count; k++) hash = hash_part(hash, t->as.move.f.ix[k]);
+        for (uint32_t k = 0; t->as.move.f.var_count == 0 && k < t->as.move.f.count; k++)
+            hash = hash_part(hash, t->as.move.f.ix[k]);
         return hash;
     case BULK_LITERAL:
         for (uint32_t k = 0; k < t->as.literal.count; k++) hash = hash_part(hash, t->as.literal.items[k]);
@@ -168,18 +172,21 @@ static CtBulk *number(CtSimplifier *s, CtBulk *t) {
     ct_map_set(arena, &s->hashes, hash, made);
     ct_map_set(arena, &s->known, ct_key(made->var), made);
     ct_push(arena, &s->block->bindings, made);
+    if (t->element == ELEMENT_INT) ct_bulk_note_var(&s->ranges, made->var, ct_bulk_range(&s->ranges, t));
     return ct_bulk_var(s->r, made->var);
 }
 
 CtBulk *ct_simplify_emit(CtSimplifier *s, CtBulk *t) {
     if (is_atom(t)) return t;
+    if (ct_shape_count(t->shape) == 0 && !ct_may_fail(s, t)) return ct_bulk_zero(s->r, t->element, t->shape);
     CtBulk *simpler = ct_simplify_rule(s, t);
     return simpler ? simpler : number(s, t);
 }
 
 /* ---- putting back together ---- */
 
-/* A term that is put in the place of its variable must not make a line that nobody can read, nor one that is too deep. */
+/* A term that is put in the place of its variable must not make a line that nobody can read, nor one that is too deep.
+ */
 enum { SIZE_LIMIT = 24 };
 
 typedef struct Assembly {
@@ -197,7 +204,8 @@ static CtBulk *count_uses(void *data, CtBulk *t) {
         return t;
     }
     bool inside = a->inside;
-    bool binds = t->kind == BULK_BUILD || ((t->kind == BULK_GATHER || t->kind == BULK_SCATTER) && t->as.move.f.var_count);
+    bool binds =
+        t->kind == BULK_BUILD || ((t->kind == BULK_GATHER || t->kind == BULK_SCATTER) && t->as.move.f.var_count);
     if (binds && t->kind != BULK_BUILD) count_uses(a, t->as.move.t);
     if (binds) a->inside = true;
     if (binds && t->kind != BULK_BUILD) {
@@ -279,11 +287,7 @@ static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
 
 CtIndexing ct_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes) {
     CtArena *arena = s->r->arena;
-    for (uint32_t k = 0; k < f.var_count; k++) {
-        int64_t *size = CT_NEW(arena, int64_t);
-        *size = sizes[k];
-        ct_map_set(arena, &s->sizes, ct_key(f.vars[k]), size);
-    }
+    for (uint32_t k = 0; k < f.var_count; k++) ct_bulk_note_var(&s->ranges, f.vars[k], (CtRange){0, sizes[k] - 1});
     CtBulk **ix = CT_NEW_ARRAY(arena, CtBulk *, f.count);
     for (uint32_t k = 0; k < f.count; k++) ix[k] = f.var_count ? closed(s, f.ix[k]) : ct_simplify_walk(s, f.ix[k]);
     f.ix = ix;
@@ -305,10 +309,8 @@ static CtBulk *walk_move(CtSimplifier *s, CtBulk *t) {
 }
 
 static CtBulk *walk_build(CtSimplifier *s, CtBulk *t) {
-    int64_t *size = CT_NEW(s->r->arena, int64_t);
-    *size = t->shape.sizes[0];
-    ct_map_set(s->r->arena, &s->sizes, ct_key(t->as.build.var), size);
-    return ct_bulk_build(s->r, *size, t->as.build.var, closed(s, t->as.build.body));
+    ct_bulk_note_var(&s->ranges, t->as.build.var, (CtRange){0, t->shape.sizes[0] - 1});
+    return ct_bulk_build(s->r, t->shape.sizes[0], t->as.build.var, closed(s, t->as.build.body));
 }
 
 /* let x = t: a variable that was made for t takes the name. */
@@ -350,18 +352,19 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
 
 CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
     CtBulkBlock block = {{0}};
-    CtSimplifier s = {.r = r, .block = &block};
+    CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     return closed(&s, t);
 }
 
 void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count) {
     CtBulkBlock block = {{0}};
-    CtSimplifier s = {.r = r, .block = &block};
+    CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_simplify_walk(&s, g->terms.items[k]));
     g->value = ct_simplify_walk(&s, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) g->gradient[k] = ct_simplify_walk(&s, g->gradient[k]);
     Assembly a = {.s = &s};
+    for (uint32_t k = 0; k < block.bindings.count; k++) block.bindings.items[k]->uses = 0;
     count_uses(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) count_uses(&a, g->gradient[k]);

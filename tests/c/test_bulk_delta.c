@@ -221,10 +221,84 @@ static void gradients_fail_where_the_program_fails(void **state) {
     assert_true(tally.failures > RANDOM_TERMS / 20);
 }
 
+/* ---- simplification ---- */
+
+static BulkValue *run_sample(Sample *s, CtBulk *t) {
+    BulkRun run = {0};
+    bind_all(s, &run, 0);
+    return bulk_run(&run, t);
+}
+
+/* Rounding may differ where equal terms are summed; what cancels or is close to a pole would show that, so values are tame. */
+static void assert_close(const BulkValue *a, const BulkValue *b, uint64_t seed, const char *what) {
+    if (!a != !b) fail_msg("seed %llu: %s fails on one side", (unsigned long long)seed, what);
+    if (a && !bulk_equal(a, b, 1e-9) && is_tame(a, 1e6)) fail_msg("seed %llu: another %s", (unsigned long long)seed, what);
+}
+
+static uint32_t nodes;
+
+static CtBulk *count_nodes(void *data, CtBulk *t) {
+    nodes++;
+    return t->kind == BULK_VAR || t->kind == BULK_CONST ? t : ct_bulk_map(data, t, count_nodes, data);
+}
+
+static void simplified_terms(Fixture *f, bool may_fail, uint64_t first) {
+    uint64_t before = 0, after = 0;
+    for (uint64_t seed = first; seed < first + RANDOM_TERMS; seed++) {
+        Sample s;
+        make_sample(&s, f, seed, may_fail);
+        CtBulk *t = ct_bulk_simplify(&s.room, s.t);
+        const CtBulkGradient none = {.value = NULL};
+        assert_sound(&s, &none, t);
+        assert_close(run_sample(&s, s.t), run_sample(&s, t), seed, "value");
+        nodes = 0;
+        count_nodes(&s.room, s.t);
+        before += nodes;
+        nodes = 0;
+        count_nodes(&s.room, t);
+        after += nodes;
+        ct_arena_free(s.arena);
+    }
+    assert_true(after < before);
+}
+
+static void simplified_terms_mean_the_same(void **state) {
+    simplified_terms(*state, false, 1);
+    simplified_terms(*state, true, 100000);
+}
+
+static void simplified_gradients_mean_the_same(void **state) {
+    for (uint64_t seed = 1; seed <= RANDOM_TERMS; seed++) {
+        Sample s;
+        make_sample(&s, *state, seed, seed % 4 == 0);
+        CtBulkGradient g = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
+        BulkRun run = {0}, again = {0};
+        BulkValue *before[INPUTS + 1] = {NULL};
+        bind_all(&s, &run, 0);
+        bind_all(&s, &again, 0);
+        run_bindings(&run, &g);
+        before[INPUTS] = bulk_run(&run, g.value);
+        for (uint32_t k = 0; k < INPUTS; k++)
+            if (g.gradient[k]) before[k] = bulk_run(&run, g.gradient[k]);
+        ct_bulk_simplify_gradient(&s.room, &g, INPUTS);
+        run_bindings(&again, &g);
+        assert_sound(&s, &g, g.value);
+        assert_close(before[INPUTS], bulk_run(&again, g.value), seed, "value");
+        for (uint32_t k = 0; k < INPUTS; k++) {
+            if (!g.gradient[k]) continue;
+            assert_sound(&s, &g, g.gradient[k]);
+            assert_close(before[k], bulk_run(&again, g.gradient[k]), seed, "gradient");
+        }
+        ct_arena_free(s.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(gradients_of_random_terms, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gradients_fail_where_the_program_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(simplified_terms_mean_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(simplified_gradients_mean_the_same, set_up, tear_down),
     };
     (void)scalar;
     return cmocka_run_group_tests(tests, NULL, NULL);
