@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "bulk_generate.h"
+#include "bulk_normal.h"
 #include "bulk_interpret.h"
 #include "core_fixture.h"
 
@@ -22,15 +22,15 @@ enum { INPUTS = 4, RANDOM_TERMS = 3000 };
 typedef struct Sample {
     CtArena *arena;
     CtBulkRoom room;
-    BulkGenerator g;
+    BulkNormal g;
     CtBulkVar *inputs[INPUTS], *tangents[INPUTS], *cotangent;
     BulkValue *point[INPUTS], *direction[INPUTS], *weight;
     CtBulk *t;
 } Sample;
 
-static double draw(BulkGenerator *g) { return ((double)bulk_random(g, 1 << 20) + 0.5) / (1 << 18) - 2; }
+static double draw(BulkNormal *g) { return ((double)bulk_normal_draw(g, 1 << 20) + 0.5) / (1 << 18) - 2; }
 
-static BulkValue *draw_reals(BulkGenerator *g, CtShape shape) {
+static BulkValue *draw_reals(BulkNormal *g, CtShape shape) {
     BulkValue *value = bulk_value(g->r->arena, ELEMENT_REAL, shape);
     for (int64_t i = 0; i < value->count; i++) value->items[i].real = draw(g);
     return value;
@@ -39,23 +39,23 @@ static BulkValue *draw_reals(BulkGenerator *g, CtShape shape) {
 static void make_sample(Sample *s, Fixture *f, uint64_t seed, bool may_fail) {
     *s = (Sample){.arena = ct_arena_new(0)};
     s->room = (CtBulkRoom){.p = f->p, .arena = s->arena};
-    s->g = (BulkGenerator){.r = &s->room, .seed = seed * 0x9e3779b97f4a7c15u, .may_fail = may_fail};
+    s->g = (BulkNormal){.r = &s->room, .seed = seed * 0x9e3779b97f4a7c15u, .may_fail = may_fail};
     static const char *const names[] = {"x", "y", "z", "n"};
-    for (int i = 0; i < 5; i++) bulk_random(&s->g, 2);
+    for (int i = 0; i < 5; i++) bulk_normal_draw(&s->g, 2);
     for (uint32_t k = 0; k < INPUTS; k++) {
         bool real = k < INPUTS - 1;
-        CtShape shape = bulk_random_shape(&s->g);
+        CtShape shape = bulk_normal_shape(&s->g);
         s->inputs[k] = ct_bulk_new_var(&s->room, names[k], real ? ELEMENT_REAL : ELEMENT_INT, shape);
         ct_push(s->arena, &s->g.scope, s->inputs[k]);
         s->point[k] = real ? draw_reals(&s->g, shape) : bulk_value(s->arena, ELEMENT_INT, shape);
         for (int64_t i = 0; !real && i < s->point[k]->count; i++)
-            s->point[k]->items[i].integer = (int64_t)bulk_random(&s->g, 6) - 1;
+            s->point[k]->items[i].integer = (int64_t)bulk_normal_draw(&s->g, 6) - 1;
         if (!real) continue;
         s->tangents[k] = ct_bulk_new_var(&s->room, "d", ELEMENT_REAL, shape);
         s->direction[k] = draw_reals(&s->g, shape);
     }
-    CtShape shape = bulk_random_shape(&s->g);
-    s->t = bulk_random_term(&s->g, ELEMENT_REAL, shape, 2 + bulk_random(&s->g, 4));
+    CtShape shape = bulk_normal_shape(&s->g);
+    s->t = bulk_normal_term(&s->g, ELEMENT_REAL, shape, 2 + bulk_normal_draw(&s->g, 4));
     s->cotangent = ct_bulk_new_var(&s->room, "c", ELEMENT_REAL, shape);
     s->weight = draw_reals(&s->g, shape);
 }
@@ -229,10 +229,12 @@ static BulkValue *run_sample(Sample *s, CtBulk *t) {
     return bulk_run(&run, t);
 }
 
-/* Rounding may differ where equal terms are summed; what cancels or is close to a pole would show that, so values are tame. */
+/* Rounding may differ where equal terms are summed; what cancels or is close to a pole would show that, so values are
+ * tame. */
 static void assert_close(const BulkValue *a, const BulkValue *b, uint64_t seed, const char *what) {
     if (!a != !b) fail_msg("seed %llu: %s fails on one side", (unsigned long long)seed, what);
-    if (a && !bulk_equal(a, b, 1e-9) && is_tame(a, 1e6)) fail_msg("seed %llu: another %s", (unsigned long long)seed, what);
+    if (a && !bulk_equal(a, b, 1e-9) && is_tame(a, 1e6))
+        fail_msg("seed %llu: another %s", (unsigned long long)seed, what);
 }
 
 static uint32_t nodes;
