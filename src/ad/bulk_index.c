@@ -366,7 +366,9 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     Names names = {.w = w};
     CtBulk *test = outside_any(w, x->ix, gather->shape.sizes, taken);
     bool all_safe = test == NULL;
-    bool carried = f.live == NULL && carries(gather, taken);
+    bool some_left = true; /* else what is left of f is never evaluated */
+    for (uint32_t i = taken; i < f.var_count; i++) some_left &= gather->shape.sizes[i] > 0;
+    bool carried = f.live == NULL && some_left && carries(gather, taken);
     CtBulk *const *us = all_safe || carried ? x->ix : name_all(&names, x->ix, taken);
     if (!all_safe && !carried) test = outside_any(w, us, gather->shape.sizes, taken);
     CtBulk *outer_live = all_safe ? NULL : name_it(&names, "live", x->live);
