@@ -1,0 +1,309 @@
+/* Steps and times of derivatives by every method, in one process: ladders FILE NAME:N[,N…] …
+ *
+ * FILE is a Cotan program (ladders.cot, fused.cot). For each NAME it defines NAME_primal and NAME_gradient, which run a function or
+ * its derivative k times at size n, over points that are constants, and NAME_results, everything that the derivative gives there.
+ * Each line that is written is a JSON object: one method at one size. The program is compiled and run once before anything is
+ * timed; then the methods, the function alone and, where there is one, the derivative written by hand take turns, round by round.
+ *
+ * All results are held against those written by hand, or else the first method's: they must agree to 1e-10, relatively.
+ *
+ * A method may take FIRST_RATIO times the steps of the function alone at the first size, and GROWTH times the ratio found there at
+ * the next. One that takes more has no times from there on: it has a run for each input, or is exponential. */
+#include <cotan.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "derivatives.h"
+
+enum { MAX_METHODS = 32, MAX_ROUNDS = 5, MAX_SIZES = 8 };
+static const double FIRST_RATIO = 1000, GROWTH = 10;
+static const double SAMPLE = 0.008;  /* seconds that one sample takes at the least */
+static const double BUDGET = 4.0;    /* seconds for all rounds of one function at one size, or one round */
+static const double TOLERANCE = 1e-10;
+static const size_t MEMORY = (size_t)6 << 30;
+
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+static void fail(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fputs("ladders: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    exit(1);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void *allocate(size_t count, size_t size) {
+    void *memory = calloc(count ? count : 1, size);
+    if (!memory) fail("no memory");
+    return memory;
+}
+
+/* ---- one function at one size ---- */
+
+/* What takes its turn: a method, the function alone (method NULL), or the derivative written by hand. */
+typedef struct Contender {
+    const char *method;
+    const Derivative *by_hand;
+    bool over;      /* it took more steps than it may */
+    uint64_t steps; /* of one run */
+    long runs;      /* in a sample */
+    double times[MAX_ROUNDS];
+} Contender;
+
+typedef struct Bench {
+    const char *name;
+    size_t n, elements;
+    cotan_context *context;
+    cotan_program *program;
+    /* of the derivative written by hand */
+    const double *point;
+    double *results;
+    Contender all[MAX_METHODS + 2]; /* the function alone, then the methods, then the one by hand */
+    size_t count;
+} Bench;
+
+static const char *text_of(const char *path, size_t *length) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END) != 0) fail("%s cannot be read", path);
+    long size = ftell(file);
+    rewind(file);
+    char *text = allocate((size_t)size + 1, 1);
+    *length = fread(text, 1, (size_t)size, file);
+    fclose(file);
+    return text;
+}
+
+/* Calls NAME_what with the arguments. NULL, or the error's code. */
+static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form, cotan_result *out) {
+    char function[100];
+    snprintf(function, sizeof function, "%s_%s", b->name, what);
+    cotan_call c = {.mode = COTAN_RUN, .function = function, .at = args, .method = method, .form = form};
+    c.no_json = c.no_text = true;
+    cotan_error *error = cotan_call_json(b->program, &c, out);
+    if (!error) return NULL;
+    const char *code = cotan_error_code(error, 0);
+    bool limit = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0;
+    if (!limit) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
+    return code;
+}
+
+/* k runs; their steps. */
+static uint64_t run(Bench *b, const Contender *c, long k) {
+    if (c->by_hand) {
+        for (long i = 0; i < k; i++) c->by_hand->derive(b->n, b->point, b->results);
+        return 0;
+    }
+    char args[60];
+    cotan_result result;
+    snprintf(args, sizeof args, "[%zu, %ld]", b->n, k);
+    const char *code = call(b, c->method ? "gradient" : "primal", c->method, args, COTAN_NO_FILE, &result);
+    if (code) fail("%s by %s at %zu: %s", b->name, c->method ? c->method : "itself", b->n, code);
+    return result.steps;
+}
+
+/* ---- agreement ---- */
+
+/* The numbers in the bytes of a .npy file; they begin behind its header, whose length stands at 8. */
+static const double *numbers_in(const cotan_result *result, size_t *count) {
+    const unsigned char *bytes = result->file;
+    size_t header = 10 + (size_t)bytes[8] + ((size_t)bytes[9] << 8);
+    *count = (result->file_length - header) / sizeof(double);
+    double *numbers = allocate(*count, sizeof *numbers);
+    memcpy(numbers, bytes + header, *count * sizeof *numbers);
+    return numbers;
+}
+
+static void compare(const Bench *b, const char *method, const double *found, size_t count, const double *expected,
+                    size_t expected_count) {
+    if (count != expected_count) fail("%s at %zu: %s gives %zu numbers, not %zu", b->name, b->n, method, count, expected_count);
+    for (size_t i = 0; i < count; i++) {
+        double larger = fmax(fabs(found[i]), fabs(expected[i]));
+        if (!(fabs(found[i] - expected[i]) <= TOLERANCE * larger))
+            fail("%s at %zu: number %zu of the results is %.17g by %s, but should be %.17g", b->name, b->n, i, found[i], method,
+                 expected[i]);
+    }
+}
+
+/* The results by each method; those that take too many steps are marked. */
+static void check(Bench *b, const double *ratios) {
+    char args[30];
+    snprintf(args, sizeof args, "[%zu]", b->n);
+    const Derivative *by_hand = b->all[b->count - 1].by_hand;
+    const double *expected = NULL;
+    size_t expected_count = 0;
+    if (by_hand) {
+        by_hand->derive(b->n, b->point, b->results);
+        expected_count = by_hand->results_size(b->n);
+        double *copy = allocate(expected_count, sizeof *copy);
+        memcpy(copy, b->results, expected_count * sizeof *copy);
+        expected = copy;
+    }
+    uint64_t alone = run(b, &b->all[0], 1);
+    for (size_t i = 1; i < b->count; i++) {
+        Contender *c = &b->all[i];
+        if (!c->method) continue;
+        c->over = ratios[i] == 0;
+        if (c->over) continue;
+        cotan_limits limits = {.memory = MEMORY, .steps = (uint64_t)(ratios[i] * (double)alone)};
+        cotan_set_limits(b->context, &limits);
+        cotan_result result;
+        c->over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
+        if (c->over) continue;
+        size_t count;
+        const double *numbers = numbers_in(&result, &count);
+        if (expected) {
+            compare(b, c->method, numbers, count, expected, expected_count);
+            free((double *)numbers);
+        } else {
+            expected = numbers;
+            expected_count = count;
+        }
+    }
+    cotan_limits limits = {.memory = MEMORY};
+    cotan_set_limits(b->context, &limits);
+    free((double *)expected);
+}
+
+/* ---- measuring ---- */
+
+static double sample(Bench *b, const Contender *c) {
+    double start = now();
+    run(b, c, c->runs);
+    return (now() - start) / (double)c->runs;
+}
+
+/* Steps of one run, and how many runs make a sample. */
+static void prepare(Bench *b, Contender *c) {
+    uint64_t first = 0;
+    if (!c->by_hand) {
+        run(b, c, 1); /* its constants are made */
+        first = run(b, c, 1);
+        c->steps = run(b, c, 2) - first;
+    }
+    c->runs = 1;
+    for (double seconds; (seconds = sample(b, c) * (double)c->runs) < SAMPLE;)
+        c->runs *= seconds < SAMPLE / 10 ? 10 : 2;
+}
+
+static int by_size(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const double *values, size_t count) {
+    double sorted[MAX_ROUNDS];
+    memcpy(sorted, values, count * sizeof *values);
+    qsort(sorted, count, sizeof *sorted, by_size);
+    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+}
+
+/* The median of the rounds' ratios. */
+static double ratio(const Contender *c, const Contender *to, size_t rounds) {
+    double ratios[MAX_ROUNDS];
+    for (size_t i = 0; i < rounds; i++) ratios[i] = c->times[i] / to->times[i];
+    return median(ratios, rounds);
+}
+
+static size_t take_turns(Bench *b) {
+    size_t rounds = 0;
+    double start = now(), round = 0;
+    while (rounds < MAX_ROUNDS && (rounds == 0 || now() - start + round < BUDGET)) {
+        double from = now();
+        for (size_t i = 0; i < b->count; i++)
+            if (!b->all[i].over) b->all[i].times[rounds] = sample(b, &b->all[i]);
+        round = now() - from;
+        rounds++;
+    }
+    return rounds;
+}
+
+static void report(const Bench *b, size_t rounds) {
+    const Contender *alone = &b->all[0], *last = &b->all[b->count - 1];
+    for (size_t i = 0; i < b->count; i++) {
+        const Contender *c = &b->all[i];
+        printf("{\"function\": \"%s\", \"n\": %zu, \"elements\": %zu, \"method\": ", b->name, b->n, b->elements);
+        if (c->method)
+            printf("\"%s\"", c->method);
+        else
+            printf(c->by_hand ? "\"C\"" : "null");
+        if (!c->over) {
+            printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
+                   ratio(c, alone, rounds));
+            if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
+            if (!c->by_hand) printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
+                                    (unsigned long long)alone->steps);
+        }
+        printf("}\n");
+    }
+    fflush(stdout);
+}
+
+/* ratios: what each contender may take at this size; what it may take at the next. */
+static void measure(const char *path, const char *folder, const char *name, size_t n, double *ratios) {
+    size_t length;
+    const char *text = text_of(path, &length);
+    Bench b = {.name = name, .n = n, .elements = 1};
+    cotan_limits limits = {.memory = MEMORY};
+    b.context = cotan_open(&limits);
+    if (!b.context) fail("no memory");
+    cotan_error *error = cotan_add_folder(b.context, folder);
+    if (!error) error = cotan_load(b.context, path, text, length, &b.program);
+    if (error) fail("%s", cotan_error_text(error, false, false));
+    b.all[b.count++] = (Contender){0};
+    for (size_t i = 0; cotan_method_at(i) && i < MAX_METHODS; i++)
+        b.all[b.count++] = (Contender){.method = cotan_method_at(i)->name};
+    const Derivative *by_hand = derivative_find(name);
+    double *point = NULL;
+    if (by_hand) {
+        b.all[b.count++] = (Contender){.by_hand = by_hand};
+        b.elements = by_hand->elements(n);
+        b.point = point = allocate(by_hand->point_size(n), sizeof *point);
+        b.results = allocate(by_hand->results_size(n), sizeof *b.results);
+        by_hand->make_point(n, point);
+    }
+    check(&b, ratios);
+    for (size_t i = 0; i < b.count; i++)
+        if (!b.all[i].over) prepare(&b, &b.all[i]);
+    report(&b, take_turns(&b));
+    for (size_t i = 0; i < b.count; i++)
+        ratios[i] = b.all[i].over ? 0 : GROWTH * (double)b.all[i].steps / (double)b.all[0].steps;
+    cotan_close(b.context);
+    free(point);
+    free(b.results);
+    free((char *)text);
+}
+
+/* NAME:N,N… */
+static void measure_sizes(const char *path, const char *folder, const char *what) {
+    char name[60];
+    double ratios[MAX_METHODS + 2];
+    const char *colon = strchr(what, ':');
+    if (!colon || (size_t)(colon - what) >= sizeof name) fail("%s is not NAME:N,N…", what);
+    snprintf(name, sizeof name, "%.*s", (int)(colon - what), what);
+    for (size_t i = 0; i < MAX_METHODS + 2; i++) ratios[i] = FIRST_RATIO;
+    for (const char *at = colon; *at != '\0'; at = at + 1 + strcspn(at + 1, ",")) {
+        measure(path, folder, name, strtoul(at + 1, NULL, 10), ratios);
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) fail("usage: ladders FILE NAME:N,N… …");
+    char folder[4096];
+    const char *slash = strrchr(argv[1], '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - argv[1]) : 0, argv[1]);
+    for (int i = 2; i < argc; i++) measure_sizes(argv[1], folder, argv[i]);
+    return 0;
+}
