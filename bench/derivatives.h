@@ -1,5 +1,5 @@
-/* Derivatives written by hand, in plain C over arrays: what the methods are compared with. The functions and their points are
- * those of ladders.cot. */
+/* Derivatives written by hand, in plain C over arrays: what the methods are compared with. The functions and their
+ * points are those of ladders.cot. */
 #ifndef BENCH_DERIVATIVES_H
 #define BENCH_DERIVATIVES_H
 

@@ -1,14 +1,16 @@
-/* Steps and times of derivatives by every method, in one process: ladders FILE NAME:N[,N…] …
+/* Steps and times of derivatives by every method, in one process: ladders FILE METHOD,… NAME:N[,N…] …
  *
- * FILE is a Cotan program (ladders.cot, fused.cot). For each NAME it defines NAME_primal and NAME_gradient, which run a function or
- * its derivative k times at size n, over points that are constants, and NAME_results, everything that the derivative gives there.
- * Each line that is written is a JSON object: one method at one size. The program is compiled and run once before anything is
- * timed; then the methods, the function alone and, where there is one, the derivative written by hand take turns, round by round.
+ * FILE is a Cotan program (ladders.cot, fused.cot); METHOD,… are names of methods, or all. For each NAME it defines
+ * NAME_primal and NAME_gradient, which run a function or its derivative k times at size n, over points that are
+ * constants, and NAME_results, everything that the derivative gives there. Each line that is written is a JSON object:
+ * one method at one size. The program is compiled and run once before anything is timed; then the methods, the function
+ * alone and, where there is one, the derivative written by hand take turns, round by round.
  *
  * All results are held against those written by hand, or else the first method's: they must agree to 1e-10, relatively.
  *
- * A method may take FIRST_RATIO times the steps of the function alone at the first size, and GROWTH times the ratio found there at
- * the next. One that takes more has no times from there on: it has a run for each input, or is exponential. */
+ * A method may take FIRST_RATIO times the steps of the function alone at the first size, and GROWTH times the ratio
+ * found there at the next. One that takes more has no times from there on: it has a run for each input, or is
+ * exponential. */
 #include <cotan.h>
 
 #include <math.h>
@@ -23,8 +25,8 @@
 
 enum { MAX_METHODS = 32, MAX_ROUNDS = 5, MAX_SIZES = 8 };
 static const double FIRST_RATIO = 1000, GROWTH = 10;
-static const double SAMPLE = 0.008;  /* seconds that one sample takes at the least */
-static const double BUDGET = 4.0;    /* seconds for all rounds of one function at one size, or one round */
+static const double SAMPLE = 0.008; /* seconds that one sample takes at the least */
+static const double BUDGET = 4.0;   /* seconds for all rounds of one function at one size, or one round */
 static const double TOLERANCE = 1e-10;
 static const size_t MEMORY = (size_t)6 << 30;
 
@@ -87,7 +89,8 @@ static const char *text_of(const char *path, size_t *length) {
 }
 
 /* Calls NAME_what with the arguments. NULL, or the error's code. */
-static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form, cotan_result *out) {
+static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form,
+                        cotan_result *out) {
     char function[100];
     snprintf(function, sizeof function, "%s_%s", b->name, what);
     cotan_call c = {.mode = COTAN_RUN, .function = function, .at = args, .method = method, .form = form};
@@ -128,12 +131,13 @@ static const double *numbers_in(const cotan_result *result, size_t *count) {
 
 static void compare(const Bench *b, const char *method, const double *found, size_t count, const double *expected,
                     size_t expected_count) {
-    if (count != expected_count) fail("%s at %zu: %s gives %zu numbers, not %zu", b->name, b->n, method, count, expected_count);
+    if (count != expected_count)
+        fail("%s at %zu: %s gives %zu numbers, not %zu", b->name, b->n, method, count, expected_count);
     for (size_t i = 0; i < count; i++) {
         double larger = fmax(fabs(found[i]), fabs(expected[i]));
         if (!(fabs(found[i] - expected[i]) <= TOLERANCE * larger))
-            fail("%s at %zu: number %zu of the results is %.17g by %s, but should be %.17g", b->name, b->n, i, found[i], method,
-                 expected[i]);
+            fail("%s at %zu: number %zu of the results is %.17g by %s, but should be %.17g", b->name, b->n, i, found[i],
+                 method, expected[i]);
     }
 }
 
@@ -151,13 +155,13 @@ static void check(Bench *b, const double *ratios) {
         memcpy(copy, b->results, expected_count * sizeof *copy);
         expected = copy;
     }
-    uint64_t alone = run(b, &b->all[0], 1);
+    uint64_t constants = run(b, &b->all[0], 0), alone = run(b, &b->all[0], 1);
     for (size_t i = 1; i < b->count; i++) {
         Contender *c = &b->all[i];
         if (!c->method) continue;
         c->over = ratios[i] == 0;
         if (c->over) continue;
-        cotan_limits limits = {.memory = MEMORY, .steps = (uint64_t)(ratios[i] * (double)alone)};
+        cotan_limits limits = {.memory = MEMORY, .steps = constants + (uint64_t)(ratios[i] * (double)alone)};
         cotan_set_limits(b->context, &limits);
         cotan_result result;
         c->over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
@@ -185,16 +189,15 @@ static double sample(Bench *b, const Contender *c) {
     return (now() - start) / (double)c->runs;
 }
 
-/* Steps of one run, and how many runs make a sample. */
+/* Makes the constants, counts the steps of one run, and finds how many runs make a sample. */
 static void prepare(Bench *b, Contender *c) {
-    uint64_t first = 0;
-    if (!c->by_hand) {
-        run(b, c, 1); /* its constants are made */
-        first = run(b, c, 1);
-        c->steps = run(b, c, 2) - first;
-    }
-    c->runs = 1;
-    for (double seconds; (seconds = sample(b, c) * (double)c->runs) < SAMPLE;)
+    run(b, c, 0);
+    uint64_t loop = run(b, c, 0);
+    double start = now();
+    c->steps = run(b, c, 1) - loop;
+    double seconds = now() - start;
+    if (seconds < SAMPLE) c->steps = run(b, c, 1) - loop; /* without what the method itself makes once */
+    for (c->runs = 1; seconds < SAMPLE; seconds = sample(b, c) * (double)c->runs)
         c->runs *= seconds < SAMPLE / 10 ? 10 : 2;
 }
 
@@ -243,16 +246,26 @@ static void report(const Bench *b, size_t rounds) {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
                    ratio(c, alone, rounds));
             if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
-            if (!c->by_hand) printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
-                                    (unsigned long long)alone->steps);
+            if (!c->by_hand)
+                printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
+                       (unsigned long long)alone->steps);
         }
         printf("}\n");
     }
     fflush(stdout);
 }
 
+/* Whether the list NAME,NAME… has the name. */
+static bool lists(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
 /* ratios: what each contender may take at this size; what it may take at the next. */
-static void measure(const char *path, const char *folder, const char *name, size_t n, double *ratios) {
+static void measure(const char *path, const char *folder, const char *methods, const char *name, size_t n,
+                    double *ratios) {
     size_t length;
     const char *text = text_of(path, &length);
     Bench b = {.name = name, .n = n, .elements = 1};
@@ -263,8 +276,10 @@ static void measure(const char *path, const char *folder, const char *name, size
     if (!error) error = cotan_load(b.context, path, text, length, &b.program);
     if (error) fail("%s", cotan_error_text(error, false, false));
     b.all[b.count++] = (Contender){0};
-    for (size_t i = 0; cotan_method_at(i) && i < MAX_METHODS; i++)
-        b.all[b.count++] = (Contender){.method = cotan_method_at(i)->name};
+    for (size_t i = 0; cotan_method_at(i) && b.count <= MAX_METHODS; i++) {
+        const char *method = cotan_method_at(i)->name;
+        if (strcmp(methods, "all") == 0 || lists(methods, method)) b.all[b.count++] = (Contender){.method = method};
+    }
     const Derivative *by_hand = derivative_find(name);
     double *point = NULL;
     if (by_hand) {
@@ -287,7 +302,7 @@ static void measure(const char *path, const char *folder, const char *name, size
 }
 
 /* NAME:N,N… */
-static void measure_sizes(const char *path, const char *folder, const char *what) {
+static void measure_sizes(const char *path, const char *folder, const char *methods, const char *what) {
     char name[60];
     double ratios[MAX_METHODS + 2];
     const char *colon = strchr(what, ':');
@@ -295,15 +310,15 @@ static void measure_sizes(const char *path, const char *folder, const char *what
     snprintf(name, sizeof name, "%.*s", (int)(colon - what), what);
     for (size_t i = 0; i < MAX_METHODS + 2; i++) ratios[i] = FIRST_RATIO;
     for (const char *at = colon; *at != '\0'; at = at + 1 + strcspn(at + 1, ",")) {
-        measure(path, folder, name, strtoul(at + 1, NULL, 10), ratios);
+        measure(path, folder, methods, name, strtoul(at + 1, NULL, 10), ratios);
     }
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3) fail("usage: ladders FILE NAME:N,N… …");
+    if (argc < 4) fail("usage: ladders FILE METHOD,… NAME:N,N… …");
     char folder[4096];
     const char *slash = strrchr(argv[1], '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - argv[1]) : 0, argv[1]);
-    for (int i = 2; i < argc; i++) measure_sizes(argv[1], folder, argv[i]);
+    for (int i = 3; i < argc; i++) measure_sizes(argv[1], folder, argv[2], argv[i]);
     return 0;
 }
