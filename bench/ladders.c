@@ -8,9 +8,9 @@
  *
  * All results are held against those written by hand, or else the first method's: they must agree to 1e-10, relatively.
  *
- * A method may take FIRST_RATIO times the steps of the function alone at the first size, and GROWTH times the ratio
- * found there at the next. One that takes more has no times from there on: it has a run for each input, or is
- * exponential. */
+ * A method is left out of a size, and of all that follow, where its results need more than FIRST_RATIO times the steps
+ * of the function alone, or GROWTH times the ratio at the size before, or where one gradient is expected to take more
+ * than MOST_STEPS. */
 #include <cotan.h>
 
 #include <math.h>
@@ -23,8 +23,8 @@
 
 #include "derivatives.h"
 
-enum { MAX_METHODS = 32, MAX_ROUNDS = 5, MAX_SIZES = 8 };
-static const double FIRST_RATIO = 1000, GROWTH = 10;
+enum { MAX_METHODS = 32, MAX_ROUNDS = 5 };
+static const double FIRST_RATIO = 1000, GROWTH = 10, MOST_STEPS = 6e8;
 static const double SAMPLE = 0.008; /* seconds that one sample takes at the least */
 static const double BUDGET = 4.0;   /* seconds for all rounds of one function at one size, or one round */
 static const double TOLERANCE = 1e-10;
@@ -59,7 +59,7 @@ static void *allocate(size_t count, size_t size) {
 typedef struct Contender {
     const char *method;
     const Derivative *by_hand;
-    bool over;      /* it took more steps than it may */
+    double needs;   /* more steps than it may take: it is left out; 0: it takes part */
     uint64_t steps; /* of one run */
     long runs;      /* in a sample */
     double times[MAX_ROUNDS];
@@ -67,12 +67,11 @@ typedef struct Contender {
 
 typedef struct Bench {
     const char *name;
-    size_t n, elements;
+    size_t n, elements, elements_before; /* before: at the smaller size, 0 at the first */
     cotan_context *context;
     cotan_program *program;
     /* of the derivative written by hand */
-    const double *point;
-    double *results;
+    double *point, *results;
     Contender all[MAX_METHODS + 2]; /* the function alone, then the methods, then the one by hand */
     size_t count;
 } Bench;
@@ -120,7 +119,7 @@ static uint64_t run(Bench *b, const Contender *c, long k) {
 /* ---- agreement ---- */
 
 /* The numbers in the bytes of a .npy file; they begin behind its header, whose length stands at 8. */
-static const double *numbers_in(const cotan_result *result, size_t *count) {
+static double *numbers_in(const cotan_result *result, size_t *count) {
     const unsigned char *bytes = result->file;
     size_t header = 10 + (size_t)bytes[8] + ((size_t)bytes[9] << 8);
     *count = (result->file_length - header) / sizeof(double);
@@ -141,44 +140,56 @@ static void compare(const Bench *b, const char *method, const double *found, siz
     }
 }
 
-/* The results by each method; those that take too many steps are marked. */
-static void check(Bench *b, const double *ratios) {
+/* The steps that a method may take where the function alone takes `alone`. */
+static double allowed(const Bench *b, const Contender *c, uint64_t alone, uint64_t alone_before) {
+    if (b->elements_before == 0) return FIRST_RATIO * (double)alone;
+    double expected = (double)c->steps / (double)b->elements_before * (double)b->elements;
+    if (expected > MOST_STEPS) return 0;
+    return GROWTH * (double)c->steps / (double)alone_before * (double)alone;
+}
+
+/* The results by a method; NULL when it is left out. */
+static double *results_by(Bench *b, Contender *c, uint64_t constants, uint64_t alone, size_t *count) {
+    double most = allowed(b, c, alone, b->all[0].steps);
+    if (most == 0) c->needs = MOST_STEPS;
+    if (c->needs > 0) return NULL;
+    cotan_limits limits = {.memory = MEMORY, .steps = constants + (uint64_t)most};
+    cotan_set_limits(b->context, &limits);
     char args[30];
+    cotan_result result;
     snprintf(args, sizeof args, "[%zu]", b->n);
+    bool over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
+    limits.steps = 0;
+    cotan_set_limits(b->context, &limits);
+    if (over) c->needs = most;
+    return over ? NULL : numbers_in(&result, count);
+}
+
+/* All results are compared; methods that need too many steps are marked. */
+static void check(Bench *b) {
     const Derivative *by_hand = b->all[b->count - 1].by_hand;
-    const double *expected = NULL;
+    double *expected = NULL;
     size_t expected_count = 0;
     if (by_hand) {
         by_hand->derive(b->n, b->point, b->results);
         expected_count = by_hand->results_size(b->n);
-        double *copy = allocate(expected_count, sizeof *copy);
-        memcpy(copy, b->results, expected_count * sizeof *copy);
-        expected = copy;
+        expected = allocate(expected_count, sizeof *expected);
+        memcpy(expected, b->results, expected_count * sizeof *expected);
     }
     uint64_t constants = run(b, &b->all[0], 0), alone = run(b, &b->all[0], 1);
     for (size_t i = 1; i < b->count; i++) {
-        Contender *c = &b->all[i];
-        if (!c->method) continue;
-        c->over = ratios[i] == 0;
-        if (c->over) continue;
-        cotan_limits limits = {.memory = MEMORY, .steps = constants + (uint64_t)(ratios[i] * (double)alone)};
-        cotan_set_limits(b->context, &limits);
-        cotan_result result;
-        c->over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
-        if (c->over) continue;
         size_t count;
-        const double *numbers = numbers_in(&result, &count);
+        double *numbers = b->all[i].by_hand ? NULL : results_by(b, &b->all[i], constants, alone, &count);
+        if (!numbers) continue;
         if (expected) {
-            compare(b, c->method, numbers, count, expected, expected_count);
-            free((double *)numbers);
+            compare(b, b->all[i].method, numbers, count, expected, expected_count);
+            free(numbers);
         } else {
             expected = numbers;
             expected_count = count;
         }
     }
-    cotan_limits limits = {.memory = MEMORY};
-    cotan_set_limits(b->context, &limits);
-    free((double *)expected);
+    free(expected);
 }
 
 /* ---- measuring ---- */
@@ -226,7 +237,7 @@ static size_t take_turns(Bench *b) {
     while (rounds < MAX_ROUNDS && (rounds == 0 || now() - start + round < BUDGET)) {
         double from = now();
         for (size_t i = 0; i < b->count; i++)
-            if (!b->all[i].over) b->all[i].times[rounds] = sample(b, &b->all[i]);
+            if (b->all[i].needs == 0) b->all[i].times[rounds] = sample(b, &b->all[i]);
         round = now() - from;
         rounds++;
     }
@@ -242,7 +253,9 @@ static void report(const Bench *b, size_t rounds) {
             printf("\"%s\"", c->method);
         else
             printf(c->by_hand ? "\"C\"" : "null");
-        if (!c->over) {
+        if (c->needs > 0) {
+            printf(", \"needs\": %.6g", c->needs);
+        } else {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
                    ratio(c, alone, rounds));
             if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
@@ -263,54 +276,48 @@ static bool lists(const char *list, const char *name) {
     return false;
 }
 
-/* ratios: what each contender may take at this size; what it may take at the next. */
-static void measure(const char *path, const char *folder, const char *methods, const char *name, size_t n,
-                    double *ratios) {
+static void measure(Bench *b, const char *path, const char *folder) {
     size_t length;
     const char *text = text_of(path, &length);
-    Bench b = {.name = name, .n = n, .elements = 1};
     cotan_limits limits = {.memory = MEMORY};
-    b.context = cotan_open(&limits);
-    if (!b.context) fail("no memory");
-    cotan_error *error = cotan_add_folder(b.context, folder);
-    if (!error) error = cotan_load(b.context, path, text, length, &b.program);
+    b->context = cotan_open(&limits);
+    if (!b->context) fail("no memory");
+    cotan_error *error = cotan_add_folder(b->context, folder);
+    if (!error) error = cotan_load(b->context, path, text, length, &b->program);
     if (error) fail("%s", cotan_error_text(error, false, false));
-    b.all[b.count++] = (Contender){0};
-    for (size_t i = 0; cotan_method_at(i) && b.count <= MAX_METHODS; i++) {
-        const char *method = cotan_method_at(i)->name;
-        if (strcmp(methods, "all") == 0 || lists(methods, method)) b.all[b.count++] = (Contender){.method = method};
-    }
-    const Derivative *by_hand = derivative_find(name);
-    double *point = NULL;
+    const Derivative *by_hand = b->all[b->count - 1].by_hand;
+    b->elements = by_hand ? by_hand->elements(b->n) : 1;
     if (by_hand) {
-        b.all[b.count++] = (Contender){.by_hand = by_hand};
-        b.elements = by_hand->elements(n);
-        b.point = point = allocate(by_hand->point_size(n), sizeof *point);
-        b.results = allocate(by_hand->results_size(n), sizeof *b.results);
-        by_hand->make_point(n, point);
+        b->point = allocate(by_hand->point_size(b->n), sizeof *b->point);
+        b->results = allocate(by_hand->results_size(b->n), sizeof *b->results);
+        by_hand->make_point(b->n, b->point);
     }
-    check(&b, ratios);
-    for (size_t i = 0; i < b.count; i++)
-        if (!b.all[i].over) prepare(&b, &b.all[i]);
-    report(&b, take_turns(&b));
-    for (size_t i = 0; i < b.count; i++)
-        ratios[i] = b.all[i].over ? 0 : GROWTH * (double)b.all[i].steps / (double)b.all[0].steps;
-    cotan_close(b.context);
-    free(point);
-    free(b.results);
+    check(b);
+    for (size_t i = 0; i < b->count; i++)
+        if (b->all[i].needs == 0) prepare(b, &b->all[i]);
+    report(b, take_turns(b));
+    cotan_close(b->context);
+    free(b->point);
+    free(b->results);
     free((char *)text);
 }
 
-/* NAME:N,N… */
+/* what: NAME:N,N… */
 static void measure_sizes(const char *path, const char *folder, const char *methods, const char *what) {
     char name[60];
-    double ratios[MAX_METHODS + 2];
     const char *colon = strchr(what, ':');
     if (!colon || (size_t)(colon - what) >= sizeof name) fail("%s is not NAME:N,N…", what);
     snprintf(name, sizeof name, "%.*s", (int)(colon - what), what);
-    for (size_t i = 0; i < MAX_METHODS + 2; i++) ratios[i] = FIRST_RATIO;
+    Bench b = {.name = name, .count = 1};
+    for (size_t i = 0; cotan_method_at(i) && b.count <= MAX_METHODS; i++) {
+        const char *method = cotan_method_at(i)->name;
+        if (strcmp(methods, "all") == 0 || lists(methods, method)) b.all[b.count++].method = method;
+    }
+    if (derivative_find(name)) b.all[b.count++].by_hand = derivative_find(name);
     for (const char *at = colon; *at != '\0'; at = at + 1 + strcspn(at + 1, ",")) {
-        measure(path, folder, methods, name, strtoul(at + 1, NULL, 10), ratios);
+        b.n = strtoul(at + 1, NULL, 10);
+        measure(&b, path, folder);
+        b.elements_before = b.elements;
     }
 }
 

@@ -17,7 +17,7 @@ FUNCTIONS = [
     ("scalar", "a multiplication of two numbers, differentiated n times", [10, 1000, 100000]),
     ("dot", "the dot product of two lists of n numbers", [10, 1000, 100000]),
     ("matvec", "the sum of a matrix times a vector, both lists; the matrix has about n elements", [10, 1000, 100000]),
-    ("rotate", "a vector rotated by a quaternion, differentiated n times", [10, 1000, 10000]),
+    ("rotate", "a vector rotated by a quaternion, differentiated n times", [10, 1000, 100000]),
     ("rotations", "the sum of n vectors rotated by quaternions", [10, 1000, 100000]),
 ]
 PAIR = ["delta", "delta-fused"]
@@ -93,7 +93,7 @@ def ladders():
         print(f"{'':14} {'':>7} {'--- time':>9} {'---':>9} {'--- time':>9} {'over ---':>9} {'--- steps':>9} {'---':>9}")
         print(f"{'method':14} {'n':>7} {'gradient':>9} {'element':>9} {'C':>9} {'primal':>9} {'element':>9} {'/ primal':>9}"
               f" {'growth':>7}")
-        before, left_out, n = {}, {}, None
+        before, left_out, n = {}, [], None
         for row in measure("ladders.cot", "all", f"{function}:{','.join(map(str, sizes))}"):
             if n not in (None, row["n"]):
                 print()
@@ -101,18 +101,11 @@ def ladders():
             if "seconds" in row:
                 print_row(row, before)
             else:
-                left_out.setdefault(row["method"], n)
-        for method, n in left_out.items():
-            print(f"left out from n = {n:,}: {method}, {REASONS.get(method, 'too many steps')}")
+                left_out.append(row)
+        for row in left_out:
+            if row["method"] not in [other["method"] for other in left_out[:left_out.index(row)]]:
+                print(f"left out from n = {row['n']:,}: {row['method']}, more than {row['needs'] / 1e6:,.0f} million steps")
         sys.stdout.flush()
-
-
-REASONS = {
-    "forward": "one run for each number of the point",
-    "vector": "each number carries a whole gradient",
-    "delta-tree": "what is shared is evaluated again at each use",
-    "dual-naive": "what is shared is called again at each use",
-}
 
 
 def fused():
