@@ -122,7 +122,7 @@ def fused():
         steps = fused_row["steps"] / plain["steps"]
         ratios.append((steps, name))
         print(f"{name:11} {what:28} {plain['steps']:11,} {fused_row['steps']:11,} {steps:6.2f} {'>' if steps > 1.1 else ' '}"
-              f" {duration(plain['seconds']):>8} {duration(fused_row['seconds']):>8} {fused_row['seconds'] / plain['seconds']:6.2f}")
+              f" {duration(plain['seconds']):>8} {duration(fused_row['seconds']):>8} {fused_row['over_first']:6.2f}")
     better = sum(steps < 1 for steps, _ in ratios)
     worse = sum(steps > 1.1 for steps, _ in ratios)
     best, worst = min(ratios), max(ratios)
