@@ -22,14 +22,18 @@ FUNCTIONS = [
 ]
 PAIR = ["delta", "delta-fused"]
 PROGRAMS = [
-    ("small1", "1 input, 4 operations"),
-    ("large1", "1 input, 25 operations"),
+    ("small1", "1 input, 3 operations"),
+    ("large1", "1 input, 23 operations"),
     ("small2", "2 inputs, 4 operations"),
     ("large2", "2 inputs, 27 operations"),
     ("small5", "5 inputs, 5 operations"),
-    ("large5", "5 inputs, 36 operations"),
+    ("large5", "5 inputs, 35 operations"),
     ("small20", "20 inputs, 4 operations"),
-    ("large20", "20 inputs, 66 operations"),
+    ("large20", "20 inputs, 64 operations"),
+    ("sum20", "20 inputs, 19 additions"),
+    ("constants", "20 arguments, 19 constants"),
+    ("idle", "constants only"),
+    ("largest", "results that are not used"),
     ("branches", "four branches"),
     ("gaussian", "log density of 1000 data"),
     ("quaternion", "100 rotations"),
@@ -73,72 +77,82 @@ def figures(x):
 
 def print_row(row, before):
     name = row["method"] or "primal"
-    elements = row["elements"]
-    seconds = row["seconds"]
-    line = f"{name:14} {row['n']:>7,} {duration(seconds):>9} {duration(seconds / elements):>9}"
-    line += f" {figures(row['over_c']):>9} {figures(row['over_primal']):>9}"
+    each = row["seconds"] / row["elements"]
+    line = f"{name:12} {row['n']:>7,}   {duration(row['seconds']):>8} {duration(each):>8}"
+    line += f" {figures(row['over_c']):>8} {figures(row['over_primal']):>8}"
     if "steps" in row:
-        each = row["steps"] / elements
-        line += f" {figures(each):>9} {figures(row['steps'] / row['primal_steps']):>9}"
-        if name in before:
-            line += f" {each / before[name]:>7.2f}"
-        before[name] = each
+        steps = row["steps"] / row["elements"]
+        line += f"   {figures(steps):>8} {figures(row['steps'] / row['primal_steps']):>8}"
+        line += f" {steps / before[name]:>8.2f}" if name in before else ""
+        before[name] = steps
     print(line)
 
 
+def print_function(function, what, sizes):
+    """The table of one function; its rows at the largest size."""
+    print(f"\n{function}: {what}")
+    print(f"{'':20}   {'time':>8} {'time':>8} {'time':>8} {'time':>8}   {'steps':>8} {'steps':>8} {'growth':>8}")
+    print(f"{'method':12} {'n':>7}   {'gradient':>8} {'element':>8} {'/ C':>8} {'/ primal':>8}   {'element':>8} {'/ primal':>8}"
+          f" {'of steps':>8}")
+    before, needs, n, largest = {}, {}, None, {}
+    for row in measure("ladders.cot", "all", f"{function}:{','.join(map(str, sizes))}"):
+        if row["n"] != n and n is not None:
+            print()
+        n = row["n"]
+        if "needs" in row:
+            needs.setdefault(row["method"], f"{row['method']} at {n:,} ({row['needs'] / 1e6:,.3g} million)")
+            continue
+        print_row(row, before)
+        if n == sizes[-1]:
+            largest[row["method"]] = row
+    if needs:
+        print("too many steps, from the size on that is named, with how many were allowed:\n  " + ", ".join(needs.values()))
+    sys.stdout.flush()
+    return largest
+
+
 def ladders():
-    print("\ngradients by every method, and by hand in C; times are medians of rounds in which all take turns")
-    for function, what, sizes in FUNCTIONS:
-        print(f"\n{function}: {what}")
-        print(f"{'':14} {'':>7} {'--- time':>9} {'---':>9} {'--- time':>9} {'over ---':>9} {'--- steps':>9} {'---':>9}")
-        print(f"{'method':14} {'n':>7} {'gradient':>9} {'element':>9} {'C':>9} {'primal':>9} {'element':>9} {'/ primal':>9}"
-              f" {'growth':>7}")
-        before, left_out, n = {}, [], None
-        for row in measure("ladders.cot", "all", f"{function}:{','.join(map(str, sizes))}"):
-            if n not in (None, row["n"]):
-                print()
-            n = row["n"]
-            if "seconds" in row:
-                print_row(row, before)
-            else:
-                left_out.append(row)
-        for row in left_out:
-            if row["method"] not in [other["method"] for other in left_out[:left_out.index(row)]]:
-                print(f"left out from n = {row['n']:,}: {row['method']}, more than {row['needs'] / 1e6:,.0f} million steps")
-        sys.stdout.flush()
+    print("\ngradients by every method, on the evaluator, and by hand in C: processor time, medians of rounds in which all take turns")
+    largest = {function: print_function(function, what, sizes) for function, what, sizes in FUNCTIONS}
+    n = FUNCTIONS[0][2][-1]
+    print(f"\ntime for an element at n = {n:,}, and over the time in C\n")
+    print(f"{'method':12}" + "".join(f"{function:>17}" for function in largest))
+    for method in known_methods():
+        cells = [rows.get(method) for rows in largest.values()]
+        print(f"{method:12}" + "".join(
+            f"{duration(row['seconds'] / row['elements']):>9} {figures(row['over_c']):>7}" if row else f"{'–':>17}" for row in cells))
+
+
+def print_pair(name, what, plain, fused_row):
+    steps = fused_row["steps"] / plain["steps"]
+    print(f"{name:11} {what:27} {plain['steps']:10,} {fused_row['steps']:10,} {steps:6.2f} {'>' if steps > 1.1 else ' '}"
+          f" {duration(plain['seconds']):>8} {duration(fused_row['seconds']):>8} {fused_row['over_first']:6.2f}")
+    return steps
 
 
 def fused():
-    methods = {json_row for json_row in known_methods()}
-    if not set(PAIR) <= methods:
-        return
-    print(f"\n{PAIR[1]} against {PAIR[0]}: a gradient's steps and times, and their ratios; > is more than 1.1 times the steps\n")
-    print(f"{'program':11} {'what is called':28} {'steps':>11} {'fused':>11} {'ratio':>6}   {'time':>8} {'fused':>8} {'ratio':>6}")
-    ratios, rows = [], {}
+    """The second method of PAIR against the first."""
+    print(f"\n{PAIR[1]} against {PAIR[0]}: steps and times of a gradient; > more than 1.1 times the steps\n")
+    print(f"{'program':11} {'what is called':27} {'steps':>10} {'fused':>10} {'ratio':>6}   {'time':>8} {'fused':>8} {'ratio':>6}")
+    rows = {}
     for row in measure("fused.cot", ",".join(PAIR), *[f"{name}:1" for name, _ in PROGRAMS]):
         rows.setdefault(row["function"], {})[row["method"]] = row
-    for name, what in PROGRAMS:
-        plain, fused_row = (rows[name][method] for method in PAIR)
-        steps = fused_row["steps"] / plain["steps"]
-        ratios.append((steps, name))
-        print(f"{name:11} {what:28} {plain['steps']:11,} {fused_row['steps']:11,} {steps:6.2f} {'>' if steps > 1.1 else ' '}"
-              f" {duration(plain['seconds']):>8} {duration(fused_row['seconds']):>8} {fused_row['over_first']:6.2f}")
-    better = sum(steps < 1 for steps, _ in ratios)
-    worse = sum(steps > 1.1 for steps, _ in ratios)
-    best, worst = min(ratios), max(ratios)
-    print(f"fewer steps in {better} of {len(ratios)}, more than 1.1 times in {worse};"
-          f" best {best[0]:.2f} ({best[1]}), worst {worst[0]:.2f} ({worst[1]})")
+    ratios = [(print_pair(name, what, *[rows[name][method] for method in PAIR]), name) for name, what in PROGRAMS]
+    print(f"\nfewer steps in {sum(ratio < 1 for ratio, _ in ratios)} of {len(ratios)} programs,"
+          f" more than 1.1 times in {sum(ratio > 1.1 for ratio, _ in ratios)};"
+          f" from {min(ratios)[0]:.2f} ({min(ratios)[1]}) to {max(ratios)[0]:.2f} ({max(ratios)[1]})")
 
 
 def known_methods():
     out = subprocess.run([os.path.join(BUILD, "cotan"), "methods"], capture_output=True, text=True, check=True).stdout
-    return [line.split()[0] for line in out.splitlines() if line.strip()]
+    return [line.split()[0] for line in out.splitlines()]
 
 
 def main():
     compile_driver()
     ladders()
-    fused()
+    if set(PAIR) <= set(known_methods()):
+        fused()
 
 
 if __name__ == "__main__":
