@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-BUILD = os.environ.get("COTAN_BUILD", os.path.join(HERE, "..", "build"))
+BUILD = os.environ.get("COTAN_BUILD", os.path.join(os.path.dirname(HERE), "build"))
 PROGRAM = os.path.join(BUILD, "bench_ladders")
 
 FUNCTIONS = [
@@ -51,7 +51,8 @@ def compile_driver():
     sources = [os.path.join(HERE, name) for name in ["ladders.c", "derivatives.c"]]
     command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-I" + os.path.join(HERE, "..", "include"),
                *sources, os.path.join(BUILD, "libcotan.a"), *shlex.split(libraries.stdout), "-lm", "-o", PROGRAM]
-    subprocess.run(command, check=True)
+    if subprocess.run(command).returncode != 0:
+        sys.exit("bench/ladders.c does not compile against " + BUILD)
 
 
 def measure(file, methods, *what):
@@ -92,8 +93,8 @@ def print_function(function, what, sizes):
     """The table of one function; its rows at the largest size."""
     print(f"\n{function}: {what}")
     print(f"{'':20}   {'time':>8} {'time':>8} {'time':>8} {'time':>8}   {'steps':>8} {'steps':>8} {'growth':>8}")
-    print(f"{'method':12} {'n':>7}   {'gradient':>8} {'element':>8} {'/ C':>8} {'/ primal':>8}   {'element':>8} {'/ primal':>8}"
-          f" {'of steps':>8}")
+    print(f"{'method':12} {'n':>7}   {'gradient':>8} {'element':>8} {'/ C':>8} {'/ primal':>8}  "
+          f" {'element':>8} {'/ primal':>8} {'of steps':>8}")
     before, needs, n, largest = {}, {}, None, {}
     for row in measure("ladders.cot", "all", f"{function}:{','.join(map(str, sizes))}"):
         if row["n"] != n and n is not None:
@@ -106,21 +107,28 @@ def print_function(function, what, sizes):
         if n == sizes[-1]:
             largest[row["method"]] = row
     if needs:
-        print("too many steps, from the size on that is named, with how many were allowed:\n  " + ", ".join(needs.values()))
+        print("too many steps, from the size on that is named, with how many were allowed:")
+        print("  " + ", ".join(needs.values()))
     sys.stdout.flush()
     return largest
 
 
+def cell(row):
+    if row is None:
+        return f"{'–':>17}"
+    return f"{duration(row['seconds'] / row['elements']):>9} {figures(row['over_c']):>7}"
+
+
 def ladders():
-    print("\ngradients by every method, on the evaluator, and by hand in C: processor time, medians of rounds in which all take turns")
+    print("\ngradients by every method, on the evaluator, and by hand in C:"
+          " processor time, medians of rounds in which all take turns")
     largest = {function: print_function(function, what, sizes) for function, what, sizes in FUNCTIONS}
     n = FUNCTIONS[0][2][-1]
     print(f"\ntime for an element at n = {n:,}, and over the time in C\n")
     print(f"{'method':12}" + "".join(f"{function:>17}" for function in largest))
     for method in known_methods():
         cells = [rows.get(method) for rows in largest.values()]
-        print(f"{method:12}" + "".join(
-            f"{duration(row['seconds'] / row['elements']):>9} {figures(row['over_c']):>7}" if row else f"{'–':>17}" for row in cells))
+        print(f"{method:12}" + "".join(cell(row) for row in cells))
 
 
 def print_pair(name, what, plain, fused_row):
@@ -133,7 +141,8 @@ def print_pair(name, what, plain, fused_row):
 def fused():
     """The second method of PAIR against the first."""
     print(f"\n{PAIR[1]} against {PAIR[0]}: steps and times of a gradient; > more than 1.1 times the steps\n")
-    print(f"{'program':11} {'what is called':27} {'steps':>10} {'fused':>10} {'ratio':>6}   {'time':>8} {'fused':>8} {'ratio':>6}")
+    print(f"{'program':11} {'what is called':27} {'steps':>10} {'fused':>10} {'ratio':>6}  "
+          f" {'time':>8} {'fused':>8} {'ratio':>6}")
     rows = {}
     for row in measure("fused.cot", ",".join(PAIR), *[f"{name}:1" for name, _ in PROGRAMS]):
         rows.setdefault(row["function"], {})[row["method"]] = row
