@@ -14,14 +14,12 @@
 typedef struct Inputs {
     CtBulkRoom *room;
     CT_VEC(CtBulkVar *) vars;
-    bool varies; /* the point, not what the function captured */
-    CT_VEC(bool) active;
+    uint32_t first; /* of the point; those before it are captured */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
     CtBulkVar *var = ct_bulk_new_var(in->room, "x", element, shape);
     ct_push(in->room->arena, &in->vars, var);
-    ct_push(in->room->arena, &in->active, in->varies && element == ELEMENT_REAL);
     return ct_stand_term(in->room, ct_bulk_var(in->room, var));
 }
 
@@ -214,6 +212,27 @@ static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     return NULL;
 }
 
+typedef struct Search {
+    CtBulkRoom *room;
+    const CtMap *vars;
+    bool found;
+} Search;
+
+static CtBulk *search(void *data, CtBulk *t) {
+    Search *s = data;
+    if (t->kind != BULK_VAR) return s->found ? t : ct_bulk_map(s->room, t, search, s);
+    s->found = s->found || ct_map_has(s->vars, ct_key(t->as.var));
+    return t;
+}
+
+/* Whether a term depends on one of these variables; then its own becomes one. */
+static bool depends(Derivative *d, CtMap *vars, CtBulkVar *var, CtBulk *t) {
+    Search s = {&d->room, vars, false};
+    search(&s, t);
+    if (s.found) ct_map_set(d->room.arena, vars, ct_key(var), var);
+    return s.found;
+}
+
 /* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
 static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms) {
     CtProgram *p = d->room.p;
@@ -228,7 +247,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
         CtVar *var = i < count ? lam->captures[i] : lam->params[0];
         if (i < count) captures[i] = var;
         params[i] = ct_var_like(p, var, var->type);
-        in.varies = i == count;
+        if (i == count) in.first = in.vars.count;
         stands[i] = stand_in(&in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
     }
@@ -248,7 +267,11 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     CtSeq seq = ct_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
         ct_bulk_take_apart(&d->room, d->span, &seq, stands[i], ct_core_var(p, d->span, params[i]), &d->vars);
-    for (uint32_t i = 0; i < g.vars.count; i++) bind_flat(d, &seq, g.vars.items[i], lower(d, g.terms.items[i]));
+    CtMap reverse = {0}; /* what depends on the cotangent */
+    ct_map_set(arena, &reverse, ct_key(dy_flat), dy_flat);
+    for (uint32_t i = 0; i < g.vars.count; i++)
+        if (!depends(d, &reverse, g.vars.items[i], g.terms.items[i]))
+            bind_flat(d, &seq, g.vars.items[i], lower(d, g.terms.items[i]));
     CtCore *flat = ct_seq_name(&seq, "y", lower(d, g.value));
     CtType *type = ct_type_fun_result(lam->node->type);
     CtCore *value = ct_seq_name(&seq, "y", result(d, &trace, &leaves, type, flat));
@@ -256,15 +279,12 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     CtVar *dy = ct_var_new(p, "dy", type);
     CtSeq inner = ct_seq(p, NULL);
     bind_flat(d, &inner, dy_flat, flat_cotangent(d, &inner, trace.result, ct_core_var(p, d->span, dy)));
-    for (uint32_t i = 0; i < g.reverse_vars.count; i++)
-        bind_flat(d, &inner, g.reverse_vars.items[i], lower(d, g.reverse_terms.items[i]));
+    for (uint32_t i = 0; i < g.vars.count; i++)
+        if (ct_map_has(&reverse, ct_key(g.vars.items[i])))
+            bind_flat(d, &inner, g.vars.items[i], lower(d, g.terms.items[i]));
     CtCore **flats = CT_NEW_ARRAY(arena, CtCore *, in.vars.count);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < in.vars.count; i++) {
-        if (!in.active.items[i] && in.vars.items[i]->element == ELEMENT_REAL) continue; /* captured */
-        if (i < in.vars.count - leaves_of(stands[count])) continue;
-        flats[kept++] = g.gradient[i] ? normal(d, lower(d, g.gradient[i])) : NULL;
-    }
+    for (uint32_t i = in.first; i < in.vars.count; i++)
+        flats[i - in.first] = g.gradient[i] ? normal(d, lower(d, g.gradient[i])) : NULL;
     CtCore *x = ct_core_var(p, d->span, params[count]);
     CtCore *gradient = ct_bulk_put_together(&d->room, d->span, stands[count], lam->params[0]->type, x, flats);
     CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_seq_close(&inner, gradient));
