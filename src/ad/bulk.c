@@ -207,7 +207,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag = ct_error(ad->p->context, CT_E0405, span, "%s is outside of what `bulk` can differentiate", refusal.what);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0409, span, "%s is outside of what `bulk` can differentiate", refusal.what);
     ct_help(ad->p->context, diag, "--method tape takes every program");
     return NULL;
 }
@@ -307,3 +307,13 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     ct_ad_work(ad);
     return ct_core_simplify_term(ad->p, made)->as.lam;
 }
+
+CtCore *ct_bulk_vjp(CtAd *ad, CtSpan span, CtCore *f, CtCore *x) {
+    CtType *s = f->type->parts[0], *t = ct_type_fun_result(f->type);
+    CtType *type = ct_type_pair(ad->p, t, ct_type_fun(ad->p, &t, 1, s));
+    CtCore *args[2] = {f, x};
+    return ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, 2);
+}
+
+/* Nothing of it is done a primitive at a time. */
+const CtRules ct_bulk_rules = {.real = NULL};
