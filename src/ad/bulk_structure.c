@@ -10,7 +10,7 @@ typedef struct Flat {
     CtProgram *p;
     CtSpan span;
     CtSeq *seq;
-    CtMap *cores; /* taking apart: id of a term's variable -> CtCore * */
+    CtMap *vars; /* taking apart: CtBulkVar * -> CtVar * */
     CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
     uint32_t next;
 } Flat;
@@ -70,7 +70,9 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
             type = x->type;
         }
         if (type->kind == TYPE_ARRAY && is_bool(f, type->parts[0])) x = map(f, bool_to_int, NULL, x);
-        ct_map_set(f->room->arena, f->cores, s->as.term->as.var->id, ct_seq_name(f->seq, "x", x));
+        CtVar *var = ct_var_new(f->p, s->as.term->as.var->name, x->type);
+        ct_seq_let(f->seq, f->span, var, x);
+        ct_map_set(f->room->arena, f->vars, ct_key(s->as.term->as.var), var);
         return;
     }
     case STAND_TUPLE:
@@ -97,8 +99,8 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     }
 }
 
-void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *cores) {
-    Flat f = {.room = r, .p = r->p, .span = span, .seq = seq, .cores = cores};
+void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars) {
+    Flat f = {.room = r, .p = r->p, .span = span, .seq = seq, .vars = vars};
     take_apart(&f, s, x, false);
 }
 

@@ -41,6 +41,13 @@ CtStand *ct_stand_parts(CtBulkRoom *r, CtStandKind kind, CtStand *const *parts, 
     return made;
 }
 
+CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element) {
+    CtStand *made = ct_stand_new(r, STAND_ROWS);
+    made->as.rows.size = size;
+    made->as.rows.element = element;
+    return made;
+}
+
 static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
     Env *made = CT_NEW(tr->arena, Env);
@@ -204,12 +211,8 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
             made->as.of.parts[i] = ct_trace_leaves(tr, s->as.of.parts[i], leaf, data);
         return made;
     }
-    case STAND_ROWS: {
-        CtStand *made = ct_stand_new(tr->room, STAND_ROWS);
-        made->as.rows.size = s->as.rows.size;
-        made->as.rows.element = ct_trace_leaves(tr, s->as.rows.element, leaf, data);
-        return made;
-    }
+    case STAND_ROWS:
+        return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
     case STAND_STRING:
@@ -220,10 +223,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
 
 CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
     if (element->kind == STAND_TERM || element->kind == STAND_FAILURE) return element;
-    CtStand *made = ct_stand_new(tr->room, STAND_ROWS);
-    made->as.rows.size = size;
-    made->as.rows.element = element;
-    return made;
+    return ct_stand_rows(tr->room, size, element);
 }
 
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {

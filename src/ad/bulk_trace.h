@@ -61,13 +61,14 @@ CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool 
 CtStand *ct_stand_term(CtBulkRoom *r, CtBulk *term);
 CtStand *ct_stand_known(CtBulkRoom *r, int64_t value);
 CtStand *ct_stand_parts(CtBulkRoom *r, CtStandKind kind, CtStand *const *parts, uint32_t count, CtCon *con);
+CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element);
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count);
 
 /* ---- bulk_structure.c ---- */
 
 struct CtSeq;
-/* For each term of a structure (variables) the flat value that it has in x; by the variable's id, in `cores`. */
-void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtStand *s, CtCore *x, CtMap *cores);
+/* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar *. */
+void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars);
 /* A structure of this type from flat values for its terms, in order; where one is NULL, and for what is known, as it is in `old` (may be
  * NULL). */
 CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat);
