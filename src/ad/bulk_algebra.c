@@ -160,11 +160,101 @@ static CtBulk *sum_of_sides(CtSimplifier *s, CtBulk *a, CtBulk *b) {
     return ct_simplify_emit(s, ct_bulk_cond(s->r, x->as.cond.test, x->as.cond.yes, y->as.cond.no));
 }
 
+/* scale p (cond b c 0) = cond b (scale p c) 0 */
+static CtBulk *scale_of_side(CtSimplifier *s, CtBulk *p, CtBulk *c) {
+    const CtBulk *known = ct_simplify_known(s, c);
+    if (known->kind != BULK_COND) return NULL;
+    CtBulk *yes = known->as.cond.yes, *no = known->as.cond.no;
+    if (!ct_is_splat_real(yes, -0.0) && !ct_is_splat_real(no, -0.0)) return NULL;
+    yes = ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, yes));
+    no = ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, no));
+    return ct_simplify_emit(s, ct_bulk_cond(s->r, known->as.cond.test, yes, no));
+}
+
+/* ---- sums of oneHots: one at a time they would cost a whole array each ---- */
+
+/* Rows of an array, most of them 0: a literal, or oneHots at known places, added up. */
+typedef struct Rows {
+    CtBulk **items; /* by place; NULL: 0 */
+    uint32_t size;
+} Rows;
+
+enum { ROWS_LIMIT = 1024, FEW_ROWS = 8 };
+
+static CtBulk *sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
+    if (!a || !b) return a ? a : b;
+    return ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, a, b));
+}
+
+/* Whether t is a oneHot at a known place; of which row, if it is one of the outermost dimension. */
+static bool is_known_row(const CtBulk *t, int64_t *place) {
+    return t->kind == BULK_ONE_HOT && ct_is_known_int(t->as.move.f.ix[0], place) && *place >= 0 &&
+           *place < t->shape.sizes[0];
+}
+
+static CtBulk *row_of(CtSimplifier *s, const CtBulk *t) {
+    const CtIndexing *f = &t->as.move.f;
+    CtShape shape = ct_shape_tail(t->shape, 1);
+    return ct_simplify_emit(s, ct_bulk_one_hot(s->r, shape, f->ix + 1, f->count - 1, t->as.move.t));
+}
+
+static bool take_rows(CtSimplifier *s, Rows *rows, CtBulk *t) {
+    const CtBulk *known = ct_simplify_known(s, t);
+    int64_t place;
+    if (known->kind == BULK_LITERAL) {
+        for (uint32_t k = 0; k < rows->size; k++) rows->items[k] = sum(s, rows->items[k], known->as.literal.items[k]);
+    } else if (is_known_row(known, &place)) {
+        rows->items[place] = sum(s, rows->items[place], row_of(s, known));
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Added to `older`, a sum whose newest term comes first, when that gives rows enough for a literal. */
+static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
+    const CtBulk *known = ct_simplify_known(s, newer);
+    int64_t place, size = newer->shape.rank ? newer->shape.sizes[0] : 0;
+    bool literal = known->kind == BULK_LITERAL;
+    if (size == 0 || size > ROWS_LIMIT || (!literal && !is_known_row(known, &place))) return NULL;
+    uint32_t count = 1;
+    for (CtBulk *t = older; t; count++) {
+        const CtBulk *u = ct_simplify_known(s, t), *first = u;
+        if (u->kind == BULK_OP && u->as.op.prim == PRIM_ADD) first = ct_simplify_known(s, u->as.op.args[0]);
+        if (first->kind == BULK_LITERAL) literal = true;
+        if (first->kind != BULK_LITERAL && !is_known_row(first, &place)) break;
+        t = first == u ? NULL : u->as.op.args[1];
+    }
+    if (count < 2 || (!literal && size > FEW_ROWS && 2 * count < size)) return NULL;
+    Rows rows = {CT_NEW_ARRAY(s->r->arena, CtBulk *, size), (uint32_t)size};
+    CtBulk *others = NULL;
+    take_rows(s, &rows, newer);
+    for (CtBulk *t = older; t;) {
+        const CtBulk *u = ct_simplify_known(s, t);
+        bool more = u->kind == BULK_OP && u->as.op.prim == PRIM_ADD;
+        if (!take_rows(s, &rows, more ? u->as.op.args[0] : t)) {
+            others = t;
+            break;
+        }
+        t = more ? u->as.op.args[1] : NULL;
+    }
+    CtBulk *zero = ct_bulk_zero(s->r, ELEMENT_REAL, ct_shape_tail(newer->shape, 1));
+    for (uint32_t k = 0; k < rows.size; k++)
+        if (!rows.items[k]) rows.items[k] = zero;
+    CtBulk *made = ct_simplify_emit(s, ct_bulk_literal(s->r, rows.items, rows.size));
+    return others ? ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, made, others)) : made;
+}
+
+static CtBulk *rule_sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
+    if (ct_is_splat_real(a, -0.0)) return b;
+    if (ct_is_splat_real(b, -0.0)) return a;
+    CtBulk *made = sum_of_sides(s, a, b);
+    return made ? made : sum_of_rows(s, a, b);
+}
+
 static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     switch (t->as.op.prim) {
-    case PRIM_ADD:
-        if (ct_is_splat_real(a, -0.0)) return b;
-        return ct_is_splat_real(b, -0.0) ? a : sum_of_sides(s, a, b);
+    case PRIM_ADD: return rule_sum(s, a, b);
     case PRIM_SUB: return ct_is_splat_real(b, 0.0) ? a : NULL;
     case PRIM_MUL:
         if (ct_is_splat_real(a, 1)) return b;
@@ -173,7 +263,8 @@ static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     case PRIM_SCALE:
         if (ct_is_splat_real(b, -0.0) || ct_is_splat_real(a, 1)) return b;
         if (ct_is_splat_real(b, 1)) return a;
-        return ct_is_splat(b) ? ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_MUL, a, b)) : NULL;
+        if (ct_is_splat(b)) return ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_MUL, a, b));
+        return scale_of_side(s, a, b);
     default: return NULL;
     }
 }

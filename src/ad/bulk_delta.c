@@ -34,6 +34,7 @@ typedef struct State {
     uint32_t first;        /* IDAST of the first that is shared here */
     CT_VEC(Shared) shared; /* by IDAST − first */
     const char *name;      /* of the node that is being evaluated */
+    CtMap *names;          /* see ct_bulk_fresh_name */
 } State;
 
 static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
@@ -50,7 +51,8 @@ static void contribute(State *s, Cotangent *place, Cotangent c) {
 /* id ← genID_AST; share id c */
 static Cotangent share(State *s, Cotangent c) {
     if (is_atom(c.c) || c.c->kind == BULK_SHARE) return c;
-    const char *name = s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared";
+    const char *base = s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared";
+    const char *name = ct_bulk_fresh_name(s->r->arena, s->names, base, !s->name);
     ct_push(s->r->arena, &s->shared, (Shared){name, NULL, c.c});
     return (Cotangent){ct_bulk_share(s->r, s->r->shares++, c.c), 1};
 }
@@ -359,7 +361,8 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
     Nodes nodes = nodes_of(r, &dual);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
-    State s = {.r = r, .first = r->shares};
+    State s = {.r = r, .first = r->shares, .names = &dual.names};
+    ct_bulk_fresh_name(r->arena, s.names, cotangent->name, false);
     s.grad = CT_NEW_ARRAY(r->arena, Cotangent, count);
     s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual.shares + 1);
     s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual.shares + 1);
@@ -384,8 +387,9 @@ CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *input
         CtBulk *made = forward(&f, nodes.shares[id]->parts[0]);
         if (made && !is_atom(made)) {
             const char *name = nodes.shares[id]->as.share.name;
-            CtBulkVar *var =
-                ct_bulk_new_var(r, name ? ct_format(r->arena, "d%s", name) : "dt", made->element, made->shape);
+            const char *base = name ? ct_format(r->arena, "d%s", name) : "dt";
+            base = ct_bulk_fresh_name(r->arena, &dual.names, base, !name);
+            CtBulkVar *var = ct_bulk_new_var(r, base, made->element, made->shape);
             ct_push(r->arena, &g.vars, var);
             ct_push(r->arena, &g.terms, made);
             made = ct_bulk_var(r, var);

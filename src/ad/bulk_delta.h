@@ -55,7 +55,12 @@ typedef struct CtBulkDual {
     CtBulk *primal;
     CtDelta *delta;
     uint32_t shares; /* ids 1 … shares were given out */
+    CtMap names;     /* those that are taken: see ct_bulk_fresh_name */
 } CtBulkDual;
+
+/* A name that nothing else has, so that bindings and Delta term can be read side by side: `base` itself, unless it is taken or what
+ * it is for has no name in the program (numbered); or else with a number. */
+const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered);
 
 /* D[t] for a normal form t whose free variables are `inputs`. */
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);

@@ -23,7 +23,7 @@ typedef struct Maker {
     CtBulkRoom *r;
     CtMap primals; /* of a variable that was renamed: a CtBulk */
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
-    CtMap bound;   /* the variables in `out`, so that each is bound once */
+    CtMap bound;   /* the variables in `out`: each is bound once */
     CtBulkDual out;
 } Maker;
 
@@ -71,6 +71,32 @@ static CtDelta *share(Maker *m, CtDelta *d) {
     return made;
 }
 
+/* ---- names ---- */
+
+static uint64_t hash_text(const char *text) {
+    uint64_t hash = 14695981039346656037u;
+    while (*text) hash = (hash ^ (unsigned char)*text++) * 1099511628211u;
+    return hash;
+}
+
+/* `names` has how often a name was asked for; one more than the last number that it was given. */
+const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered) {
+    uint64_t key = hash_text(base);
+    uintptr_t count = (uintptr_t)ct_map_get(names, key);
+    const char *made = base;
+    if (count || numbered) {
+        do {
+            made = ct_format(arena, "%s%llu", base, (unsigned long long)(count ? count : 1));
+            count += count ? 1 : 2;
+        } while (ct_map_has(names, hash_text(made)));
+        ct_map_set(arena, names, hash_text(made), (void *)(uintptr_t)1);
+    } else {
+        count = 1;
+    }
+    ct_map_set(arena, names, key, (void *)count);
+    return made;
+}
+
 /* ---- primal bindings ---- */
 
 static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
@@ -84,23 +110,26 @@ static void bind(Maker *m, CtBulkVar *var, CtBulk *rhs) {
 /* A variable (or constant) that stands for t. */
 static CtBulk *name(Maker *m, const char *text, CtBulk *t) {
     if (is_atom(t)) return t;
+    text = ct_bulk_fresh_name(m->r->arena, &m->out.names, text, true);
     CtBulkVar *var = ct_bulk_new_var(m->r, text, t->element, t->shape);
     bind(m, var, t);
     return ct_bulk_var(m->r, var);
 }
 
-/* let x = rhs: as x itself, unless a term that was met before has bound that. */
+/* let x = rhs: as x itself, unless that or its name is bound already: by a term that was met before, or another binder.
+ */
 static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
+    const char *text = is_atom(rhs.x) ? NULL : ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
     if (is_atom(rhs.x)) {
         ct_map_set(m->r->arena, &m->primals, ct_key(var), rhs.x);
-    } else if (ct_map_has(&m->bound, ct_key(var))) {
-        CtBulkVar *fresh = ct_bulk_new_var(m->r, var->name, var->element, var->shape);
+    } else if (ct_map_has(&m->bound, ct_key(var)) || text != var->name) {
+        CtBulkVar *fresh = ct_bulk_new_var(m->r, text, var->element, var->shape);
         bind(m, fresh, rhs.x);
         ct_map_set(m->r->arena, &m->primals, ct_key(var), ct_bulk_var(m->r, fresh));
     } else {
         bind(m, var, rhs.x);
     }
-    if (rhs.d && rhs.d->kind == DELTA_SHARE && !rhs.d->as.share.name) rhs.d->as.share.name = var->name;
+    if (rhs.d && rhs.d->kind == DELTA_SHARE && !rhs.d->as.share.name) rhs.d->as.share.name = text ? text : var->name;
     ct_map_set(m->r->arena, &m->deltas, ct_key(var), rhs.d);
 }
 
@@ -485,6 +514,7 @@ static Dual dual(Maker *m, CtBulk *t) {
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
     Maker m = {.r = r};
     for (uint32_t k = 0; k < count; k++) {
+        ct_bulk_fresh_name(r->arena, &m.out.names, inputs[k]->name, false);
         if (inputs[k]->element != ELEMENT_REAL) continue;
         CtDelta *d = delta(&m, DELTA_INPUT, inputs[k]->shape, NULL, NULL);
         d->as.input = k;
