@@ -31,7 +31,9 @@ bool ct_may_fail(CtSimplifier *s, const CtBulk *t) {
 
 /* ---- making ---- */
 
+/* Of a function whose last variable is gone, what were trees become atoms. */
 static CtBulk *made(CtSimplifier *s, const CtBulk *like, CtBulkKind kind, CtShape shape, CtBulk *source, CtIndexing f) {
+    if (f.var_count == 0) f = ct_simplify_indexing(s, f, NULL);
     CtBulk *t = CT_NEW(s->r->arena, CtBulk);
     *t = (CtBulk){.kind = kind, .element = source->element, .shape = shape, .span = like->span};
     t->as.move.t = source;
@@ -148,7 +150,7 @@ static uint32_t size_of(CtSimplifier *s, CtBulk *t) {
 /* gather sh (gather sh' t f) g, or index (gather sh' t f) g: f after g. */
 static CtBulk *rule_gathered(CtSimplifier *s, CtBulk *t, CtBulk *inner) {
     CtIndexing g = t->as.move.f, f = inner->as.move.f;
-    if (g.count < f.var_count || !never_misses(s, t) || ct_may_fail(s, inner)) return NULL;
+    if (g.count < f.var_count || ct_may_fail(s, t) || !never_misses(s, t) || ct_may_fail(s, inner)) return NULL;
     CtMap replace = {0};
     uint32_t size = 0;
     for (uint32_t k = 0; k < f.var_count; k++) {
@@ -205,7 +207,8 @@ static CtBulk *rule_source(CtSimplifier *s, CtBulk *t) {
     CtBulk *source = t->as.move.t, *known = ct_simplify_known(s, source);
     CtIndexing f = t->as.move.f;
     if (ct_is_splat(source) && never_misses(s, t) && !ct_may_fail(s, t)) return ct_splat_as(s->r, source, t->shape);
-    if (known->kind == BULK_REPLICATE && f.count && ct_bulk_is_inside(&s->ranges, f.ix[0], known->shape.sizes[0]))
+    if (known->kind == BULK_REPLICATE && f.count && ct_bulk_is_inside(&s->ranges, f.ix[0], known->shape.sizes[0]) &&
+        ct_bulk_is_safe(&s->ranges, f.ix[0]))
         return made(s, t, t->kind, t->shape, known->as.t, behind_first(f));
     if (known->kind == BULK_GATHER) return rule_gathered(s, t, known);
     if (known->kind == BULK_TRANSPOSE) return rule_transposed(s, t, known);

@@ -323,6 +323,6 @@ static CtBulk *discrete(BulkNormal *g, CtElement element, CtShape shape, uint32_
 }
 
 CtBulk *bulk_normal_term(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
-    if (depth == 0 || bulk_normal_draw(g, 8) == 0) return leaf(g, element, shape);
+    if (depth == 0 || shape.rank > 5 || bulk_normal_draw(g, 8) == 0) return leaf(g, element, shape);
     return element == ELEMENT_REAL ? real(g, shape, depth) : discrete(g, element, shape, depth);
 }
