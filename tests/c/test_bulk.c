@@ -202,6 +202,7 @@ static void make_case(Fixture *f, Case *c, uint64_t seed, int fuel) {
         c->values[i] = bulk_random_value(g, element, shape);
         ct_push(f->arena, &g->scope, c->inputs[i]);
     }
+    g->inputs = g->scope.count;
     CtElement element = (CtElement)bulk_random(g, 3);
     c->t = bulk_random_term(g, element, bulk_random_shape(g, 5), fuel);
 }
