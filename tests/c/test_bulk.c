@@ -117,6 +117,169 @@ static void self_convolution_becomes_whole_array_operations(void **state) {
     assert_rewrites(f, t, "sumOuter (gather [10] a (λ[i]. [i]) × gather [10] a (λ[i]. [10 - 1 - i]))");
 }
 
+/* ---- the rules, one by one ---- */
+
+typedef struct Names {
+    CtBulk *a, *b, *v, *x, *n, *i, *j, *m, *bs; /* [3, 2], [2, 3], [3] and scalar; Ints; Ints [3]; Bools [3] */
+} Names;
+
+static Names names(Fixture *f) {
+    CtBulkVar *m = ct_bulk_new_var(f->r, "m", ELEMENT_INT, SHAPE(f, 3));
+    CtBulkVar *bs = ct_bulk_new_var(f->r, "bs", ELEMENT_BOOL, SHAPE(f, 3));
+    Names names = {.a = real_var(f, "a", SHAPE(f, 3, 2)), .b = real_var(f, "b", SHAPE(f, 2, 3))};
+    names.v = real_var(f, "v", SHAPE(f, 3));
+    names.x = real_var(f, "x", scalar);
+    names.n = int_var(f, "n");
+    names.i = int_var(f, "i");
+    names.j = int_var(f, "j");
+    names.m = ct_bulk_var(f->r, m);
+    names.bs = ct_bulk_var(f->r, bs);
+    return names;
+}
+
+static CtBulk *gather(Fixture *f, CtShape shape, CtBulk *t, CtBulk *var, CtBulk *const *ix, size_t count) {
+    CtIndexing of = {.vars = &var->as.var, .var_count = 1, .ix = ix, .count = (uint32_t)count};
+    return ct_bulk_gather(f->r, shape, t, of, CT_NO_SPAN);
+}
+
+static CtBulk *scatter(Fixture *f, CtShape shape, CtBulk *t, CtBulk *var, CtBulk *const *ix, size_t count) {
+    CtIndexing of = {.vars = &var->as.var, .var_count = 1, .ix = ix, .count = (uint32_t)count};
+    return ct_bulk_scatter(f->r, shape, t, of, CT_NO_SPAN);
+}
+
+static CtBulk *transpose(Fixture *f, CtBulk *t) { return ct_bulk_transpose(f->r, (const uint32_t[]){1, 0}, 2, t); }
+
+/* Fig. 9 */
+static void build_is_pushed_into_each_form(void **state) {
+    Fixture *f = *state;
+    Names n = names(f);
+    CtBulk *row = read_at(f, n.a, IX(n.i)), *item = read_at(f, n.v, IX(n.i));
+    assert_rewrites(f, build(f, 3, n.i, n.i), "[0, 1, 2]");
+    assert_rewrites(f, build(f, 0, n.i, read_at(f, n.v, IX(number(f, 7)))), "[]");
+    assert_rewrites(f, build(f, 4, n.i, op(f, PRIM_ADD, n.x, n.x)), "replicate 4 (x + x)");
+    CtBulkVar *y = ct_bulk_new_var(f->r, "y", ELEMENT_REAL, scalar);
+    CtBulk *square = op(f, PRIM_MUL, ct_bulk_var(f->r, y), ct_bulk_var(f->r, y));
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_let(f->r, y, item, square)),
+                    "let y = gather [3] v (λ[i]. [i]) in\n"
+                    "gather [3] y (λ[i]. [i]) × gather [3] y (λ[i]. [i])");
+    assert_rewrites(
+        f, build(f, 3, n.i, ct_bulk_let(f->r, y, ct_bulk_op1(f->r, PRIM_SIN, n.x), op(f, PRIM_MUL, square, item))),
+        "let y = sin x in\n"
+        "replicate 3 (y × y) × gather [3] v (λ[i]. [i])");
+    CtBulk *test = ct_bulk_op2(f->r, PRIM_LT, item, real(f, 0));
+    assert_rewrites(
+        f, build(f, 3, n.i, ct_bulk_cond(f->r, test, n.x, item)),
+        "gather [3] (tr [replicate 3 x, gather [3] v (λ[i]. [i])]) (λ[i]. [i, cond (index v [i] < 0.0) 0 1])");
+    CtBulk *same = ct_bulk_op2(f->r, PRIM_LT, n.x, real(f, 0));
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_cond(f->r, same, n.x, item)),
+                    "cond (x < 0.0) (replicate 3 x) (gather [3] v (λ[i]. [i]))");
+    CtBulk *flag = read_at(f, n.bs, IX(n.i)), *negated = ct_bulk_logic(f->r, LOGIC_NOT, flag, NULL);
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_logic(f->r, LOGIC_AND, flag, negated)),
+                    "gather [3] bs (λ[i]. [i]) && not (gather [3] bs (λ[i]. [i]))");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_op1(f->r, PRIM_SIN, item)), "sin (gather [3] v (λ[i]. [i]))");
+    assert_rewrites(f, build(f, 3, n.i, sum(f, row)), "sumOuter (tr (gather [3, 2] a (λ[i]. [i])))");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_reduce(f->r, REDUCE_ARGMAX, row, CT_NO_SPAN)),
+                    "argmaxOuter (tr (gather [3, 2] a (λ[i]. [i])))");
+    assert_rewrites(f, build(f, 3, n.i, gather(f, SHAPE(f, 2), row, n.j, IX(op(f, PRIM_INT_SUB, number(f, 1), n.j)))),
+                    "gather [3, 2] (gather [3, 2] a (λ[i]. [i])) (λ[i, j]. [i, 1 - j])");
+    assert_rewrites(f, build(f, 3, n.i, gather(f, SHAPE(f, 2), n.v, n.j, IX(op(f, PRIM_INT_MIN, n.i, n.j)))),
+                    "gather [3, 2] v (λ[i, j]. [intMin i j])");
+    assert_rewrites(f, build(f, 3, n.i, scatter(f, SHAPE(f, 4), row, n.j, IX(op(f, PRIM_INT_ADD, n.i, n.j)))),
+                    "scatter [3, 4] (gather [3, 2] a (λ[i]. [i])) (λ[i, j]. [i, i + j])");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_one_hot(f->r, SHAPE(f, 4), IX(n.i), item)),
+                    "scatter [3, 4] (gather [3] v (λ[i]. [i])) (λ[i]. [i, i])");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_literal(f->r, IX(n.x, item))),
+                    "tr [replicate 3 x, gather [3] v (λ[i]. [i])]");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_replicate(f->r, 5, item)),
+                    "tr (replicate 5 (gather [3] v (λ[i]. [i])))");
+    assert_rewrites(f, build(f, 2, n.i, transpose(f, read_at(f, real_var(f, "c", SHAPE(f, 2, 3, 4)), IX(n.i)))),
+                    "tr_{0,2,1} (gather [2, 3, 4] c (λ[i]. [i]))");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_reshape(f->r, SHAPE(f, 2, 1), row)),
+                    "reshape [3, 2, 1] (gather [3, 2] a (λ[i]. [i]))");
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_check(f->r, flag, CT_E0503, "no", CT_NO_SPAN, item)),
+                    "check (gather [3] bs (λ[i]. [i])) (gather [3] v (λ[i]. [i]))");
+}
+
+/* Fig. 10 */
+static void index_is_pushed_into_each_form(void **state) {
+    Fixture *f = *state;
+    Names n = names(f);
+    CtBulk *one = number(f, 1), *far = read_at(f, n.m, IX(one));
+    assert_rewrites(f, ct_bulk_index(f->r, n.a, NULL, 0, NULL, CT_NO_SPAN), "a");
+    assert_rewrites(f, read_at(f, read_at(f, n.a, IX(n.i)), IX(n.j)), "index a [i, j]");
+    CtBulkVar *y = ct_bulk_new_var(f->r, "y", ELEMENT_REAL, SHAPE(f, 3));
+    CtBulk *ys = ct_bulk_var(f->r, y);
+    assert_rewrites(f, read_at(f, ct_bulk_let(f->r, y, op(f, PRIM_ADD, n.v, n.v), ys), IX(one)),
+                    "let y = v + v in\n"
+                    "index y [1]");
+    CtBulk *test = ct_bulk_op2(f->r, PRIM_LT, n.x, real(f, 0)), *sum_of = op(f, PRIM_ADD, n.v, n.v);
+    assert_rewrites(f, read_at(f, ct_bulk_cond(f->r, test, n.v, sum_of), IX(far)),
+                    "let i = index m [1] in\n"
+                    "cond (x < 0.0) (index v [i]) (index v [i] + index v [i])");
+    assert_rewrites(f, read_at(f, op(f, PRIM_MUL, n.v, n.v), IX(one)), "index v [1] × index v [1]");
+    assert_rewrites(f, read_at(f, op(f, PRIM_MUL, n.v, n.v), IX(far)),
+                    "let i = index m [1] in\n"
+                    "index v [i] × index v [i]");
+    assert_rewrites(f, read_at(f, ct_bulk_op1(f->r, PRIM_SIN, n.v), IX(far)), "sin (index v [index m [1]])");
+    assert_rewrites(f, read_at(f, ct_bulk_logic(f->r, LOGIC_OR, n.bs, n.bs), IX(one)), "index bs [1] || index bs [1]");
+    assert_rewrites(f, read_at(f, sum(f, n.a), IX(one)), "sumOuter (gather [3] a (λ[i]. [i, 1]))");
+    assert_rewrites(f, read_at(f, ct_bulk_literal(f->r, IX(n.v, sum_of)), IX(one, far)),
+                    "let i = index m [1] in\n"
+                    "index [index v [i], index v [i] + index v [i]] [1]");
+    assert_rewrites(f, read_at(f, ct_bulk_literal(f->r, IX(n.x, real(f, 2))), IX(n.i)), "index [x, 2.0] [i]");
+    assert_rewrites(f, read_at(f, ct_bulk_replicate(f->r, 2, n.v), IX(one, n.i)), "index v [i]");
+    assert_rewrites(f, read_at(f, ct_bulk_replicate(f->r, 2, n.v), IX(n.i, one)),
+                    "check (i < 0 || 2 <= i) (index v [1])");
+    assert_rewrites(f, read_at(f, transpose(f, n.a), IX(n.i, n.j)), "index a [j, i]");
+    assert_rewrites(f, read_at(f, transpose(f, n.a), IX(one)), "gather [3] a (λ[i]. [i, 1])");
+    assert_rewrites(f, read_at(f, ct_bulk_reshape(f->r, SHAPE(f, 6), n.a), IX(number(f, 5))),
+                    "index a [5 `div` 2, 5 `mod` 2]");
+    assert_rewrites(f, read_at(f, ct_bulk_reshape(f->r, SHAPE(f, 6), n.a), IX(n.i)),
+                    "check (i < 0 || 6 <= i) (index a [i `div` 2, i `mod` 2])");
+    assert_rewrites(f, read_at(f, ct_bulk_reshape(f->r, SHAPE(f, 1, 3, 2), n.a), IX(number(f, 0), one)), "index a [1]");
+    CtBulk *back = op(f, PRIM_INT_SUB, number(f, 2), n.j), *reversed = gather(f, SHAPE(f, 3), n.v, n.j, IX(back));
+    assert_rewrites(f, read_at(f, reversed, IX(one)), "index v [2 - 1]");
+    assert_rewrites(f, read_at(f, reversed, IX(n.i)), "check (i < 0 || 3 <= i) (index v [2 - i])");
+    CtBulk *permuted = gather(f, SHAPE(f, 3), n.v, n.j, IX(read_at(f, n.m, IX(n.j))));
+    assert_rewrites(f, read_at(f, permuted, IX(one)),
+                    "check\n"
+                    "  (let i = gather [3] m (λ[j]. [j]) in\n"
+                    "   gather [3] i (λ[j]. [j]) < replicate 3 0 || replicate 3 3 <= gather [3] i (λ[j]. [j]))\n"
+                    "  (index v [index m [1]])");
+    CtBulk *spread = scatter(f, SHAPE(f, 5), n.v, n.j, IX(back));
+    assert_rewrites(f, read_at(f, spread, IX(one)), "index (scatter [5] v (λ[j]. [2 - j])) [1]");
+    assert_rewrites(f, read_at(f, ct_bulk_one_hot(f->r, SHAPE(f, 5), IX(n.i), n.x), IX(one)),
+                    "index (scatter [5] x (λ[]. [i] when False)) [1]");
+    assert_rewrites(f, read_at(f, ct_bulk_check(f->r, test, CT_E0503, "no", CT_NO_SPAN, sum_of), IX(one)),
+                    "check (x < 0.0) (index v [1] + index v [1])");
+}
+
+/* Fig. 11 */
+static void build_of_index_becomes_gather(void **state) {
+    Fixture *f = *state;
+    Names n = names(f);
+    CtBulk *at = op(f, PRIM_INT_SUB, number(f, 2), n.i), *item = read_at(f, n.v, IX(n.i));
+    const double items[] = {1, 2, 3};
+    CtBulk *c = ct_bulk_reals(f->r, items, SHAPE(f, 3));
+    assert_rewrites(f, build(f, 3, n.i, read_at(f, n.v, IX(at))), "gather [3] v (λ[i]. [2 - i])");
+    assert_rewrites(f, build(f, 3, n.i, read_at(f, c, IX(at))), "gather [3] [1.0, 2.0, 3.0] (λ[i]. [2 - i])");
+    assert_rewrites(f, build(f, 2, n.i, read_at(f, ct_bulk_literal(f->r, IX(item, n.x)), IX(n.i))),
+                    "gather [2] (tr [gather [2] v (λ[i]. [i]), replicate 2 x]) (λ[i]. [i, i])");
+    assert_rewrites(f, build(f, 2, n.i, read_at(f, ct_bulk_literal(f->r, IX(n.x, real(f, 2))), IX(n.i))),
+                    "gather [2] [x, 2.0] (λ[i]. [i])");
+    CtBulk *spread = scatter(f, SHAPE(f, 5), n.v, n.j, IX(op(f, PRIM_INT_ADD, n.i, n.j)));
+    assert_rewrites(f, build(f, 3, n.i, read_at(f, spread, IX(n.i))),
+                    "gather [3] (scatter [3, 5] (replicate 3 v) (λ[i, j]. [i, i + j])) (λ[i]. [i, i])");
+    CtBulk *before = op(f, PRIM_INT_SUB, n.i, number(f, 1));
+    CtBulk *exists = ct_bulk_op2(f->r, PRIM_INT_LE, number(f, 0), before);
+    CtBulk *read = ct_bulk_index(f->r, n.v, &before, 1, exists, CT_NO_SPAN);
+    assert_rewrites(f, build(f, 3, n.i, ct_bulk_cond(f->r, exists, read, real(f, 0))),
+                    "gather [3]\n"
+                    "  (tr [gather [3] v (λ[i]. [i - 1] when 0 <= i - 1), replicate 3 0.0])\n"
+                    "  (λ[i]. [i,\n"
+                    "          cond (0 <= i - 1) 0 1])");
+}
+
 /* ---- Theorem 5.1 ---- */
 
 typedef struct Look {
@@ -270,6 +433,9 @@ int main(void) {
         TEST(a_dot_product_becomes_whole_array_operations),
         TEST(adding_one_to_each_element),
         TEST(self_convolution_becomes_whole_array_operations),
+        TEST(build_is_pushed_into_each_form),
+        TEST(index_is_pushed_into_each_form),
+        TEST(build_of_index_becomes_gather),
         TEST(the_meaning_of_random_terms_is_kept),
         TEST(rules_may_be_applied_in_any_order),
     };
