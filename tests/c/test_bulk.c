@@ -342,6 +342,9 @@ static void an_index_is_an_error_where_it_is_meant(void **state) {
     assert_non_null(meaning(f, read_at(f, rows, IX(number(f, 1), number(f, 3))), bound, 2));
     assert_null(meaning(f, read_at(f, build(f, 0, i, read_at(f, n.m, IX(i))), IX(number(f, 0))), bound, 2));
     assert_non_null(meaning(f, build(f, 0, i, read_at(f, n.m, IX(n.n))), bound, 2));
+    CtIndexing first = {.vars = (CtBulkVar *const[]){i->as.var, n.j->as.var}, .var_count = 2, .ix = &i, .count = 1};
+    assert_null(
+        meaning(f, read_at(f, ct_bulk_gather(f->r, SHAPE(f, 3, 0), n.m, first, CT_NO_SPAN), IX(n.n)), bound, 2));
     /* where the index is not meant, what it would lead to is not looked at either */
     CtBulk *inner = read_at(f, n.m, IX(read_at(f, build(f, 3, n.j, op(f, PRIM_INT_SUB, number(f, 2), n.j)), IX(i))));
     assert_non_null(meaning(f, guarded(f, build(f, 3, i, inner), n.n, number(f, 0)), bound, 2));
@@ -354,7 +357,7 @@ static void names_may_be_bound_inside_themselves(void **state) {
     Fixture *f = *state;
     Names n = names(f);
     const Bound bound[] = {{n.m, ints(f, (const int64_t[]){2, 0, 1}, 3)}};
-    CtBulk *i = n.i, *j = n.j, *at_i = read_at(f, n.m, IX(i)), *at_j = read_at(f, n.m, IX(j));
+    CtBulk *i = n.i, *j = n.j, *at_i = read_at(f, n.m, IX(i));
     CtBulk *pair = ct_bulk_literal(f->r, IX(at_i, i));
     /* build1 (λi. gather … (λi. …)), where the source is of the outer i */
     CtBulk *t = build(f, 3, i, gather(f, SHAPE(f, 3), pair, i, IX(op(f, PRIM_INT_MIN, i, number(f, 1)))));
@@ -366,11 +369,12 @@ static void names_may_be_bound_inside_themselves(void **state) {
     CtBulk *inner = ct_bulk_let(f->r, y, number(f, 2), ct_bulk_replicate(f->r, 2, ct_bulk_var(f->r, y)));
     t = ct_bulk_let(f->r, y, number(f, 1), read_at(f, inner, IX(ct_bulk_var(f->r, y))));
     assert_int_equal(meaning(f, t, bound, 1)->items[0].integer, 2);
-    /* build1 (λj. index (gather … (λ[i, j]. [j])) [j]) */
-    CtIndexing both = {.vars = (CtBulkVar *const[]){i->as.var, j->as.var}, .var_count = 2, .ix = &at_j, .count = 1};
+    /* build1 (λj. index (gather … (λ[i, j]. [i + j])) [j]) */
+    CtBulk *around = op(f, PRIM_INT_MOD, op(f, PRIM_INT_ADD, i, j), number(f, 3));
+    CtIndexing both = {.vars = (CtBulkVar *const[]){i->as.var, j->as.var}, .var_count = 2, .ix = &around, .count = 1};
     CtBulk *table = ct_bulk_gather(f->r, SHAPE(f, 3, 3), n.m, both, CT_NO_SPAN);
     t = build(f, 3, j, read_at(f, table, IX(j)));
-    assert_int_equal(meaning(f, t, bound, 1)->items[1].integer, 2);
+    assert_int_equal(meaning(f, t, bound, 1)->items[1].integer, 0);
     /* let y = 3 in let y = y + i in y, for each i */
     CtBulk *sum_of = op(f, PRIM_INT_ADD, ct_bulk_var(f->r, y), i);
     t = ct_bulk_let(f->r, y, sum_of, ct_bulk_var(f->r, y));
