@@ -182,6 +182,19 @@ bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
 CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
 
+/* kernels.c: a primitive of scalars over arrays of them. An operand steps from element to element, or is one for all. */
+enum { KERNEL_P = 1, KERNEL_Q = 2 };
+typedef struct Kernel {
+    CtPrim prim;
+    const CtWord *a, *b; /* of a unary one b is anything readable */
+    bool a_steps, b_steps;
+    const CtLayout *layout; /* of the result */
+    uint32_t cost;          /* steps of an element */
+} Kernel;
+/* The array of `count` results: `reuse`, which may be an operand, or a new one. NULL with an error raised; then `reuse` may hold
+ * some results already. Steps are charged to the machine. */
+CtArray *ct_kernel_run(Machine *m, const Kernel *k, CtArray *reuse, int64_t count);
+
 /* strings.c: the primitives that make texts. */
 CtObject *ct_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);
 
