@@ -171,7 +171,8 @@ typedef bool ArrayFunction(Machine *m, ArrayCall *call);
 ArrayFunction *ct_array_function(CtArrayOp op);
 ArrayFunction ct_array_shape, ct_array_sum, ct_array_product, ct_array_maximum, ct_array_minimum, ct_array_argmax,
     ct_array_argmin, ct_array_replicate, ct_array_iota, ct_array_gather, ct_array_transpose, ct_array_reshape,
-    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat;
+    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat, ct_array_strided, ct_array_gather_or,
+    ct_array_scatter_add, ct_array_sum_rows, ct_array_select;
 
 /* Raises E0507 when two elements of an array, arrays of `rank` dimensions themselves, differ in shape. */
 bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);

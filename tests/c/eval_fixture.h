@@ -18,6 +18,7 @@ static inline const char *run_with(Fixture *f, CtCore *core, CtEvalLimits limits
     CtGlobal *wrapper = global(f, "run", ct_core_lam(f->p, AT, NULL, NULL, 0, core));
     const char *fault = ct_core_lint(f->p);
     if (fault != NULL) return fault;
+    f->context.max_errors = UINT32_MAX; /* all are kept: the last one is looked at */
     CtEval *eval = ct_eval_new(f->p, NULL, limits);
     CtWord value;
     size_t before = 0;
