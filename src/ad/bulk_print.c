@@ -1,0 +1,443 @@
+/* Terms as BULK writes them.
+ *
+ * A term is printed on one line where it fits in WIDTH columns, and otherwise broken by its form: a `let` behind its
+ * `in`, an operation before its operator, anything else before each of its parts. Variables print with their own names;
+ * one whose name is taken gets a number. Where an index is meant only under a condition, that stands behind it: λ[i].
+ * [i - 1] when 0 < i.
+ */
+#include "ad/bulk.h"
+
+#include <math.h>
+
+enum { WIDTH = 100, SHOWN = 6 }; /* how many items of a constant are written out in each dimension */
+
+/* How tightly a part must bind. */
+enum { LOOSE = 0, OR = 2, AND = 3, COMPARE = 4, PLUS = 6, TIMES = 7, APPLY = 10, ATOM = 11 };
+
+typedef struct Named {
+    const CtBulkVar *var;
+    const char *name;
+} Named;
+
+typedef struct Printer {
+    CtText *out, scratch;
+    CT_VEC(Named) scope;
+    uint32_t indent, column;
+    bool flat, full; /* full: does not fit, nothing more is written */
+} Printer;
+
+static void put_term(Printer *pr, CtBulk *t, int level);
+static void put_form(Printer *pr, CtBulk *t);
+
+/* ---- text ---- */
+
+static void put(Printer *pr, const char *text) {
+    if (pr->full) return;
+    for (const char *c = text; *c != '\0'; c++) pr->column += ((unsigned char)*c & 0xC0) != 0x80;
+    if (pr->flat && pr->column > WIDTH)
+        pr->full = true;
+    else
+        ct_text_puts(pr->out, text);
+}
+
+static void put_int(Printer *pr, int64_t value) { put(pr, ct_format(pr->out->arena, "%lld", (long long)value)); }
+
+static void line(Printer *pr) {
+    if (pr->flat) {
+        put(pr, " ");
+        return;
+    }
+    ct_text_putc(pr->out, '\n');
+    pr->column = 0;
+    for (uint32_t i = 0; i < pr->indent; i++) put(pr, " ");
+}
+
+/* Puts the term where it fits on the rest of the line, and tells whether it did. */
+static bool put_flat(Printer *pr, CtBulk *t, int level) {
+    CtText *out = pr->out;
+    uint32_t column = pr->column;
+    pr->scratch.length = 0;
+    pr->out = &pr->scratch;
+    pr->flat = true;
+    put_term(pr, t, level);
+    bool fits = !pr->full;
+    pr->out = out;
+    pr->flat = pr->full = false;
+    if (fits)
+        ct_text_add(out, pr->scratch.data, pr->scratch.length);
+    else
+        pr->column = column;
+    return fits;
+}
+
+/* ---- names ---- */
+
+static const char *find_name(const Printer *pr, const CtBulkVar *var) {
+    for (uint32_t i = pr->scope.count; i-- > 0;)
+        if (pr->scope.items[i].var == var) return pr->scope.items[i].name;
+    return NULL;
+}
+
+static bool is_taken(const Printer *pr, const char *name) {
+    for (uint32_t i = 0; i < pr->scope.count; i++)
+        if (strcmp(pr->scope.items[i].name, name) == 0) return true;
+    return false;
+}
+
+static void bind(Printer *pr, const CtBulkVar *var) {
+    CtArena *arena = pr->out->arena;
+    const char *name = var->name;
+    for (uint32_t i = 1; is_taken(pr, name); i++) name = ct_format(arena, "%s%u", var->name, i);
+    ct_push(arena, &pr->scope, (Named){var, name});
+}
+
+static void put_var(Printer *pr, const CtBulkVar *var) {
+    if (find_name(pr, var) == NULL) bind(pr, var); /* free: keeps its name from here on */
+    put(pr, find_name(pr, var));
+}
+
+/* Free variables have their names first, so that no binder takes them. */
+typedef struct FreeNames {
+    Printer *pr;
+    CtBulkRoom room; /* ct_bulk_map wants one */
+    CT_VEC(const CtBulkVar *) bound;
+} FreeNames;
+
+static CtBulk *name_free(void *data, CtBulk *t) {
+    FreeNames *f = data;
+    CtArena *arena = f->room.arena;
+    uint32_t before = f->bound.count;
+    switch (t->kind) {
+    case BULK_VAR: {
+        bool known = find_name(f->pr, t->as.var) != NULL;
+        for (uint32_t i = 0; i < f->bound.count; i++) known |= f->bound.items[i] == t->as.var;
+        if (!known) bind(f->pr, t->as.var);
+        return t;
+    }
+    case BULK_LET: ct_push(arena, &f->bound, t->as.let.var); break;
+    case BULK_BUILD: ct_push(arena, &f->bound, t->as.build.var); break;
+    case BULK_GATHER:
+    case BULK_SCATTER:
+        for (uint32_t i = 0; i < t->as.move.f.var_count; i++) ct_push(arena, &f->bound, t->as.move.f.vars[i]);
+        break;
+    default: break;
+    }
+    ct_bulk_map(&f->room, t, name_free, f);
+    f->bound.count = before;
+    return t;
+}
+
+/* ---- constants ---- */
+
+static void put_real(Printer *pr, double value) {
+    CtText digits = ct_text(pr->out->arena);
+    ct_text_double(&digits, value);
+    bool is_word = value != value || isinf(value);
+    if (!is_word && strspn(digits.data, "-0123456789") == digits.length) ct_text_puts(&digits, ".0");
+    if (is_word && digits.data[0] == '"') { /* as JSON has it */
+        digits.data[digits.length - 1] = '\0';
+        digits.data++;
+    }
+    put(pr, value != value ? "NaN" : digits.data);
+}
+
+static void put_scalar(Printer *pr, const CtBulk *t, int64_t at) {
+    if (t->element == ELEMENT_REAL) {
+        put_real(pr, t->as.constant.reals != NULL ? t->as.constant.reals[at] : t->as.constant.real);
+        return;
+    }
+    int64_t value = t->as.constant.integers != NULL ? t->as.constant.integers[at] : t->as.constant.integer;
+    if (t->element == ELEMENT_BOOL)
+        put(pr, value ? "True" : "False");
+    else
+        put_int(pr, value);
+}
+
+static void put_items(Printer *pr, const CtBulk *t, uint32_t depth, int64_t start) {
+    if (depth == t->shape.rank) {
+        put_scalar(pr, t, start);
+        return;
+    }
+    int64_t size = t->shape.sizes[depth], stride = ct_shape_count(ct_shape_tail(t->shape, depth + 1));
+    put(pr, "[");
+    for (int64_t i = 0; i < size && !pr->full; i++) {
+        if (i > 0) put(pr, ", ");
+        if (size > SHOWN && i == SHOWN / 2) {
+            put(pr, "…, ");
+            i = size - 1;
+        }
+        put_items(pr, t, depth + 1, start + i * stride);
+    }
+    put(pr, "]");
+}
+
+static bool is_negative(const CtBulk *t) {
+    if (t->kind != BULK_CONST || t->shape.rank > 0) return false;
+    if (t->element == ELEMENT_REAL)
+        return signbit(t->as.constant.reals != NULL ? t->as.constant.reals[0] : t->as.constant.real) != 0;
+    return (t->as.constant.integers != NULL ? t->as.constant.integers[0] : t->as.constant.integer) < 0;
+}
+
+/* ---- operators ---- */
+
+typedef struct Infix {
+    CtPrim prim;
+    const char *symbol;
+    int level;
+} Infix;
+
+static const Infix infixes[] = {
+    {PRIM_ADD, "+", PLUS},          {PRIM_SUB, "-", PLUS},        {PRIM_MUL, "×", TIMES},
+    {PRIM_DIV, "/", TIMES},         {PRIM_SCALE, "·", TIMES},     {PRIM_EQ, "==", COMPARE},
+    {PRIM_LT, "<", COMPARE},        {PRIM_LE, "<=", COMPARE},     {PRIM_INT_ADD, "+", PLUS},
+    {PRIM_INT_SUB, "-", PLUS},      {PRIM_INT_MUL, "×", TIMES},   {PRIM_INT_EQ, "==", COMPARE},
+    {PRIM_INT_LT, "<", COMPARE},    {PRIM_INT_LE, "<=", COMPARE}, {PRIM_INT_DIV, "`div`", TIMES},
+    {PRIM_INT_MOD, "`mod`", TIMES},
+};
+
+static const Infix *find_infix(const CtBulk *t) {
+    static const Infix conjunction = {.symbol = "&&", .level = AND}, disjunction = {.symbol = "||", .level = OR};
+    if (t->kind == BULK_LOGIC && t->as.logic.logic == LOGIC_AND) return &conjunction;
+    if (t->kind == BULK_LOGIC && t->as.logic.logic == LOGIC_OR) return &disjunction;
+    if (t->kind != BULK_OP) return NULL;
+    for (size_t i = 0; i < sizeof infixes / sizeof *infixes; i++)
+        if (infixes[i].prim == t->as.op.prim) return &infixes[i];
+    return NULL;
+}
+
+static int level_of(const CtBulk *t) {
+    const Infix *infix = find_infix(t);
+    if (infix != NULL) return infix->level;
+    if (t->kind == BULK_CONST) return is_negative(t) ? PLUS : ATOM;
+    if (t->kind == BULK_VAR || t->kind == BULK_LITERAL) return ATOM;
+    return t->kind == BULK_LET ? LOOSE : APPLY;
+}
+
+static void put_infix(Printer *pr, CtBulk *t, const Infix *infix) {
+    CtBulk *const *args = t->kind == BULK_OP ? t->as.op.args : t->as.logic.args;
+    uint32_t indent = pr->indent;
+    pr->indent = pr->column;
+    put_term(pr, args[0], infix->level == COMPARE ? COMPARE + 1 : infix->level);
+    line(pr);
+    put(pr, infix->symbol);
+    put(pr, " ");
+    put_term(pr, args[1], infix->level + 1);
+    pr->indent = indent;
+}
+
+/* ---- forms ---- */
+
+static void put_sizes(Printer *pr, CtShape shape) {
+    put(pr, "[");
+    for (uint32_t i = 0; i < shape.rank; i++) {
+        if (i > 0) put(pr, ", ");
+        put_int(pr, shape.sizes[i]);
+    }
+    put(pr, "]");
+}
+
+static void put_list(Printer *pr, CtBulk *const *terms, uint32_t count) {
+    uint32_t indent = pr->indent;
+    put(pr, "[");
+    pr->indent = pr->column;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i > 0) put(pr, ",");
+        if (i > 0) line(pr);
+        put_term(pr, terms[i], LOOSE);
+    }
+    put(pr, "]");
+    pr->indent = indent;
+}
+
+/* [i, j], or ([i, j] when b) */
+static void put_index(Printer *pr, const CtIndexing *f) {
+    if (f->live != NULL) put(pr, "(");
+    put_list(pr, f->ix, f->count);
+    if (f->live != NULL) {
+        put(pr, " when ");
+        put_term(pr, f->live, LOOSE);
+        put(pr, ")");
+    }
+}
+
+/* (λ[i, j]. [ix]), or with a condition behind */
+static void put_indexing(Printer *pr, const CtIndexing *f) {
+    uint32_t before = pr->scope.count;
+    put(pr, "(λ[");
+    for (uint32_t i = 0; i < f->var_count; i++) {
+        if (i > 0) put(pr, ", ");
+        bind(pr, f->vars[i]);
+        put_var(pr, f->vars[i]);
+    }
+    put(pr, "]. ");
+    put_list(pr, f->ix, f->count);
+    if (f->live != NULL) {
+        put(pr, " when ");
+        put_term(pr, f->live, LOOSE);
+    }
+    put(pr, ")");
+    pr->scope.count = before;
+}
+
+/* A part behind a name: on a line of its own where the whole did not fit. */
+static void put_part(Printer *pr, CtBulk *t) {
+    uint32_t indent = pr->indent;
+    pr->indent = indent + 2;
+    line(pr);
+    put_term(pr, t, ATOM);
+    pr->indent = indent;
+}
+
+static void put_let(Printer *pr, CtBulk *t) {
+    uint32_t before = pr->scope.count, indent = pr->indent;
+    for (; t->kind == BULK_LET; t = t->as.let.body) {
+        put(pr, "let ");
+        /* The name is not in scope on the right; a different name there reads better. */
+        bind(pr, t->as.let.var);
+        put_var(pr, t->as.let.var);
+        put(pr, " = ");
+        pr->indent = indent + 2;
+        put_term(pr, t->as.let.rhs, LOOSE);
+        pr->indent = indent;
+        put(pr, " in");
+        line(pr);
+    }
+    put_term(pr, t, LOOSE);
+    pr->scope.count = before;
+}
+
+static void put_transpose(Printer *pr, CtBulk *t) {
+    const uint32_t *permutation = t->as.transpose.permutation;
+    put(pr, "tr");
+    if (t->as.transpose.count != 2 || permutation[0] != 1) {
+        put(pr, "_{");
+        for (uint32_t i = 0; i < t->as.transpose.count; i++) {
+            if (i > 0) put(pr, ",");
+            put_int(pr, permutation[i]);
+        }
+        put(pr, "}");
+    }
+    put_part(pr, t->as.transpose.t);
+}
+
+static void put_move(Printer *pr, CtBulk *t) {
+    const CtIndexing *f = &t->as.move.f;
+    switch (t->kind) {
+    case BULK_INDEX:
+        put(pr, "index");
+        put_part(pr, t->as.move.t);
+        put(pr, " ");
+        put_index(pr, f);
+        break;
+    case BULK_ONE_HOT:
+        put(pr, "oneHot ");
+        put_sizes(pr, t->shape);
+        put(pr, " ");
+        put_index(pr, f);
+        put_part(pr, t->as.move.t);
+        break;
+    default:
+        put(pr, t->kind == BULK_GATHER ? "gather " : "scatter ");
+        put_sizes(pr, t->shape);
+        put_part(pr, t->as.move.t);
+        pr->indent += 2;
+        line(pr);
+        put_indexing(pr, f);
+        pr->indent -= 2;
+        break;
+    }
+}
+
+static void put_form(Printer *pr, CtBulk *t) {
+    static const char *const reductions[] = {"sumOuter",     "productOuter", "maximumOuter",
+                                             "minimumOuter", "argmaxOuter",  "argminOuter"};
+    const Infix *infix = find_infix(t);
+    if (infix != NULL) {
+        put_infix(pr, t, infix);
+        return;
+    }
+    switch (t->kind) {
+    case BULK_CONST: put_items(pr, t, 0, 0); break;
+    case BULK_VAR: put_var(pr, t->as.var); break;
+    case BULK_LET: put_let(pr, t); break;
+    case BULK_COND:
+        put(pr, "cond");
+        put_part(pr, t->as.cond.test);
+        put_part(pr, t->as.cond.yes);
+        put_part(pr, t->as.cond.no);
+        break;
+    case BULK_OP:
+        put(pr, ct_prim_info(t->as.op.prim)->name);
+        for (uint32_t i = 0; i < t->as.op.count; i++) put_part(pr, t->as.op.args[i]);
+        break;
+    case BULK_LOGIC: /* the others are infix */
+        put(pr, "not");
+        put_part(pr, t->as.logic.args[0]);
+        break;
+    case BULK_REDUCE:
+        put(pr, reductions[t->as.reduce.reduction]);
+        put_part(pr, t->as.reduce.t);
+        break;
+    case BULK_INDEX:
+    case BULK_GATHER:
+    case BULK_SCATTER:
+    case BULK_ONE_HOT: put_move(pr, t); break;
+    case BULK_LITERAL: put_list(pr, t->as.literal.items, t->as.literal.count); break;
+    case BULK_REPLICATE:
+        put(pr, "replicate ");
+        put_int(pr, t->shape.sizes[0]);
+        put_part(pr, t->as.t);
+        break;
+    case BULK_RESHAPE:
+        put(pr, "reshape ");
+        put_sizes(pr, t->shape);
+        put_part(pr, t->as.t);
+        break;
+    case BULK_TRANSPOSE: put_transpose(pr, t); break;
+    case BULK_BUILD: {
+        uint32_t before = pr->scope.count;
+        put(pr, "build1 ");
+        put_int(pr, t->shape.sizes[0]);
+        put(pr, " (λ");
+        bind(pr, t->as.build.var);
+        put_var(pr, t->as.build.var);
+        put(pr, ".");
+        pr->indent += 2;
+        line(pr);
+        put_term(pr, t->as.build.body, LOOSE);
+        pr->indent -= 2;
+        put(pr, ")");
+        pr->scope.count = before;
+        break;
+    }
+    case BULK_SHARE:
+        put(pr, "share ");
+        put_int(pr, t->as.share.id);
+        put_part(pr, t->as.share.t);
+        break;
+    case BULK_CHECK:
+        put(pr, "check");
+        put_part(pr, t->as.check.test);
+        put_part(pr, t->as.check.t);
+        break;
+    }
+}
+
+static void put_term(Printer *pr, CtBulk *t, int level) {
+    if (pr->full) return;
+    bool parenthesis = level_of(t) < level, breaks = !pr->flat && t->kind == BULK_LET;
+    if (!pr->flat && !breaks && put_flat(pr, t, level)) return;
+    if (parenthesis) put(pr, "(");
+    uint32_t indent = pr->indent;
+    if (parenthesis) pr->indent = pr->column;
+    put_form(pr, t);
+    pr->indent = indent;
+    if (parenthesis) put(pr, ")");
+}
+
+void ct_bulk_print(CtText *out, CtBulk *t) {
+    Printer pr = {.out = out, .scratch = ct_text(out->arena)};
+    FreeNames f = {.pr = &pr, .room = {.arena = out->arena}};
+    name_free(&f, t);
+    put_term(&pr, t, LOOSE);
+}
