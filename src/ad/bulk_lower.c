@@ -1,6 +1,5 @@
 /* Terms of BULK as Core over flat arrays: an ordinary program of `map`, `zipWith`, `sumRows`, …, each a loop in C where it is one
- * primitive. What is computed once is bound by `let`; errors come in the order of the term's evaluation. A conditional evaluates
- * the branch that is taken: the other makes no error (bulk.h).
+ * primitive. What is computed once is bound by `let`; errors come in the order of the term's evaluation.
  *
  * Primitives that fail give 0 where they do: the program's own error is a CHECK.
  */
@@ -352,9 +351,18 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     return ct_core_let(l->p, t->span, bound, rhs, body);
 }
 
+/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
-    CtCore *test = ct_lower(l, t->as.cond.test), *yes = ct_lower(l, t->as.cond.yes);
-    return ct_core_if(l->p, t->span, test, yes, ct_lower(l, t->as.cond.no));
+    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no};
+    CtSeq seq = ct_seq(l->p, NULL);
+    CtCore *test = ct_lower(l, t->as.cond.test), *values[2];
+    bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
+    if (fails) test = ct_seq_name(&seq, "b", test);
+    for (int i = 0; i < 2; i++) {
+        values[i] = ct_lower(l, branches[i]);
+        if (!ct_bulk_is_safe(&l->facts, branches[i])) values[i] = ct_seq_name(&seq, "x", values[i]);
+    }
+    return ct_seq_close(&seq, ct_core_if(l->p, t->span, test, values[0], values[1]));
 }
 
 /* Rows of arrays behind each other. */
