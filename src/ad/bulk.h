@@ -140,6 +140,7 @@ typedef struct CtBulkRoom {
     CtProgram *p;
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
+    CtMap positions;       /* bulk_lower_index.c: constants that were made of index functions */
 } CtBulkRoom;
 
 int64_t ct_shape_count(CtShape shape); /* of elements */

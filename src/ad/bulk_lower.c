@@ -1,5 +1,5 @@
-/* Terms of BULK as Core over flat arrays: an ordinary program of `map`, `zipWith`, `sumRows`, …, each a loop in C where it is one
- * primitive. What is computed once is bound by `let`; errors come in the order of the term's evaluation.
+/* Terms of BULK as Core over flat arrays: an ordinary program of `map`, `zipWith`, `sumRows`, …, each a loop in C where
+ * it is one primitive. What is computed once is bound by `let`; errors come in the order of the term's evaluation.
  *
  * Primitives that fail give 0 where they do: the program's own error is a CHECK.
  */
@@ -54,7 +54,8 @@ CtCore *ct_lower_value(CtLower *l, CtElement element, CtCore *item) {
 }
 
 CtCore *ct_lower_constant(CtLower *l, CtCore *core) {
-    CtGlobal *global = ct_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->span);
+    CtGlobal *global =
+        ct_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->span);
     global->body = core;
     global->is_library = true;
     return ct_core_global(l->p, core->span, global);
@@ -135,8 +136,10 @@ enum { FEW = 8 }; /* elements that are written where they are used */
 static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
     bool is_real = t->element == ELEMENT_REAL;
     if (is_real)
-        return ct_core_double(l->p, t->span, t->as.constant.reals != NULL ? t->as.constant.reals[i] : t->as.constant.real);
-    return ct_lower_int(l, t->span, t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
+        return ct_core_double(l->p, t->span,
+                              t->as.constant.reals != NULL ? t->as.constant.reals[i] : t->as.constant.real);
+    return ct_lower_int(l, t->span,
+                        t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
 static bool is_iota(const CtBulk *t, int64_t count) {
@@ -182,7 +185,8 @@ static CtBulk *uniform(CtLower *l, CtBulk *t) {
 /* Whether a literal keeps a primitive from failing. */
 static bool cannot_fail(CtPrim prim, const CtCore *divisor) {
     bool divides = prim == PRIM_INT_DIV || prim == PRIM_INT_MOD || prim == PRIM_INT_QUOT || prim == PRIM_INT_REM;
-    bool rounds = prim == PRIM_FLOOR_INT || prim == PRIM_CEILING_INT || prim == PRIM_ROUND_INT || prim == PRIM_TRUNCATE_INT;
+    bool rounds =
+        prim == PRIM_FLOOR_INT || prim == PRIM_CEILING_INT || prim == PRIM_ROUND_INT || prim == PRIM_TRUNCATE_INT;
     return !rounds && (!divides || (divisor->kind == CORE_LIT && divisor->as.lit.integer != 0));
 }
 
@@ -264,7 +268,8 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
     if (arrays == 0) {
         CtCore *value = lower_scalars(l, &e, scalars);
         if (t->shape.rank == 0) return value;
-        CtCore *item = ct_lower_item(l, t->element, value), *number = ct_lower_int(l, t->span, ct_shape_count(t->shape));
+        CtCore *item = ct_lower_item(l, t->element, value),
+               *number = ct_lower_int(l, t->span, ct_shape_count(t->shape));
         return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, item, NULL);
     }
     CtSeq seq = ct_seq(l->p, NULL);
@@ -351,7 +356,8 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     return ct_core_let(l->p, t->span, bound, rhs, body);
 }
 
-/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be meant always. */
+/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
+ * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
     CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no};
     CtSeq seq = ct_seq(l->p, NULL);

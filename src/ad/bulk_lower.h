@@ -15,7 +15,6 @@ typedef struct CtLower {
     CtBulkRewriter facts;    /* what indices can be */
     CtSeq *outside;          /* before the loop that is being written; NULL outside of loops */
     CT_VEC(CtBulkVar *) own; /* variables that this loop and what is in it bind */
-    CtMap positions;         /* an index function's first index -> CtPositions *: constants made before */
 } CtLower;
 
 /* t on what its variables are now. */
@@ -32,7 +31,8 @@ static inline int64_t ct_lower_number(const CtBulk *t) {
 }
 
 CtCore *ct_lower_int(CtLower *l, CtSpan span, int64_t value);
-CtCore *ct_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b); /* of two Ints, or of one when b is NULL */
+CtCore *ct_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a,
+                    CtCore *b); /* of two Ints, or of one when b is NULL */
 CtCore *ct_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
 CtCore *ct_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count);
 /* The 0 of an element, as an array holds it. */
@@ -75,6 +75,7 @@ typedef struct CtDim {
     int64_t size, stride;
 } CtDim;
 /* The view of an array of `count` elements; as cheaply as it goes. `dims` are changed. */
-CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims, uint32_t rank);
+CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+                      uint32_t rank);
 
 #endif

@@ -1,5 +1,5 @@
-/* Indices, gathers and scatters as Core: a view where the position is affine in the variables and inside, else an array of positions,
- * which is a constant of the program when nothing but the variables is in it. */
+/* Indices, gathers and scatters as Core: a view where the position is affine in the variables and inside, else an array
+ * of positions, which is a constant of the program when nothing but the variables is in it. */
 #include "ad/bulk_lower.h"
 
 static CtCore *whole(CtLower *l, CtSpan span, int64_t value) { return ct_lower_int(l, span, value); }
@@ -27,7 +27,8 @@ static CtCore *slice(CtLower *l, CtSpan span, int64_t offset, int64_t count, CtC
     return ct_lower_array(l, span, ARRAY_SLICE, start, number, array);
 }
 
-CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims, uint32_t rank) {
+CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+                      uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
         if (dims[i].size == 0) return slice(l, span, 0, 0, array);
     rank = join_dims(dims, rank);
@@ -253,14 +254,15 @@ static CtCore *leave_points(CtLower *l, CtSpan span, const CtIndexing *f, CtShap
 
 /* ---- constant arrays of positions ---- */
 
-typedef struct CtPositions {
+/* Kept in the room by the function's first index. */
+typedef struct Positions {
     CtIndexing f;
     CtShape shape, points;
     CtCore *constant;
-    struct CtPositions *next;
-} CtPositions;
+    struct Positions *next;
+} Positions;
 
-static bool same_indexing(const CtPositions *a, const CtIndexing *f, CtShape shape, CtShape points) {
+static bool same_indexing(const Positions *a, const CtIndexing *f, CtShape shape, CtShape points) {
     if (a->f.count != f->count || a->f.var_count != f->var_count || a->f.live != f->live) return false;
     for (uint32_t i = 0; i < f->count; i++)
         if (a->f.ix[i] != f->ix[i] || a->shape.sizes[i] != shape.sizes[i]) return false;
@@ -304,8 +306,8 @@ static bool is_closed(CtLower *l, const CtIndexing *f) {
 static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape points, CtSpan span) {
     bool closed = is_closed(l, f);
     uint64_t key = f->count > 0 ? ct_key(f->ix[0]) : 1;
-    CtPositions *known = ct_map_get(&l->positions, key);
-    for (CtPositions *other = known; closed && other != NULL; other = other->next)
+    Positions *known = ct_map_get(&l->r->positions, key);
+    for (Positions *other = known; closed && other != NULL; other = other->next)
         if (same_indexing(other, f, shape, points)) return other->constant;
     CtLower before = *l;
     if (closed) before = ct_lower_begin_apart(l);
@@ -315,9 +317,9 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
     CtCore *all = leave_points(l, span, f, points, &at, body);
     if (!closed) return all;
     ct_lower_end_apart(l, &before);
-    CtPositions *made = CT_NEW(l->r->arena, CtPositions);
-    *made = (CtPositions){*f, shape, points, ct_lower_constant(l, all), known};
-    ct_map_set(l->r->arena, &l->positions, key, made);
+    Positions *made = CT_NEW(l->r->arena, Positions);
+    *made = (Positions){*f, shape, points, ct_lower_constant(l, all), known};
+    ct_map_set(l->r->arena, &l->r->positions, key, made);
     return made->constant;
 }
 
@@ -326,7 +328,8 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
 /* The row of that number, or what is there instead. */
 static CtCore *read_row(CtLower *l, CtBulk *t, CtCore *xs, CtCore *number) {
     int64_t m = ct_shape_count(t->shape);
-    if (t->shape.rank == 0) return ct_lower_value(l, t->element, ct_lower_array(l, t->span, ARRAY_INDEX, xs, number, NULL));
+    if (t->shape.rank == 0)
+        return ct_lower_value(l, t->element, ct_lower_array(l, t->span, ARRAY_INDEX, xs, number, NULL));
     CtCore *start = ct_lower_op(l, t->span, PRIM_INT_MUL, number, whole(l, t->span, m));
     return ct_lower_array(l, t->span, ARRAY_SLICE, start, whole(l, t->span, m), xs);
 }
@@ -381,7 +384,8 @@ static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBu
             if (args[i] == NULL) return NULL;
         }
         if (!is_op) return ct_bulk_logic(l->r, t->as.logic.logic, args[0], args[1]);
-        return count == 1 ? ct_bulk_op1(l->r, t->as.op.prim, args[0]) : ct_bulk_op2(l->r, t->as.op.prim, args[0], args[1]);
+        return count == 1 ? ct_bulk_op1(l->r, t->as.op.prim, args[0])
+                          : ct_bulk_op2(l->r, t->as.op.prim, args[0], args[1]);
     }
     if (t->kind != BULK_INDEX || !ct_bulk_is_safe(&l->facts, t->as.move.t)) return NULL;
     for (uint32_t i = 0; i < f->var_count; i++)
@@ -403,17 +407,16 @@ static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points
     return leave_points(l, t->span, f, points, &at, body);
 }
 
-/* gather sh [u, v] (λ… . […, cond b 0 1, …]), the literal perhaps transposed: what BULK makes of a conditional under build1. */
+/* gather sh [u, v] (λ… . […, cond b 0 1, …]), the literal perhaps transposed: what BULK makes of a conditional under
+ * build1. */
 typedef struct Choice {
     CtBulk *test, *items[2];
-    uint32_t at;     /* the dimension of the two items */
+    uint32_t at;      /* the dimension of the two items */
     int64_t *strides; /* of the others, in an item */
     int64_t row;
 } Choice;
 
-static bool is_number(const CtBulk *t, int64_t number) {
-    return t->kind == BULK_CONST && ct_lower_number(t) == number;
-}
+static bool is_number(const CtBulk *t, int64_t number) { return t->kind == BULK_CONST && ct_lower_number(t) == number; }
 
 static bool find_choice(CtLower *l, CtBulk *t, Choice *out) {
     CtBulk *source = t->as.move.t, *literal = source->kind == BULK_TRANSPOSE ? source->as.transpose.t : source;
@@ -474,7 +477,8 @@ CtCore *ct_lower_gather(CtLower *l, CtBulk *t) {
     CtSeq seq = ct_seq(l->p, NULL);
     xs = ct_seq_name(&seq, "xs", xs);
     CtBulk *plain = f->count == 1 && f->live == NULL && m == 1 ? over_points(l, f, t->shape, f->ix[0]) : NULL;
-    if (plain != NULL) return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_GATHER, xs, ct_lower(l, plain), NULL));
+    if (plain != NULL)
+        return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_GATHER, xs, ct_lower(l, plain), NULL));
     CtCore *rows = ct_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->span));
     CtCore *none = ct_lower_zeros(l, t->span, t->element, m);
     return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_GATHER_OR, none, rows, xs));

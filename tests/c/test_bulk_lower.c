@@ -21,7 +21,8 @@ static void show_item(CtText *out, CtElement element, BulkWord item) {
 static const char *show(Fixture *f, const BulkValue *value) {
     CtText out = ct_text(f->arena);
     ct_text_puts(&out, "");
-    if (value->shape.rank == 0 && value->element == ELEMENT_BOOL) return value->items[0].integer != 0 ? "True" : "False";
+    if (value->shape.rank == 0 && value->element == ELEMENT_BOOL)
+        return value->items[0].integer != 0 ? "True" : "False";
     if (value->shape.rank == 0) {
         show_item(&out, value->element, value->items[0]);
         return out.data;
