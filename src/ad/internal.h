@@ -179,6 +179,12 @@ CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The operation pushes on the state itself (sums of reals), or its function argument does. */
 bool ct_lift_pure_array(CtTransform *t, CtCore *core);
 
+/* ---- arrays_flat.c ---- */
+
+/* An operation on flat arrays that adds reals; the same by operations that D knows. */
+bool ct_ad_is_flat(const CtCore *core);
+CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
+
 /* ---- generic.c ---- */
 
 /* A function defined by recursion over types: structures of one shape are walked together from left to right. */
