@@ -157,6 +157,14 @@ void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
+/* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes of its
+ * types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the forward pass
+ * leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a forward method the
+ * tangent; NULL stands for ones. The page is HTML in one file and needs the program `dot` of Graphviz. The text belongs to
+ * the program until the next call with it. */
+typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
+cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
+
 /* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite differences, and against each other: each number of a
  * tangent must be the slope of the function to 1e-6, relatively. */
 typedef struct cotan_check_row {

@@ -28,6 +28,7 @@ static const OptionRow rows[] = {
     {"--cotangent", "JSON", "the weights, of the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
     {"--method", "NAME", "how derivatives are made; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
+    {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
     {"--engine", "NAME", "eval, the evaluator", TAKES_RUN, ENGINE, 0},
@@ -175,7 +176,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         o->folders[o->folder_count++] = value;
         return true;
     case COLOUR:
-        if (set_colour(value, &o->colour)) return true;
+        if (set_colour(value, &o->colour) && set_colour(value, &o->colour_out)) return true;
         complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
@@ -249,7 +250,9 @@ static void refuse_missing(const Options *o) {
 }
 
 bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
-    *o = (Options){.verb = verb, .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
+    bool colour = getenv("NO_COLOR") == NULL;
+    *o = (Options){
+        .verb = verb, .colour = colour && isatty(STDERR_FILENO), .colour_out = colour && isatty(STDOUT_FILENO)};
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;
