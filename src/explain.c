@@ -59,6 +59,7 @@ bool ct_explain_begin(CtExplain *e) {
     e->context->active_program = e->program;
     CtBuild *build = e->session->build;
     e->p = build->program;
+    e->p->keeps_calls = true;
     e->ad = build->ad;
     e->written = global_named(e->p, e->call->function);
     if (!e->written) e->written = build->entry;
@@ -305,7 +306,7 @@ static void show_wrapper(CtExplain *e) {
     for (uint32_t i = 0; i < library.found.count; i++)
         ct_text_printf(&names, "%s%s", i > 0 ? ", " : "", library.found.items[i]->name->text);
     ct_text_puts(&names, "\n");
-    CtBlock block = {ct_format(e->arena, "from lib/ad/%s", e->out->method->library), names.data};
+    CtBlock block = {ct_format(e->arena, "from the module %s", e->out->method->library), names.data};
     ct_push(e->arena, &to->blocks, block);
 }
 
@@ -323,7 +324,7 @@ static bool show_stages(CtExplain *e) {
 bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
                 const char **out) {
     CtExplained explained = {.arena = arena, .file = program->name, .function = call->function,
-                             .method = ct_method_info(method)};
+                             .name = ct_method_name(method), .method = ct_method_info(method)};
     CtExplain e = {.program = program, .context = program->context, .call = call, .method = method, .arena = arena,
                    .out = &explained};
     bool done = ct_explain_begin(&e) && show_stages(&e);

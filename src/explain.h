@@ -54,6 +54,7 @@ typedef struct CtRun {
 typedef struct CtExplained {
     CtArena *arena;
     const char *file, *function;
+    const char *name; /* of the method */
     const CtMethodInfo *method;
     CT_VEC(CtStage) stages;
     CtRun *run; /* NULL: no point was given */

@@ -6,7 +6,7 @@
 enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000 };
 
 typedef struct Watched {
-    const char *function;
+    const CtGlobal *function;
     uint32_t node, cotangent; /* its parameters */
 } Watched;
 
@@ -279,7 +279,7 @@ static void called_back(Watch *w, CtObject *env, const CtWord *args) {
 
 static const Watched *watched_of(const Watch *w, const CtGlobal *global) {
     for (uint32_t i = 0; global && i < w->watched.count; i++)
-        if (strcmp(w->watched.items[i].function, global->name->text) == 0) return &w->watched.items[i];
+        if (w->watched.items[i].function == global) return &w->watched.items[i];
     return NULL;
 }
 
@@ -296,7 +296,7 @@ static bool is_backpropagator(const Watch *w, const CtLam *lam) {
 static bool wants(void *data, const CtGlobal *global, const CtLam *lam) {
     Watch *w = data;
     if (ct_ad_is_seen(w->e->ad, global) || global == w->dual || watched_of(w, global)) return true;
-    return !global && is_backpropagator(w, lam);
+    return !global && w->watched.count == 0 && is_backpropagator(w, lam);
 }
 
 static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args) {
@@ -316,10 +316,12 @@ static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObjec
 /* ---- the run ---- */
 
 static void find_watched(Watch *w) {
+    CtProgram *p = w->e->p;
 #define CT_ARRIVAL(method_, function_, node_, cotangent_)                                                              \
-    if (strcmp(w->e->out->method->name, method_) == 0) {                                                               \
-        Watched row = {.function = function_, .node = node_, .cotangent = cotangent_};                                 \
-        ct_push(w->e->arena, &w->watched, row);                                                                        \
+    if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
+        const CtGlobal *found = p->library(p->library_data, function_);                                                \
+        Watched row = {.function = found, .node = node_, .cotangent = cotangent_};                                     \
+        if (found) ct_push(w->e->arena, &w->watched, row);                                                             \
     }
 #include "explain_methods.def"
 #undef CT_ARRIVAL
