@@ -159,7 +159,7 @@ static const char *cut(CtExplain *e, const char *text) {
 static void add_global(CtExplain *e, CtStage *to, CtGlobal *global) {
     CtText text = ct_text(e->arena);
     ct_core_print_global(&text, e->p, global);
-    CtBlock block = {NULL, cut(e, text.data)};
+    CtBlock block = {NULL, cut(e, ct_explain_unqualified(e->arena, text.data, e->out->method->library))};
     ct_push(e->arena, &to->blocks, block);
 }
 
@@ -233,6 +233,21 @@ static void put_data(CtExplain *e, CtText *out, const CtType *type) {
     ct_text_puts(out, "\n");
 }
 
+/* The data types that the method brings with it. */
+static void show_method_data(CtExplain *e, CtStage *to, CtType *second, CtType *state) {
+    Types t = {.e = e};
+    CtText text = ct_text(e->arena);
+    meet(&t, second);
+    if (state) meet(&t, state);
+    for (uint32_t i = 0; i < t.found.count; i++) {
+        const CtType *type = t.found.items[i];
+        if (type->kind == TYPE_DATA && type->data->arg_count == 0 && !type->data->method) put_data(e, &text, type);
+    }
+    if (!text.data) return;
+    CtBlock block = {e->out->method->library, text.data};
+    ct_push(e->arena, &to->blocks, block);
+}
+
 static int by_length(const void *a, const void *b) {
     CtType *const *s = a, *const *t = b;
     bool s_is_real = (*s)->kind == TYPE_DOUBLE || (*s)->kind == TYPE_FLOAT;
@@ -267,12 +282,12 @@ static void show_types(CtExplain *e, const Reach *functions) {
     ct_push(e->arena, &to->blocks, block);
     add_left_out(e, to, t.found.count - shown, "types");
     CtType *state = ct_ad_state_type(e->ad, e->method);
-    if (!state) return;
-    CtText carried = ct_text(e->arena);
-    ct_text_printf(&carried, "S = %s\n", type_text(e, state));
-    if (state->kind == TYPE_DATA) put_data(e, &carried, state);
-    block = (CtBlock){"the state that is carried along, (σ) → τ ↦ (D[σ], S) → (D[τ], S)", carried.data};
-    ct_push(e->arena, &to->blocks, block);
+    if (state) {
+        block = (CtBlock){"the state that is carried along, (σ) → τ ↦ (D[σ], S) → (D[τ], S)",
+                          ct_format(e->arena, "S = %s\n", type_text(e, state))};
+        ct_push(e->arena, &to->blocks, block);
+    }
+    show_method_data(e, to, ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1], state);
 }
 
 /* ---- D[f] and the wrapper ---- */
@@ -288,7 +303,7 @@ static void show_transformed(CtExplain *e, const Reach *functions) {
     if (e->function != e->written) add_global(e, to, ct_ad_global(e->ad, e->method, e->function));
 }
 
-static void show_wrapper(CtExplain *e) {
+static void show_wrapper(CtExplain *e, const Reach *functions) {
     CtGlobal *wrapper = ct_explain_wrapper(e);
     wrapper->is_library = true;
     const char *note = e->out->method->reverse ? "It takes a point, and gives the value and the pullback of cotangents."
@@ -301,12 +316,17 @@ static void show_wrapper(CtExplain *e) {
     add_left_out(e, to, made.found.count - shown, "functions over types");
     if (!e->out->method->library) return;
     Reach library = {.p = e->p, .arena = e->arena, .wanted = is_run_time};
+    for (uint32_t i = 0; i < functions->found.count; i++) {
+        CtGlobal *dual = ct_ad_global(e->ad, e->method, functions->found.items[i]);
+        if (dual != functions->found.items[i] && dual->body) reach_term(&library, dual->body);
+    }
     for (uint32_t i = 0; i < made.found.count; i++) reach_term(&library, made.found.items[i]->body);
     CtText names = ct_text(e->arena);
     for (uint32_t i = 0; i < library.found.count; i++)
         ct_text_printf(&names, "%s%s", i > 0 ? ", " : "", library.found.items[i]->name->text);
     ct_text_puts(&names, "\n");
-    CtBlock block = {ct_format(e->arena, "from the module %s", e->out->method->library), names.data};
+    const char *text = ct_explain_unqualified(e->arena, names.data, e->out->method->library);
+    CtBlock block = {ct_format(e->arena, "from the module %s", e->out->method->library), text};
     ct_push(e->arena, &to->blocks, block);
 }
 
@@ -316,7 +336,7 @@ static bool show_stages(CtExplain *e) {
     ct_ad_expand(e->ad);
     show_types(e, &functions);
     show_transformed(e, &functions);
-    show_wrapper(e);
+    show_wrapper(e, &functions);
     CtContext *diags = &e->session->build->context;
     return diags->error_count == 0 || ct_report(e->context, diags);
 }

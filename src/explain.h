@@ -46,6 +46,7 @@ typedef struct CtRun {
     const char *point, *with; /* JSON; with: tangent or cotangent */
     const char *value, *derivative;
     const char *left; /* by the forward pass, as text; NULL: nothing */
+    const char *term; /* what the reverse pass evaluates, where a method makes such a term; NULL */
     CT_VEC(CtNode) nodes;
     CT_VEC(CtArrival) arrivals;
     uint64_t more_nodes, more_arrivals; /* that were not kept */
@@ -90,17 +91,21 @@ bool ct_explain_run(CtExplain *e);
 typedef struct CtValueWriter {
     CtArena *arena;
     CtProgram *p;
-    CtMap names;    /* object -> const char *: named by others */
-    CtMap own;      /* object -> Own *: named here */
+    const char *library; /* the module whose names are written without it, or NULL */
+    CtMap names;         /* object -> const char *: named by others */
+    const char *whole;   /* objects of this name are written out all the same; NULL */
+    CtMap *codes;        /* CtLam * -> CtCode *: how functions are written, for all writers */
+    CtMap own;           /* object -> CtNamed *: named here */
     CT_VEC(struct CtNamed *) named;
-    uint32_t met;   /* objects, up to the most that are looked at */
+    uint32_t met;        /* objects, up to the most that are looked at */
 } CtValueWriter;
 
-CtValueWriter ct_value_writer(CtArena *arena, CtProgram *p);
 /* Looks at a value that will be written, before any is. */
 void ct_value_look(CtValueWriter *w, const CtType *type, CtWord value);
 /* The value itself, even when it has a name. */
 void ct_value_write(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
+/* A term of nested `Let name term body`, a Let on each line (DELTA Fig. 12). */
+void ct_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
 /* `where` and the named values that were written so far, each on its line. */
 void ct_value_write_named(CtValueWriter *w, CtText *out);
 
@@ -109,6 +114,8 @@ void ct_value_write_named(CtValueWriter *w, CtText *out);
 void ct_explain_text(CtText *out, const CtExplained *explained, bool colour);
 /* False when the drawing failed, with an error in the context. */
 bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained);
+/* A text without the module's name before its names; module may be NULL. */
+const char *ct_explain_unqualified(CtArena *arena, const char *text, const char *module);
 /* A number as a person reads it. */
 const char *ct_explain_number(CtArena *arena, double value);
 

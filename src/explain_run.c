@@ -22,6 +22,9 @@ typedef struct Watch {
     CT_VEC(Watched) watched;
     CT_VEC(double) adjoints; /* by node */
     CtMap names;             /* of the objects, for writing values */
+    CtMap codes;
+    const CtGlobal *evaluates; /* the function that evaluates a term, its parameter `term` */
+    uint32_t term;
 } Watch;
 
 static CtType *second_type(CtExplain *e, CtType *real) { return ct_ad_type(e->ad, e->method, real)->parts[1]; }
@@ -233,6 +236,11 @@ static void inputs(Watch *w, CtWord point) {
 
 /* ---- the reverse pass ---- */
 
+static CtValueWriter plain_writer(Watch *w) {
+    return (CtValueWriter){
+        .arena = w->e->arena, .p = w->e->p, .library = w->e->out->method->library, .codes = &w->codes};
+}
+
 /* A writer that calls the second part of a node by the node's number. */
 static CtValueWriter writer_of(Watch *w) {
     for (uint32_t i = w->names.count; i < w->objects.count; i++) { /* in order: none is ever taken out */
@@ -240,14 +248,16 @@ static CtValueWriter writer_of(Watch *w) {
         char *name = ct_format(w->e->arena, "#%llu", (unsigned long long)(uintptr_t)entry->value);
         ct_map_set(w->e->arena, &w->names, entry->key, name);
     }
-    CtValueWriter writer = ct_value_writer(w->e->arena, w->e->p);
+    CtValueWriter writer = plain_writer(w);
     writer.names = w->names;
     return writer;
 }
 
-static const char *written_value(Watch *w, const CtType *type, CtWord value) {
+/* `node`: of which it is the second part, or CT_NO_NODE. */
+static const char *written_value(Watch *w, const CtType *type, CtWord value, int64_t node) {
     CtText text = ct_text(w->e->arena);
     CtValueWriter writer = writer_of(w);
+    if (node != CT_NO_NODE) writer.whole = ct_format(w->e->arena, "#%lld", (long long)node + 1);
     ct_value_look(&writer, type, value);
     ct_value_write(&writer, &text, type, value);
     return text.data;
@@ -267,7 +277,7 @@ static void arrived(Watch *w, const Watched *watched, const CtLam *lam, const Ct
     const CtType *type = lam->params[watched->node]->type;
     int64_t node = node_of(w, type, args[watched->node]);
     bool kept = w->run->arrivals.count < MOST_ARRIVALS;
-    const char *at = node == CT_NO_NODE && kept ? written_value(w, type, args[watched->node]) : NULL;
+    const char *at = node == CT_NO_NODE && kept ? written_value(w, type, args[watched->node], CT_NO_NODE) : NULL;
     arrive(w, node, at, args[watched->cotangent].real);
 }
 
@@ -295,20 +305,29 @@ static bool is_backpropagator(const Watch *w, const CtLam *lam) {
 
 static bool wants(void *data, const CtGlobal *global, const CtLam *lam) {
     Watch *w = data;
-    if (ct_ad_is_seen(w->e->ad, global) || global == w->dual || watched_of(w, global)) return true;
+    if (ct_ad_is_seen(w->e->ad, global) || watched_of(w, global)) return true;
+    if (global && (global == w->dual || global == w->evaluates)) return true;
     return !global && w->watched.count == 0 && is_backpropagator(w, lam);
 }
 
 static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args) {
     Watch *w = data;
     const Watched *watched = watched_of(w, global);
+    if (global && global == w->evaluates && !w->run->term) {
+        CtText text = ct_text(w->e->arena);
+        CtValueWriter writer = plain_writer(w);
+        ct_value_look(&writer, lam->params[w->term]->type, args[w->term]);
+        ct_value_write_lets(&writer, &text, lam->params[w->term]->type, args[w->term]);
+        ct_value_write_named(&writer, &text);
+        w->run->term = text.data;
+    }
     if (watched) {
         arrived(w, watched, lam, args);
     } else if (!global) {
         called_back(w, env, args);
-    } else if (global != w->dual) {
+    } else if (ct_ad_is_seen(w->e->ad, global)) {
         seen(w, lam, args);
-    } else if (!w->has_inputs) {
+    } else if (global == w->dual && !w->has_inputs) {
         inputs(w, args[0]);
     }
 }
@@ -323,8 +342,14 @@ static void find_watched(Watch *w) {
         Watched row = {.function = found, .node = node_, .cotangent = cotangent_};                                     \
         if (found) ct_push(w->e->arena, &w->watched, row);                                                             \
     }
+#define CT_TERM(method_, function_, argument_)                                                                         \
+    if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
+        w->evaluates = p->library(p->library_data, function_);                                                         \
+        w->term = argument_;                                                                                           \
+    }
 #include "explain_methods.def"
 #undef CT_ARRIVAL
+#undef CT_TERM
 }
 
 /* Calls a global, or the function value `of` of type `type`. */
@@ -363,7 +388,7 @@ static const char *shown(CtExplain *e, const CtType *type, CtWord value) {
 static void write_seconds(Watch *w) {
     for (uint32_t i = 0; i < w->run->nodes.count; i++) {
         CtNode *node = &w->run->nodes.items[i];
-        node->second = written_value(w, w->second[0], node->pair->words[1]);
+        node->second = written_value(w, w->second[0], node->pair->words[1], i);
     }
 }
 

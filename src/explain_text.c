@@ -3,7 +3,7 @@
 
 #include "explain.h"
 
-enum { MOST_SHOWN = 60, WIDE = 64 };
+enum { MOST_SHOWN = 60, WIDE = 64, MOST_PLACE = 40 };
 
 typedef struct Page {
     CtText *out;
@@ -13,6 +13,26 @@ typedef struct Page {
 
 const char *ct_explain_number(CtArena *arena, double value) {
     return ct_format(arena, "%.6g", value + 0.0); /* a structural zero is shown as 0 */
+}
+
+const char *ct_explain_unqualified(CtArena *arena, const char *text, const char *module) {
+    size_t length = module ? strlen(module) : 0;
+    if (length == 0 || !strstr(text, module)) return text;
+    CtText out = ct_text(arena);
+    while (*text != '\0') {
+        const char *found = strstr(text, module);
+        if (!found) found = text + strlen(text);
+        ct_text_add(&out, text, (size_t)(found - text));
+        text = found;
+        if (*text == '\0') break;
+        if (text[length] == '.') {
+            text += length + 1;
+        } else {
+            ct_text_add(&out, text, length);
+            text += length;
+        }
+    }
+    return out.data;
 }
 
 static size_t columns_of(const char *text) {
@@ -91,22 +111,36 @@ static void put_nodes(Page *page, const CtRun *run) {
     if (left > 0) ct_text_printf(out, "    … %llu more\n", (unsigned long long)left);
 }
 
+static const char *shortened(Page *page, const char *text) {
+    size_t columns = 0, bytes = 0;
+    for (; text[bytes] != '\0'; bytes++) {
+        columns += ((unsigned char)text[bytes] & 0xC0) != 0x80;
+        if (columns >= MOST_PLACE) return ct_format(page->arena, "%.*s…", (int)bytes, text);
+    }
+    return text;
+}
+
 static void put_arrivals(Page *page, const CtRun *run) {
     CtText *out = page->out;
     put_title(page, "the reverse pass", "What arrives, in order, and the adjoint so far.");
     uint32_t shown = run->arrivals.count < MOST_SHOWN ? run->arrivals.count : MOST_SHOWN;
+    size_t wide = 16;
+    for (uint32_t i = 0; i < shown; i++)
+        if (run->arrivals.items[i].node == CT_NO_NODE) wide = MOST_PLACE;
     for (uint32_t i = 0; i < shown; i++) {
         const CtArrival *a = &run->arrivals.items[i];
         const char *at = a->at;
         if (a->node != CT_NO_NODE)
             at = ct_format(page->arena, "#%-3lld %s", (long long)a->node + 1, run->nodes.items[a->node].label);
         ct_text_printf(out, "%4u  ", i + 1);
-        put_padded(out, at, 16);
+        put_padded(out, shortened(page, at), wide);
         ct_text_puts(out, "  + ");
+        if (a->node == CT_NO_NODE) {
+            ct_text_printf(out, "%s\n", ct_explain_number(page->arena, a->g));
+            continue;
+        }
         put_padded(out, ct_explain_number(page->arena, a->g), 12);
-        if (a->node != CT_NO_NODE)
-            ct_text_printf(out, "%s= %s%s", page->strong, ct_explain_number(page->arena, a->adjoint), page->plain);
-        ct_text_puts(out, "\n");
+        ct_text_printf(out, "%s= %s%s\n", page->strong, ct_explain_number(page->arena, a->adjoint), page->plain);
     }
     uint64_t left = run->arrivals.count - shown + run->more_arrivals;
     if (left > 0) ct_text_printf(out, "    … %llu more\n", (unsigned long long)left);
@@ -118,6 +152,10 @@ static void put_run(Page *page, const CtRun *run) {
     if (run->left) {
         put_title(page, "what the forward pass leaves", "The pullback holds it. #n stands for the second part of number n.");
         ct_text_puts(out, run->left);
+    }
+    if (run->term) {
+        put_title(page, "the term", "What the reverse pass evaluates.");
+        ct_text_puts(out, run->term);
     }
     if (run->reverse && run->arrivals.count > 0) put_arrivals(page, run);
     put_title(page, "the result", NULL);

@@ -4,7 +4,7 @@
 
 #include "explain.h"
 
-enum { MOST_MET = 20000, MOST_NAMED = 200, MOST_ITEMS = 24, DEEP = 12, CODE_COLUMNS = 72 };
+enum { MOST_MET = 20000, MOST_NAMED = 200, MOST_ITEMS = 24, DEEP = 12, CODE_COLUMNS = 72, LONG_REAL = 9, MOST_LETS = 400 };
 
 typedef struct CtNamed {
     const CtType *type;
@@ -13,16 +13,21 @@ typedef struct CtNamed {
     const char *name; /* given when it is first written; NULL before */
 } CtNamed;
 
-CtValueWriter ct_value_writer(CtArena *arena, CtProgram *p) { return (CtValueWriter){.arena = arena, .p = p}; }
+/* A λ as it is written: its Core on one line, as far as it goes, and what its captured variables are called there. */
+typedef struct CtLamText {
+    const char *code;
+    const char **names;
+} CtLamText;
 
 static bool is_list(const CtType *type) { return strcmp(type->data->name->text, "[]") == 0; }
 
-/* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. */
+/* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. A single number
+ * in a constructor is as short as its name. */
 static bool is_worth_a_name(const CtType *type, CtWord value) {
     if (!ct_type_is_pointer(type)) return false;
-    const CtObject *object = value.object;
-    if (object->layout->kind == OBJECT_ARRAY) return ((const CtArray *)object)->length > 0;
-    return object->layout->count > 0;
+    const CtLayout *layout = value.object->layout;
+    if (layout->kind == OBJECT_ARRAY) return ((const CtArray *)value.object)->length > 0;
+    return layout->count > 1 || (layout->count == 1 && (layout->pointers[0] & 1));
 }
 
 /* ---- looking ---- */
@@ -113,6 +118,13 @@ static void put_number(Put *p, const char *text, bool tight) {
     ct_text_printf(p->out, parentheses ? "(%s)" : "%s", text);
 }
 
+/* As ct_show_double, but long ones are rounded. */
+static void put_real(Put *p, double value, bool tight) {
+    char number[40];
+    if (ct_show_double(number, value) > LONG_REAL) snprintf(number, sizeof number, "%.6g", value);
+    put_number(p, number, tight);
+}
+
 static void put_name(Put *p, CtNamed *named) {
     if (!named->name) {
         named->name = ct_format(p->w->arena, "v%u", p->w->named.count + 1);
@@ -171,36 +183,60 @@ static void put_array(Put *p, const CtType *type, CtWord value) {
     ct_text_puts(p->out, "|]");
 }
 
-/* The λ as Core, on one line, as far as it goes. */
-static void put_code(Put *p, const CtLam *lam) {
-    CtText code = ct_text(p->w->arena);
-    ct_core_print(&code, p->w->p, lam->node);
+/* The text on one line, cut at CODE_COLUMNS. */
+static const char *on_one_line(CtArena *arena, const char *text) {
+    CtText out = ct_text(arena);
     size_t columns = 0;
     bool blank = false;
-    for (const char *c = code.data; *c != '\0'; c++) {
+    for (const char *c = text; *c != '\0'; c++) {
         if (*c == '\n' || *c == ' ') {
             blank = true;
             continue;
         }
         bool starts = ((unsigned char)*c & 0xC0) != 0x80;
         if (starts && columns >= CODE_COLUMNS) {
-            ct_text_puts(p->out, " …");
-            return;
+            ct_text_puts(&out, " …");
+            break;
         }
-        if (blank) ct_text_putc(p->out, ' ');
+        if (blank) ct_text_putc(&out, ' ');
         columns += starts + blank;
         blank = false;
-        ct_text_putc(p->out, *c);
+        ct_text_putc(&out, *c);
     }
+    return out.data;
+}
+
+/* The printer names all variables apart that a λ around the whole binds: its head tells the names, its body is the text. */
+static const CtLamText *lam_text(CtValueWriter *w, const CtLam *lam) {
+    CtLamText *known = ct_map_get(w->codes, ct_key(lam));
+    if (known) return known;
+    known = CT_NEW(w->arena, CtLamText);
+    known->names = CT_NEW_ARRAY(w->arena, const char *, lam->capture_count + 1);
+    CtText text = ct_text(w->arena);
+    CtCore *closed = lam->node;
+    if (lam->capture_count > 0)
+        closed = ct_core_lam(w->p, lam->node->span, NULL, lam->captures, lam->capture_count, lam->node);
+    ct_core_print(&text, w->p, closed);
+    const char *at = text.data;
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        at += i == 0 ? strlen("λ") : 0;
+        size_t length = strcspn(at, i + 1 < lam->capture_count ? " " : ".");
+        known->names[i] = ct_copy_text(w->arena, at, length);
+        at += length + 1;
+    }
+    known->code = on_one_line(w->arena, ct_explain_unqualified(w->arena, at + strspn(at, " \n"), w->library));
+    ct_map_set(w->arena, w->codes, ct_key(lam), known);
+    return known;
 }
 
 static void put_function(Put *p, CtWord value, bool tight) {
     const CtLam *lam = ct_eval_lam(value);
     const CtClosure *closure = (const CtClosure *)value.object;
     if (tight) ct_text_puts(p->out, "(");
-    put_code(p, lam);
+    const CtLamText *text = lam_text(p->w, lam);
+    ct_text_puts(p->out, text->code);
     for (uint32_t i = 0; i < closure->head.layout->count; i++) {
-        ct_text_printf(p->out, i == 0 ? " where %s = " : ", %s = ", lam->captures[i]->name->text);
+        ct_text_printf(p->out, i == 0 ? " where %s = " : ", %s = ", text->names[i]);
         put(p, lam->captures[i]->type, closure->captures[i], false);
     }
     if (tight) ct_text_puts(p->out, ")");
@@ -211,13 +247,7 @@ static void put_whole(Put *p, const CtType *type, CtWord value, bool tight) {
     p->depth++;
     switch (type->kind) {
     case TYPE_DOUBLE:
-        ct_show_double(number, value.real);
-        put_number(p, number, tight);
-        break;
-    case TYPE_FLOAT:
-        ct_show_float(number, value.real);
-        put_number(p, number, tight);
-        break;
+    case TYPE_FLOAT: put_real(p, value.real, tight); break;
     case TYPE_INT:
         snprintf(number, sizeof number, "%lld", (long long)value.integer);
         put_number(p, number, tight);
@@ -240,12 +270,12 @@ static void put_whole(Put *p, const CtType *type, CtWord value, bool tight) {
 
 static void put(Put *p, const CtType *type, CtWord value, bool tight) {
     CtNamed *named = NULL;
+    const char *name = ct_type_is_pointer(type) ? ct_map_get(&p->w->names, ct_key(value.object)) : NULL;
+    if (name && !(p->w->whole && strcmp(name, p->w->whole) == 0)) {
+        ct_text_puts(p->out, name);
+        return;
+    }
     if (is_worth_a_name(type, value)) {
-        const char *name = ct_map_get(&p->w->names, ct_key(value.object));
-        if (name) {
-            ct_text_puts(p->out, name);
-            return;
-        }
         named = ct_map_get(&p->w->own, ct_key(value.object));
         if (!named && p->w->met >= MOST_MET) {
             ct_text_puts(p->out, "…");
@@ -275,4 +305,31 @@ void ct_value_write_named(CtValueWriter *w, CtText *out) {
     }
     if (w->named.count > MOST_NAMED)
         ct_text_printf(out, "        … %u more that are shared\n", w->named.count - MOST_NAMED);
+}
+
+static const CtCon *let_of(const CtType *type, CtWord value) {
+    if (type->kind != TYPE_DATA || type->data->is_enum) return NULL;
+    const CtCon *con = &type->data->cons[value.object->tag];
+    bool is_let = strcmp(con->name->text, "Let") == 0 && con->count == 3 && con->fields[0]->kind == TYPE_INT;
+    return is_let && con->fields[2] == type ? con : NULL;
+}
+
+void ct_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value) {
+    Put p = {.w = w, .out = out};
+    uint32_t left = 0;
+    for (uint32_t i = 0; let_of(type, value); i++) {
+        const CtCon *con = let_of(type, value);
+        const CtFields *fields = (const CtFields *)value.object;
+        value = fields->words[2];
+        if (i >= MOST_LETS) {
+            left++;
+            continue;
+        }
+        ct_text_printf(out, "Let %lld = ", (long long)fields->words[0].integer);
+        put_whole(&p, con->fields[1], fields->words[1], false);
+        ct_text_puts(out, " in\n");
+    }
+    if (left > 0) ct_text_printf(out, "… %u more Lets in\n", left);
+    put_whole(&p, type, value, false);
+    ct_text_puts(out, "\n");
 }
