@@ -119,6 +119,12 @@ const char *ct_explain_unqualified(CtArena *arena, const char *text, const char 
 /* A number as a person reads it. */
 const char *ct_explain_number(CtArena *arena, double value);
 
+/* "mul #1 2.5": how a node was made. */
+const char *ct_explain_made(CtArena *arena, const CtNode *node);
+
+/* Text as it stands in HTML and SVG. */
+const char *ct_explain_escaped(CtArena *arena, const char *text);
+
 /* explain_graph.c: the dual-number graph as SVG, drawn by Graphviz. NULL with an error in the context. */
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);
 

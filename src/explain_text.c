@@ -62,13 +62,12 @@ static void put_stage(Page *page, const CtStage *stage) {
     }
 }
 
-/* "mul #1 2.5" */
-static const char *made_by(Page *page, const CtNode *node) {
-    CtText text = ct_text(page->arena);
+const char *ct_explain_made(CtArena *arena, const CtNode *node) {
+    CtText text = ct_text(arena);
     ct_text_puts(&text, node->label);
     for (uint32_t i = 0; i < node->count; i++) {
         if (node->args[i] == CT_NO_NODE)
-            ct_text_printf(&text, " %s", ct_explain_number(page->arena, node->values[i]));
+            ct_text_printf(&text, " %s", ct_explain_number(arena, node->values[i]));
         else
             ct_text_printf(&text, " #%lld", (long long)node->args[i] + 1);
     }
@@ -93,7 +92,7 @@ static void put_nodes(Page *page, const CtRun *run) {
     size_t wide[3] = {0};
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
-        size_t columns[3] = {columns_of(made_by(page, node)), columns_of(ct_explain_number(page->arena, node->primal)),
+        size_t columns[3] = {columns_of(ct_explain_made(page->arena, node)), columns_of(ct_explain_number(page->arena, node->primal)),
                              columns_of(partials_of(page, node))};
         for (int k = 0; k < 3; k++)
             if (columns[k] > wide[k]) wide[k] = columns[k];
@@ -101,7 +100,7 @@ static void put_nodes(Page *page, const CtRun *run) {
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
         ct_text_printf(out, "%s%4s#%u%s%s", page->strong, "", i + 1, page->plain, i + 1 < 10 ? "  " : " ");
-        put_padded(out, made_by(page, node), wide[0] + 2);
+        put_padded(out, ct_explain_made(page->arena, node), wide[0] + 2);
         put_padded(out, ct_explain_number(page->arena, node->primal), wide[1] + 2);
         put_padded(out, partials_of(page, node), wide[2] + 2);
         bool below = columns_of(node->second) > WIDE;

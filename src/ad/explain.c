@@ -44,13 +44,25 @@ static CtCore *partial(CtAd *ad, CtSeq *seq, const CtOperation *op, uint32_t ind
     return ct_seq_name(seq, "p", p ? ct_to_double(ad, op->span, p) : ct_core_double(ad->p, op->span, 0.0));
 }
 
+/* A term that may stand in two places. A pair stays in sight: the method looks whether it is a constant's. */
+static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
+    if (ct_ad_movable(d)) return d;
+    if (d->kind != CORE_TUPLE) return ct_seq_name(seq, "d", d);
+    CtCore **parts = CT_NEW_ARRAY(ad->arena, CtCore *, d->as.call.count);
+    for (uint32_t i = 0; i < d->as.call.count; i++) {
+        CtCore *part = d->as.call.args[i];
+        parts[i] = part->kind == CORE_GLOBAL ? part : ct_seq_name(seq, "d", part);
+    }
+    return ct_core_tuple(ad->p, d->span, parts, d->as.call.count);
+}
+
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtRecorder *r = ad->recorder;
     CtOperation named = *op;
     CtCore *x[2] = {NULL, NULL}, *args[6];
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->count; i++)
-        if (!ct_ad_movable(op->args[i])) named.args[i] = ct_seq_name(seq, "d", op->args[i]);
+        named.args[i] = twice(ad, seq, op->args[i]);
     CtCore *result = ct_seq_name(seq, "r", r->original->operation(ad, seq, &named));
     CtCore *y = ct_seq_name(seq, "y", r->original->primal(ad, op->span, result));
     for (uint32_t i = 0; i < op->count; i++) {
