@@ -90,6 +90,7 @@ if build build; then
     all_tests build plain 500 "" ""
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
+    run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
 else

@@ -71,6 +71,13 @@ bool ct_explain_begin(CtExplain *e) {
     return is_first_order(e);
 }
 
+bool ct_explain_sound(CtExplain *e) {
+    CtContext *diags = &e->session->build->context;
+    const char *wrong = e->context->lint && diags->error_count == 0 ? ct_core_lint(e->p) : NULL;
+    if (wrong) ct_error(diags, CT_E0901, CT_NO_SPAN, "while a method is explained: %s", wrong);
+    return diags->error_count == 0 || ct_report(e->context, diags);
+}
+
 void ct_explain_end(CtExplain *e) {
     if (e->session) ct_program_forget(e->program, e->session);
     e->session = NULL;
@@ -334,11 +341,11 @@ static bool show_stages(CtExplain *e) {
     Reach functions = users_functions(e);
     show_functions(e, &functions);
     ct_ad_expand(e->ad);
+    if (!ct_explain_sound(e)) return false;
     show_types(e, &functions);
     show_transformed(e, &functions);
     show_wrapper(e, &functions);
-    CtContext *diags = &e->session->build->context;
-    return diags->error_count == 0 || ct_report(e->context, diags);
+    return ct_explain_sound(e);
 }
 
 bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,

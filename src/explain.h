@@ -79,6 +79,8 @@ typedef struct CtExplain {
 /* A new session for the function, its build with nothing differentiated yet. False on an error. */
 bool ct_explain_begin(CtExplain *e);
 void ct_explain_end(CtExplain *e);
+/* False when the build has errors, which are reported. */
+bool ct_explain_sound(CtExplain *e);
 /* The wrapper of the method around the function: (S) → (T, (T) → S) in reverse, (S, S) → (T, T) forward. */
 CtGlobal *ct_explain_wrapper(CtExplain *e);
 

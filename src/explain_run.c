@@ -278,6 +278,7 @@ static void arrived(Watch *w, const Watched *watched, const CtLam *lam, const Ct
     int64_t node = node_of(w, type, args[watched->node]);
     bool kept = w->run->arrivals.count < MOST_ARRIVALS;
     const char *at = node == CT_NO_NODE && kept ? written_value(w, type, args[watched->node], CT_NO_NODE) : NULL;
+    if (at && type->kind == TYPE_INT) at = ct_format(w->e->arena, "number %s", at);
     arrive(w, node, at, args[watched->cotangent].real);
 }
 
@@ -448,6 +449,7 @@ bool ct_explain_run(CtExplain *e) {
     Watch *w = CT_NEW(e->arena, Watch);
     *w = (Watch){.e = e, .run = run};
     ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
+    if (!ct_explain_sound(e)) return false;
     ct_ad_record(e->ad, e->method);
     CtGlobal *wrapper = ct_explain_wrapper(e);
     w->dual = ct_ad_global(e->ad, e->method, e->function);
@@ -455,8 +457,7 @@ bool ct_explain_run(CtExplain *e) {
     w->second[1] = second_type(e, e->p->float_type);
     ct_ad_expand(e->ad);
     find_watched(w);
-    CtContext *diags = &e->session->build->context;
-    if (diags->error_count > 0) return ct_report(e->context, diags);
+    if (!ct_explain_sound(e)) return false;
     ct_eval_watch(e->session->eval, (CtWatch){wants, called, w});
     CtType *s = e->function->type->parts[0];
     CtInput *given = ct_session_parse(e->context, 0, "--at", e->call->at, e->call->at_length);

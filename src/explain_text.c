@@ -119,20 +119,24 @@ static const char *shortened(Page *page, const char *text) {
     return text;
 }
 
+static const char *place_of(Page *page, const CtRun *run, const CtArrival *a) {
+    if (a->node == CT_NO_NODE) return shortened(page, a->at);
+    return shortened(page, ct_format(page->arena, "#%-3lld %s", (long long)a->node + 1, run->nodes.items[a->node].label));
+}
+
 static void put_arrivals(Page *page, const CtRun *run) {
     CtText *out = page->out;
     put_title(page, "the reverse pass", "What arrives, in order, and the adjoint so far.");
     uint32_t shown = run->arrivals.count < MOST_SHOWN ? run->arrivals.count : MOST_SHOWN;
     size_t wide = 16;
-    for (uint32_t i = 0; i < shown; i++)
-        if (run->arrivals.items[i].node == CT_NO_NODE) wide = MOST_PLACE;
+    for (uint32_t i = 0; i < shown; i++) {
+        size_t columns = columns_of(place_of(page, run, &run->arrivals.items[i]));
+        if (columns > wide) wide = columns;
+    }
     for (uint32_t i = 0; i < shown; i++) {
         const CtArrival *a = &run->arrivals.items[i];
-        const char *at = a->at;
-        if (a->node != CT_NO_NODE)
-            at = ct_format(page->arena, "#%-3lld %s", (long long)a->node + 1, run->nodes.items[a->node].label);
         ct_text_printf(out, "%4u  ", i + 1);
-        put_padded(out, shortened(page, at), wide);
+        put_padded(out, place_of(page, run, a), wide);
         ct_text_puts(out, "  + ");
         if (a->node == CT_NO_NODE) {
             ct_text_printf(out, "%s\n", ct_explain_number(page->arena, a->g));
