@@ -29,9 +29,9 @@ typedef struct CtNode {
     double primal;
     const char *second; /* B */
     uint32_t count;     /* of the operation's arguments; 0 for an input */
-    int64_t args[2];    /* nodes, or CT_NO_NODE for a constant */
-    double values[2];   /* the arguments' primals */
-    double partials[2];
+    int64_t *args;      /* nodes, or CT_NO_NODE for a constant */
+    double *values;     /* the arguments' primals */
+    double *partials;
 } CtNode;
 
 /* A cotangent that arrives in the reverse pass. */

@@ -23,6 +23,9 @@ typedef struct Watch {
     CT_VEC(double) adjoints; /* by node */
     CtMap names;             /* of the objects, for writing values */
     CtMap codes;
+    const CtGlobal *binds;     /* the function that binds terms, its parameter `binding`; the last term is in `bound` */
+    uint32_t binding;
+    CtWord bound;
     const CtGlobal *evaluates; /* the function that evaluates a term, its parameter `term` */
     uint32_t term;
 } Watch;
@@ -104,32 +107,87 @@ static void add_node(Watch *w, CtNode node, const CtType *second) {
     ct_push(arena, &w->adjoints, -0.0);
 }
 
+/* factor times a linear term of Scale, Add and Var, a Delta: by the nodes that it names, each once. */
+static void add_factors(Watch *w, CtNode *node, const CtType *type, CtWord term, double factor) {
+    const CtCon *con = &type->data->cons[term.object->tag];
+    const CtWord *words = ((const CtFields *)term.object)->words;
+    if (strcmp(con->name->text, "Scale") == 0) {
+        add_factors(w, node, type, words[1], factor * words[0].real);
+    } else if (strcmp(con->name->text, "Add") == 0) {
+        add_factors(w, node, type, words[0], factor);
+        add_factors(w, node, type, words[1], factor);
+    } else if (strcmp(con->name->text, "Var") == 0) {
+        int64_t from = node_at(&w->numbers, (uint64_t)words[0].integer << 8);
+        uint32_t i = 0;
+        while (i < node->count && node->args[i] != from) i++;
+        if (from == CT_NO_NODE) return;
+        if (i == node->count) {
+            node->count++;
+            node->args[i] = from;
+            node->values[i] = w->run->nodes.items[from].primal;
+        }
+        node->partials[i] += factor;
+    }
+}
+
+/* How many places a term names. */
+static uint32_t count_places(const CtType *type, CtWord term) {
+    const CtCon *con = &type->data->cons[term.object->tag];
+    const CtWord *words = ((const CtFields *)term.object)->words;
+    if (strcmp(con->name->text, "Scale") == 0) return count_places(type, words[1]);
+    if (strcmp(con->name->text, "Add") == 0) return count_places(type, words[0]) + count_places(type, words[1]);
+    return 1;
+}
+
+static void make_room(CtArena *arena, CtNode *node, uint32_t count) {
+    node->args = CT_NEW_ARRAY(arena, int64_t, count);
+    node->values = CT_NEW_ARRAY(arena, double, count);
+    node->partials = CT_NEW_ARRAY(arena, double, count);
+}
+
+/* A fused term: what it was computed from, and the partial derivatives, stand in the term that was bound last. */
+static void seen_fused(Watch *w, CtNode *node) {
+    const CtType *type = w->second[0];
+    if (!w->bound.object) return;
+    make_room(w->e->arena, node, count_places(type, w->bound));
+    add_factors(w, node, type, w->bound, 1);
+}
+
+static void seen_operation(Watch *w, CtNode *node, const CtOperationNote *note, const CtWord *args) {
+    make_room(w->e->arena, node, note->count);
+    node->count = note->count;
+    for (uint32_t i = 0; i < note->count; i++) {
+        CtWord arg = args[1 + 2 * i];
+        node->partials[i] = args[2 + 2 * i].real;
+        node->args[i] = CT_NO_NODE;
+        node->values[i] = (double)arg.integer;
+        if (!note->real[i]) continue;
+        node->args[i] = node_at(&w->pairs, ct_key(arg.object));
+        node->values[i] = ((const CtFields *)arg.object)->words[0].real;
+    }
+}
+
 static void seen(Watch *w, const CtLam *lam, const CtWord *args) {
     const CtOperationNote *note = ct_ad_operation_note(w->e->ad, args[0].integer);
     CtContext *context = w->e->p->context;
-    CtNode node = {.count = note->count, .label = ct_copy_text(w->e->arena, ct_prim_info(note->prim)->name,
-                                                               strlen(ct_prim_info(note->prim)->name))};
-    bool varies = false;
-    for (uint32_t i = 0; i < note->count; i++) {
-        CtWord arg = args[1 + 2 * i];
-        node.partials[i] = args[2 + 2 * i].real;
-        node.args[i] = CT_NO_NODE;
-        if (!note->real[i]) {
-            node.values[i] = (double)arg.integer;
-            continue;
-        }
-        node.args[i] = node_at(&w->pairs, ct_key(arg.object));
-        node.values[i] = ((const CtFields *)arg.object)->words[0].real;
-        varies = varies || node.args[i] != CT_NO_NODE;
-    }
-    if (!varies && w->run->more_nodes == 0) return;
+    CtArena *arena = w->e->arena;
     if (w->run->nodes.count >= MOST_NODES) {
         w->run->more_nodes++;
         return;
     }
+    CtNode node = {.label = NULL};
+    if (note->fused)
+        seen_fused(w, &node);
+    else
+        seen_operation(w, &node, note, args);
+    bool varies = false;
+    for (uint32_t i = 0; i < node.count; i++) varies = varies || node.args[i] != CT_NO_NODE;
+    if (!varies) return;
     node.pair = (const CtFields *)args[lam->count - 1].object;
     node.primal = node.pair->words[0].real;
     if (ct_map_has(&w->pairs, ct_key(node.pair))) return; /* an operation that gives back its argument */
+    const char *label = note->fused ? note->fused : ct_prim_info(note->prim)->name;
+    node.label = ct_copy_text(arena, label, strlen(label));
     if (note->span.source != 0 && !context->sources.items[note->span.source].is_library)
         node.line = ct_source_line(context, note->span.source, note->span.start);
     add_node(w, node, w->second[note->is_float]);
@@ -307,7 +365,7 @@ static bool is_backpropagator(const Watch *w, const CtLam *lam) {
 static bool wants(void *data, const CtGlobal *global, const CtLam *lam) {
     Watch *w = data;
     if (ct_ad_is_seen(w->e->ad, global) || watched_of(w, global)) return true;
-    if (global && (global == w->dual || global == w->evaluates)) return true;
+    if (global && (global == w->dual || global == w->evaluates || global == w->binds)) return true;
     return !global && w->watched.count == 0 && is_backpropagator(w, lam);
 }
 
@@ -321,6 +379,11 @@ static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObjec
         ct_value_write_lets(&writer, &text, lam->params[w->term]->type, args[w->term]);
         ct_value_write_named(&writer, &text);
         w->run->term = text.data;
+    }
+    if (global && global == w->binds) {
+        w->bound = args[w->binding];
+        if (w->bound.object) ct_retain(w->bound.object);
+        return;
     }
     if (watched) {
         arrived(w, watched, lam, args);
@@ -348,9 +411,15 @@ static void find_watched(Watch *w) {
         w->evaluates = p->library(p->library_data, function_);                                                         \
         w->term = argument_;                                                                                           \
     }
+#define CT_BINDING(method_, function_, argument_)                                                                      \
+    if (strcmp(w->e->out->name, method_) == 0) {                                                                       \
+        w->binds = p->library(p->library_data, function_);                                                             \
+        w->binding = argument_;                                                                                        \
+    }
 #include "explain_methods.def"
 #undef CT_ARRIVAL
 #undef CT_TERM
+#undef CT_BINDING
 }
 
 /* Calls a global, or the function value `of` of type `type`. */

@@ -43,7 +43,7 @@ static size_t columns_of(const char *text) {
 
 static void put_padded(CtText *out, const char *text, size_t columns) {
     size_t used = columns_of(text);
-    ct_text_printf(out, "%s%*s", text, (int)(used < columns ? columns - used : 0), "");
+    ct_text_printf(out, "%s%*s", text, (int)(used + 2 < columns ? columns - used : 2), "");
 }
 
 static void put_title(Page *page, const char *title, const char *note) {
@@ -95,7 +95,7 @@ static void put_nodes(Page *page, const CtRun *run) {
         size_t columns[3] = {columns_of(ct_explain_made(page->arena, node)), columns_of(ct_explain_number(page->arena, node->primal)),
                              columns_of(partials_of(page, node))};
         for (int k = 0; k < 3; k++)
-            if (columns[k] > wide[k]) wide[k] = columns[k];
+            if (columns[k] > wide[k] && columns[k] <= MOST_PLACE) wide[k] = columns[k];
     }
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
@@ -136,8 +136,8 @@ static void put_arrivals(Page *page, const CtRun *run) {
     for (uint32_t i = 0; i < shown; i++) {
         const CtArrival *a = &run->arrivals.items[i];
         ct_text_printf(out, "%4u  ", i + 1);
-        put_padded(out, place_of(page, run, a), wide);
-        ct_text_puts(out, "  + ");
+        put_padded(out, place_of(page, run, a), wide + 2);
+        ct_text_puts(out, "+ ");
         if (a->node == CT_NO_NODE) {
             ct_text_printf(out, "%s\n", ct_explain_number(page->arena, a->g));
             continue;

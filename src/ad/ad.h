@@ -58,10 +58,12 @@ typedef struct CtOperationNote {
     uint32_t count;
     bool real[2];  /* of the arguments: D[ℝ]; the others are as they were */
     bool is_float; /* the result */
+    const char *fused; /* a term that became one node: the function that it calls, or "fused"; NULL: an operation */
 } CtOperationNote;
 
 /* From now on what the method transforms calls, after each operation, a function `seen` with the arguments: the number of the
- * operation's note, then for each argument D[x] and ∂op/∂x as a Double, then D[op ⟨x⟩], which it gives back. */
+ * operation's note, then for each argument D[x] and ∂op/∂x as a Double, then D[op ⟨x⟩], which it gives back. After a fused term:
+ * the number, and D of the term. */
 void ct_ad_record(CtAd *ad, CtMethod method);
 bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global);
 /* NULL when there is none. */

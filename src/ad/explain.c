@@ -82,11 +82,26 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_seq_name(seq, "d", ct_ad_call(ad, op->span, seen(ad, args, count), args, count));
 }
 
+/* A term that becomes one node: seen op D[e] */
+static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
+    CtRecorder *r = t->ad->recorder;
+    CtCore *args[2] = {NULL, r->original->fuse(t, seq, core)};
+    if (!args[1]) return NULL;
+    args[0] = ct_core_int(t->p, core->span, r->notes.count);
+    args[1] = ct_seq_name(seq, "r", args[1]);
+    bool call = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
+    CtOperationNote note = {.span = core->span,
+                            .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
+    ct_push(t->ad->arena, &r->notes, note);
+    return ct_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
+}
+
 void ct_ad_record(CtAd *ad, CtMethod method) {
     ad->recorder = CT_NEW(ad->arena, CtRecorder);
     ad->recorder->original = ad->rules[method];
     ad->recorder->rules = *ad->rules[method];
     ad->recorder->rules.operation = operation;
+    if (ad->recorder->original->fuse) ad->recorder->rules.fuse = fuse;
     ad->rules[method] = &ad->recorder->rules;
 }
 
