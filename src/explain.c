@@ -94,7 +94,8 @@ CtGlobal *ct_explain_wrapper(CtExplain *e) {
     CtCore *f = ct_core_global(p, span, e->function);
     CtCore *x = ct_core_var(p, span, vars[0]), *dx = ct_core_var(p, span, vars[1]);
     bool reverse = e->out->method->reverse;
-    CtCore *body = reverse ? ct_ad_vjp_by(e->ad, e->method, span, f, x) : ct_ad_jvp_by(e->ad, e->method, span, f, x, dx);
+    CtCore *body =
+        reverse ? ct_ad_vjp_by(e->ad, e->method, span, f, x) : ct_ad_jvp_by(e->ad, e->method, span, f, x, dx);
     CtCore *lam = ct_core_lam(p, span, "wrapper", vars, reverse ? 1 : 2, body);
     CtGlobal *global = ct_global_new(p, reverse ? "vjp" : "jvp", lam->type, span);
     global->body = lam;
@@ -140,7 +141,9 @@ static bool is_generic(CtProgram *p, const CtGlobal *global) {
     return global->is_library && !global->origin && !is_of_library(p, global->span);
 }
 
-static bool is_run_time(CtProgram *p, const CtGlobal *global) { return is_of_library(p, global->span) && !global->origin; }
+static bool is_run_time(CtProgram *p, const CtGlobal *global) {
+    return is_of_library(p, global->span) && !global->origin;
+}
 
 /* ---- stages ---- */
 
@@ -284,7 +287,8 @@ static void show_types(CtExplain *e, const Reach *functions) {
         if (type->kind == TYPE_DATA) put_data(e, &text, type);
         if (type->kind == TYPE_DATA) put_data(e, &text, dual);
     }
-    CtStage *to = stage(e, "the types", "A ↦ D[A], for the types that occur; what holds no real number stays as it is.");
+    CtStage *to =
+        stage(e, "the types", "A ↦ D[A], for the types that occur; what holds no real number stays as it is.");
     CtBlock block = {NULL, text.data};
     ct_push(e->arena, &to->blocks, block);
     add_left_out(e, to, t.found.count - shown, "types");
@@ -350,9 +354,16 @@ static bool show_stages(CtExplain *e) {
 
 bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
                 const char **out) {
-    CtExplained explained = {.arena = arena, .file = program->name, .function = call->function,
-                             .name = ct_method_name(method), .method = ct_method_info(method)};
-    CtExplain e = {.program = program, .context = program->context, .call = call, .method = method, .arena = arena,
+    CtExplained explained = {.arena = arena,
+                             .file = program->name,
+                             .function = call->function,
+                             .name = ct_method_name(method),
+                             .method = ct_method_info(method)};
+    CtExplain e = {.program = program,
+                   .context = program->context,
+                   .call = call,
+                   .method = method,
+                   .arena = arena,
                    .out = &explained};
     bool done = ct_explain_begin(&e) && show_stages(&e);
     ct_explain_end(&e);

@@ -1,8 +1,9 @@
 /* How a method differentiates a function, shown stage by stage: `cotan explain FILE FUNCTION`.
  *
- * explain.c takes the program apart and writes the stages that need no point; explain_run.c runs it at a point, looking on;
- * explain_values.c writes values with their sharing. What they find is a CtExplained, which explain_text.c and explain_html.c
- * present, the latter with the drawing of explain_graph.c. Everything lives in the arena of the program's results.
+ * explain.c takes the program apart and writes the stages that need no point; explain_run.c runs it at a point, looking
+ * on; explain_values.c writes values with their sharing. What they find is a CtExplained, which explain_text.c and
+ * explain_html.c present, the latter with the drawing of explain_graph.c. Everything lives in the arena of the
+ * program's results.
  */
 #ifndef CT_EXPLAIN_H
 #define CT_EXPLAIN_H
@@ -23,8 +24,8 @@ enum { CT_NO_NODE = -1 };
 
 /* A dual number of the run that depends on the point: an input, or the result of an operation on such. */
 typedef struct CtNode {
-    const char *label;  /* "x[0]"; "mul" */
-    uint32_t line;      /* of the operation in the user's source; 0: none */
+    const char *label; /* "x[0]"; "mul" */
+    uint32_t line;     /* of the operation in the user's source; 0: none */
     const CtFields *pair;
     double primal;
     const char *second; /* B */
@@ -36,8 +37,8 @@ typedef struct CtNode {
 
 /* A cotangent that arrives in the reverse pass. */
 typedef struct CtArrival {
-    int64_t node;    /* CT_NO_NODE: at what is no dual number of the run itself */
-    const char *at;  /* then: what it is */
+    int64_t node;      /* CT_NO_NODE: at what is no dual number of the run itself */
+    const char *at;    /* then: what it is */
     double g, adjoint; /* adjoint: of the node, with g */
 } CtArrival;
 
@@ -99,7 +100,7 @@ typedef struct CtValueWriter {
     CtMap *codes;        /* CtLam * -> CtCode *: how functions are written, for all writers */
     CtMap own;           /* object -> CtNamed *: named here */
     CT_VEC(struct CtNamed *) named;
-    uint32_t met;        /* objects, up to the most that are looked at */
+    uint32_t met; /* objects, up to the most that are looked at */
 } CtValueWriter;
 
 /* Looks at a value that will be written, before any is. */
@@ -131,6 +132,7 @@ const char *ct_explain_escaped(CtArena *arena, const char *text);
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);
 
 /* The whole: what is asked for by `call`, as text or as a page. False on an error. */
-bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form, const char **out);
+bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
+                const char **out);
 
 #endif

@@ -1,6 +1,7 @@
-/* The dual-number graph of a run, drawn by Graphviz. The program `dot` is run directly, its input and output in files that have
- * no name, so nothing is left behind and no pipe can fill up. */
+/* The dual-number graph of a run, drawn by Graphviz. The program `dot` is run directly, its input and output in files
+ * that have no name, so nothing is left behind and no pipe can fill up. */
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,9 +56,11 @@ static void put_node(CtText *out, CtArena *arena, const CtRun *run, uint32_t ind
 static const char *dot_text(CtArena *arena, const CtExplained *explained) {
     const CtRun *run = explained->run;
     CtText out = ct_text(arena);
-    ct_text_puts(&out, "digraph \"dual numbers\" {\nbgcolor=\"transparent\";\nrankdir=TB;\nranksep=0.35;\nnodesep=0.25;\n"
-                       "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=12, margin=\"0.14,0.06\", width=1.35];\n"
-                       "edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.6];\n");
+    ct_text_puts(
+        &out,
+        "digraph \"dual numbers\" {\nbgcolor=\"transparent\";\nrankdir=TB;\nranksep=0.35;\nnodesep=0.25;\n"
+        "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=12, margin=\"0.14,0.06\", width=1.35];\n"
+        "edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.6];\n");
     uint32_t drawn = run->nodes.count < MOST_DRAWN ? run->nodes.count : MOST_DRAWN;
     for (uint32_t i = 0; i < drawn; i++) put_node(&out, arena, run, i);
     uint64_t left = run->nodes.count - drawn + run->more_nodes;
@@ -79,7 +82,7 @@ static int run_dot(FILE *in, FILE *out) {
     if (failed != 0) return failed;
     failed = posix_spawn_file_actions_adddup2(&files, fileno(in), STDIN_FILENO);
     if (failed == 0) failed = posix_spawn_file_actions_adddup2(&files, fileno(out), STDOUT_FILENO);
-    if (failed == 0) failed = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", 1 /* O_WRONLY */, 0);
+    if (failed == 0) failed = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (failed == 0) failed = posix_spawnp(&child, dot, &files, NULL, words, environ);
     posix_spawn_file_actions_destroy(&files);
     if (failed != 0) return failed;
@@ -99,21 +102,33 @@ static const char *read_svg(FILE *file, CtArena *arena) {
     return strstr(text.data, "<svg");
 }
 
+/* Memory may run out: then both files are closed before it is told. */
+static const char *draw(CtArena *arena, const char *text, int *failed) {
+    FILE *in = tmpfile(), *out = tmpfile();
+    const char *volatile svg = NULL;
+    jmp_buf here;
+    jmp_buf *before = ct_arena_on_failure(arena, &here);
+    volatile bool full = setjmp(here) != 0;
+    if (!full) {
+        *failed = in && out ? 0 : errno;
+        if (*failed == 0 && (fputs(text, in) < 0 || fflush(in) != 0)) *failed = errno;
+        if (*failed == 0) {
+            rewind(in);
+            *failed = run_dot(in, out);
+        }
+        if (*failed == 0) svg = read_svg(out, arena);
+    }
+    ct_arena_on_failure(arena, before);
+    if (in) fclose(in);
+    if (out) fclose(out);
+    if (full && before) longjmp(*before, 1);
+    return svg;
+}
+
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained) {
     const char *text = dot_text(arena, explained);
-    FILE *in = tmpfile(), *out = tmpfile();
-    const char *svg = NULL;
-    int failed = in && out ? 0 : errno;
-    if (failed == 0 && (fputs(text, in) < 0 || fflush(in) != 0)) failed = errno;
-    if (failed == 0) {
-        rewind(in);
-        failed = run_dot(in, out);
-    }
-    bool is_there = failed == 0;
-    long size = is_there && fseek(out, 0, SEEK_END) == 0 ? ftell(out) : 0;
-    if (in) fclose(in);
-    if (is_there && size > 0) svg = read_svg(out, arena);
-    if (out) fclose(out);
+    int failed = 0;
+    const char *svg = draw(arena, text, &failed);
     if (svg) return svg;
     if (failed == ENOENT) {
         CtDiag *diag = ct_error(context, CT_E0706, CT_NO_SPAN, "the program `dot` is not there, which draws the graph");

@@ -1,5 +1,5 @@
-/* The stages as a page: one file, with nothing from elsewhere. What comes from the program is escaped, in HTML by entities, in the
- * data of the script as JSON in which no `<` is left. */
+/* The stages as a page: one file, with nothing from elsewhere. What comes from the program is escaped, in HTML by
+ * entities, in the data of the script as JSON in which no `<` is left. */
 #include <stdio.h>
 
 #include "explain.h"
@@ -118,9 +118,11 @@ static void put_data(Page *page, const CtRun *run) {
 static void put_table(Page *page, const CtRun *run) {
     CtText *out = page->out;
     bool reverse = run->arrivals.count > 0;
-    ct_text_printf(out, "<div class=\"numbers\"><table><thead><tr><th></th><th>made by</th><th>primal</th><th>second part</th>%s"
-                        "</tr></thead>\n<tbody>\n",
-                   reverse ? "<th>adjoint</th>" : "");
+    ct_text_printf(
+        out,
+        "<div class=\"numbers\"><table><thead><tr><th></th><th>made by</th><th>primal</th><th>second part</th>%s"
+        "</tr></thead>\n<tbody>\n",
+        reverse ? "<th>adjoint</th>" : "");
     uint32_t shown = run->nodes.count < MOST_ROWS ? run->nodes.count : MOST_ROWS;
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
@@ -140,8 +142,9 @@ static void put_table(Page *page, const CtRun *run) {
 
 static void put_result(Page *page, const CtRun *run) {
     CtText text = ct_text(page->arena);
-    ct_text_printf(&text, "point = %s\n%s = %s\nvalue = %s\n%s = %s\n", run->point, run->reverse ? "cotangent" : "tangent",
-                   run->with, run->value, run->reverse ? "pulled back" : "tangent of the value", run->derivative);
+    ct_text_printf(&text, "point = %s\n%s = %s\nvalue = %s\n%s = %s\n", run->point,
+                   run->reverse ? "cotangent" : "tangent", run->with, run->value,
+                   run->reverse ? "pulled back" : "tangent of the value", run->derivative);
     begin_card(page, "the result", NULL);
     put_pre(page, text.data);
     ct_text_puts(page->out, "</section>\n");
@@ -149,22 +152,26 @@ static void put_result(Page *page, const CtRun *run) {
 
 static void put_run(Page *page, const CtRun *run, const char *svg) {
     CtText *out = page->out;
-    ct_text_puts(out, "<div id=\"run\"><section class=\"card\"><h2>the dual-number graph</h2>\n"
-                      "<p>The numbers that depend on the point; on an arrow, the partial derivative.</p>\n<div class=\"graph\">");
+    ct_text_puts(
+        out,
+        "<div id=\"run\"><section class=\"card\"><h2>the dual-number graph</h2>\n"
+        "<p>The numbers that depend on the point; on an arrow, the partial derivative.</p>\n<div class=\"graph\">");
     ct_text_puts(out, svg);
-    ct_text_puts(out, "</div></section>\n<section class=\"card\"><h2>the run, step by step</h2>\n<div class=\"controls\">"
-                      "<button id=\"first\" title=\"to the beginning (Home)\" aria-label=\"to the beginning\">|◀</button>"
-                      "<button id=\"previous\" title=\"back (←)\" aria-label=\"back\">◀</button>"
-                      "<button id=\"next\" title=\"on (→)\" aria-label=\"on\">▶</button>"
-                      "<button id=\"last\" title=\"to the end (End)\" aria-label=\"to the end\">▶|</button>"
-                      "<input id=\"at\" type=\"range\" min=\"0\" value=\"0\" aria-label=\"step\"></div>\n"
-                      "<output id=\"said\" aria-live=\"polite\"></output>\n");
+    ct_text_puts(out,
+                 "</div></section>\n<section class=\"card\"><h2>the run, step by step</h2>\n<div class=\"controls\">"
+                 "<button id=\"first\" title=\"to the beginning (Home)\" aria-label=\"to the beginning\">|◀</button>"
+                 "<button id=\"previous\" title=\"back (←)\" aria-label=\"back\">◀</button>"
+                 "<button id=\"next\" title=\"on (→)\" aria-label=\"on\">▶</button>"
+                 "<button id=\"last\" title=\"to the end (End)\" aria-label=\"to the end\">▶|</button>"
+                 "<input id=\"at\" type=\"range\" min=\"0\" value=\"0\" aria-label=\"step\"></div>\n"
+                 "<output id=\"said\" aria-live=\"polite\"></output>\n");
     put_table(page, run);
     if (run->more_arrivals > 0)
         ct_text_printf(out, "<p>… and %llu more arrivals</p>\n", (unsigned long long)run->more_arrivals);
     ct_text_puts(out, "</section></div>\n<div class=\"stages\">\n");
     if (run->left) {
-        begin_card(page, "what the forward pass leaves", "The pullback holds it. #n stands for the second part of number n.");
+        begin_card(page, "what the forward pass leaves",
+                   "The pullback holds it. #n stands for the second part of number n.");
         put_pre(page, run->left);
         ct_text_puts(out, "</section>\n");
     }

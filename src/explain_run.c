@@ -1,6 +1,6 @@
-/* The run of a derivative, watched: which dual numbers the forward pass makes, what it leaves, and which cotangents arrive where
- * in the reverse pass. The same for every method: operations are seen by ct_ad_record, arrivals by the functions of
- * explain_methods.def, and by the calls of functions that are the second part of a dual number. */
+/* The run of a derivative, watched: which dual numbers the forward pass makes, what it leaves, and which cotangents
+ * arrive where in the reverse pass. The same for every method: operations are seen by ct_ad_record, arrivals by the
+ * functions of explain_methods.def, and by the calls of functions that are the second part of a dual number. */
 #include "explain.h"
 
 enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000 };
@@ -16,14 +16,14 @@ typedef struct Watch {
     const CtGlobal *dual; /* D[f]: its first call brings the inputs */
     CtType *second[2];    /* B, of Double and of Float */
     bool has_inputs;
-    CtMap pairs;          /* dual number -> node + 1 */
-    CtMap objects;        /* second part -> node + 1 */
-    CtMap numbers;        /* number of a second part -> node + 1 */
+    CtMap pairs;   /* dual number -> node + 1 */
+    CtMap objects; /* second part -> node + 1 */
+    CtMap numbers; /* number of a second part -> node + 1 */
     CT_VEC(Watched) watched;
     CT_VEC(double) adjoints; /* by node */
     CtMap names;             /* of the objects, for writing values */
     CtMap codes;
-    const CtGlobal *binds;     /* the function that binds terms, its parameter `binding`; the last term is in `bound` */
+    const CtGlobal *binds; /* the function that binds terms, its parameter `binding`; the last term is in `bound` */
     uint32_t binding;
     CtWord bound;
     const CtGlobal *evaluates; /* the function that evaluates a term, its parameter `term` */
@@ -37,8 +37,8 @@ static CtType *second_type(CtExplain *e, CtType *real) { return ct_ad_type(e->ad
 static void *index_of(int64_t node) { return (void *)(uintptr_t)(node + 1); }
 static int64_t node_at(const CtMap *map, uint64_t key) { return (int64_t)(uintptr_t)ct_map_get(map, key) - 1; }
 
-/* The first Int right inside a value: how a method that counts its entries tells them apart. The key tells constructors apart,
- * too; `plain` is the number alone. False when there is none. */
+/* The first Int right inside a value: how a method that counts its entries tells them apart. The key tells constructors
+ * apart, too; `plain` is the number alone. False when there is none. */
 static bool number_of(const CtType *type, CtWord value, uint64_t *key, int64_t *plain) {
     CtType *const *types = type->parts;
     uint32_t count = type->kind == TYPE_TUPLE ? type->count : 0;
@@ -63,7 +63,9 @@ static bool number_of(const CtType *type, CtWord value, uint64_t *key, int64_t *
     return false;
 }
 
-static bool tells(const CtObject *object) { return object && (object->layout->kind == OBJECT_ARRAY || object->layout->count > 0); }
+static bool tells(const CtObject *object) {
+    return object && (object->layout->kind == OBJECT_ARRAY || object->layout->count > 0);
+}
 
 static void know(Watch *w, CtMap *map, uint64_t key, int64_t node) {
     if (!ct_map_has(map, key)) ct_map_set(w->e->arena, map, key, index_of(node));

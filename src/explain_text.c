@@ -92,7 +92,8 @@ static void put_nodes(Page *page, const CtRun *run) {
     size_t wide[3] = {0};
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
-        size_t columns[3] = {columns_of(ct_explain_made(page->arena, node)), columns_of(ct_explain_number(page->arena, node->primal)),
+        size_t columns[3] = {columns_of(ct_explain_made(page->arena, node)),
+                             columns_of(ct_explain_number(page->arena, node->primal)),
                              columns_of(partials_of(page, node))};
         for (int k = 0; k < 3; k++)
             if (columns[k] > wide[k] && columns[k] <= MOST_PLACE) wide[k] = columns[k];
@@ -121,7 +122,8 @@ static const char *shortened(Page *page, const char *text) {
 
 static const char *place_of(Page *page, const CtRun *run, const CtArrival *a) {
     if (a->node == CT_NO_NODE) return shortened(page, a->at);
-    return shortened(page, ct_format(page->arena, "#%-3lld %s", (long long)a->node + 1, run->nodes.items[a->node].label));
+    return shortened(page,
+                     ct_format(page->arena, "#%-3lld %s", (long long)a->node + 1, run->nodes.items[a->node].label));
 }
 
 static void put_arrivals(Page *page, const CtRun *run) {
@@ -153,7 +155,8 @@ static void put_run(Page *page, const CtRun *run) {
     CtText *out = page->out;
     put_nodes(page, run);
     if (run->left) {
-        put_title(page, "what the forward pass leaves", "The pullback holds it. #n stands for the second part of number n.");
+        put_title(page, "what the forward pass leaves",
+                  "The pullback holds it. #n stands for the second part of number n.");
         ct_text_puts(out, run->left);
     }
     if (run->term) {

@@ -1,10 +1,18 @@
-/* Values with their sharing: an object that is met more than once, or lies deep, gets a name and is written where the names
- * are explained. */
+/* Values with their sharing: an object that is met more than once, or lies deep, gets a name and is written where the
+ * names are explained. */
 #include <stdio.h>
 
 #include "explain.h"
 
-enum { MOST_MET = 20000, MOST_NAMED = 200, MOST_ITEMS = 24, DEEP = 12, CODE_COLUMNS = 72, LONG_REAL = 9, MOST_LETS = 400 };
+enum {
+    MOST_MET = 20000,
+    MOST_NAMED = 200,
+    MOST_ITEMS = 24,
+    DEEP = 12,
+    CODE_COLUMNS = 72,
+    LONG_REAL = 9,
+    MOST_LETS = 400
+};
 
 typedef struct CtNamed {
     const CtType *type;
@@ -21,8 +29,8 @@ typedef struct CtLamText {
 
 static bool is_list(const CtType *type) { return strcmp(type->data->name->text, "[]") == 0; }
 
-/* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. A single number
- * in a constructor is as short as its name. */
+/* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. A single
+ * number in a constructor is as short as its name. */
 static bool is_worth_a_name(const CtType *type, CtWord value) {
     if (!ct_type_is_pointer(type)) return false;
     const CtLayout *layout = value.object->layout;
@@ -206,7 +214,8 @@ static const char *on_one_line(CtArena *arena, const char *text) {
     return out.data;
 }
 
-/* The printer names all variables apart that a λ around the whole binds: its head tells the names, its body is the text. */
+/* The printer names all variables apart that a λ around the whole binds: its head tells the names, its body is the
+ * text. */
 static const CtLamText *lam_text(CtValueWriter *w, const CtLam *lam) {
     CtLamText *known = ct_map_get(w->codes, ct_key(lam));
     if (known) return known;

@@ -2,8 +2,8 @@
  *
  * While a method is recorded, each D[op] that is made ends in a call of a function that gives its last argument back,
  *     seen op ⟨D[x], ∂op/∂x⟩ D[op ⟨x⟩]
- * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever it
- * goes from there, so that who meets it again knows which operation made it.
+ * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever
+ * it goes from there, so that who meets it again knows which operation made it.
  */
 #include "ad/internal.h"
 
@@ -61,8 +61,7 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtOperation named = *op;
     CtCore *x[2] = {NULL, NULL}, *args[6];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < op->count; i++)
-        named.args[i] = twice(ad, seq, op->args[i]);
+    for (uint32_t i = 0; i < op->count; i++) named.args[i] = twice(ad, seq, op->args[i]);
     CtCore *result = ct_seq_name(seq, "r", r->original->operation(ad, seq, &named));
     CtCore *y = ct_seq_name(seq, "y", r->original->primal(ad, op->span, result));
     for (uint32_t i = 0; i < op->count; i++) {
@@ -90,8 +89,7 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     args[0] = ct_core_int(t->p, core->span, r->notes.count);
     args[1] = ct_seq_name(seq, "r", args[1]);
     bool call = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
-    CtOperationNote note = {.span = core->span,
-                            .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
+    CtOperationNote note = {.span = core->span, .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
     ct_push(t->ad->arena, &r->notes, note);
     return ct_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
 }

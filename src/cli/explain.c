@@ -8,10 +8,11 @@
 
 static int explain_code(const Options *options) {
     if (print_explanation(options->words[0])) return EXIT_DONE;
-    return complain(options,
-                    "there is no error code `%s`; codes look like E0301. To see how a function is differentiated, write "
-                    "`cotan explain FILE FUNCTION`",
-                    options->words[0]);
+    return complain(
+        options,
+        "there is no error code `%s`; codes look like E0301. To see how a function is differentiated, write "
+        "`cotan explain FILE FUNCTION`",
+        options->words[0]);
 }
 
 static int write_page(const Options *options, const char *text) {
