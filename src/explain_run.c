@@ -3,7 +3,7 @@
  * functions of explain_methods.def, and by the calls of functions that are the second part of a dual number. */
 #include "explain.h"
 
-enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000 };
+enum { MOST_NODES = 2000, MOST_ARRIVALS = 5000, MOST_TEXT = 4000 };
 
 typedef struct Watched {
     const CtGlobal *function;
@@ -514,6 +514,14 @@ static bool run_forward(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point,
     return true;
 }
 
+/* A text as far as anybody reads it. */
+static const char *beginning(CtArena *arena, const char *text) {
+    size_t length = strlen(text), end = MOST_TEXT;
+    if (length <= end) return text;
+    while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) end--;
+    return ct_format(arena, "%.*s … %zu more bytes", (int)end, text, length - end);
+}
+
 bool ct_explain_run(CtExplain *e) {
     CtRun *run = e->out->run = CT_NEW(e->arena, CtRun);
     run->reverse = e->out->method->reverse;
@@ -536,5 +544,9 @@ bool ct_explain_run(CtExplain *e) {
     CtLeaves leaves = {.arena = e->arena};
     if (!given || !ct_session_read(e->session, e->context, given, s, NULL, &point)) return false;
     run->point = json_of(e, s, point, &leaves);
-    return run->reverse ? run_reverse(e, w, wrapper, point) : run_forward(e, w, wrapper, point, leaves.reals.count);
+    bool done =
+        run->reverse ? run_reverse(e, w, wrapper, point) : run_forward(e, w, wrapper, point, leaves.reals.count);
+    const char **texts[] = {&run->point, &run->with, &run->value, &run->derivative};
+    for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
+    return done;
 }
