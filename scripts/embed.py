@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """embed.py OUTPUT FILE…: the library's sources as a C array of struct CtEmbedded; messages call them lib/… ."""
+import re
 import sys
 
 
@@ -20,6 +21,8 @@ def main():
         out.extend(literal(data + b"\0"))
         out.append("};\n")
         module = name.removeprefix("lib/").removesuffix(".cot").replace("/", ".")
+        if module.startswith("ad."):
+            module = re.search(rb"^module (\S+) where", data, re.M).group(1).decode()
         module = f'"{module}"' if module[0].isupper() else "NULL"
         rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}}},')
     out.append("const struct CtEmbedded ct_embedded[] = {")

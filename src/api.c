@@ -11,8 +11,11 @@ const char *cotan_version(void) { return CT_VERSION; }
 /* ---- tables ---- */
 
 const cotan_method *cotan_method_at(size_t index) {
+#define CT_METHOD(id, name) static const char name_##id[] = name;
+    CT_METHODS(CT_METHOD)
+#undef CT_METHOD
     static const cotan_method methods[] = {
-#define CT_METHOD(id, name, rules, reverse, library, figure, what) {name, what, figure, reverse},
+#define CT_METHOD(id, rules, reverse, library, cost, figure, what) {name_##id, what, figure, reverse},
 #include "ad/methods.def"
 #undef CT_METHOD
     };

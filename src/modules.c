@@ -120,6 +120,11 @@ bool ct_modules_read(CtModules *modules, uint32_t source) {
     return modules->context->error_count == 0;
 }
 
+bool ct_modules_read_another(CtModules *modules, const char *name) {
+    read_import(modules, (CtName){.text = ct_intern_text(&modules->context->symbols, name)});
+    return modules->context->error_count == 0;
+}
+
 bool ct_modules_continue(CtModules *modules, CtModule *module) {
     CtUnit *unit = CT_NEW(modules->context->arena, CtUnit);
     unit->module = module;
@@ -135,15 +140,13 @@ static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
 }
 
 bool ct_modules_operators(CtModules *modules) {
-    CtFixities prelude = {0};
-    const CtUnit *before = NULL; /* the part of the program that the next one continues */
-    for (uint32_t i = 0; i < modules->units.count; i++) {
-        CtUnit *unit = modules->units.items[i];
+    for (; modules->resolved < modules->units.count; modules->resolved++) {
+        CtUnit *unit = modules->units.items[modules->resolved];
         if (unit->is_prelude) {
-            ct_resolve_fixities(modules->context, &prelude, unit->module);
+            ct_resolve_fixities(modules->context, &modules->prelude, unit->module);
             continue;
         }
-        join(modules, &unit->fixities, unit->module->continues ? &before->fixities : &prelude);
+        join(modules, &unit->fixities, unit->module->continues ? &modules->last->fixities : &modules->prelude);
         const CtDecls *decls = &unit->module->decls;
         for (uint32_t j = 0; j < decls->count; j++) {
             if (decls->items[j].kind != DECL_IMPORT) continue;
@@ -151,7 +154,7 @@ bool ct_modules_operators(CtModules *modules) {
             if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
         }
         ct_resolve_fixities(modules->context, &unit->fixities, unit->module);
-        if (unit == modules->program || unit->module->continues) before = unit;
+        if (unit == modules->program || unit->module->continues) modules->last = unit;
     }
     return modules->context->error_count == 0;
 }

@@ -36,11 +36,16 @@ typedef struct CtModules {
     CtMap by_name;          /* CtSym -> CtUnit; NULL for a module that is not found */
     CT_VEC(CtUnit *) reading; /* whose imports are being read, the program first */
     uint32_t entry_source;  /* of lib/entry.cot */
+    CtFixities prelude;     /* in force everywhere */
+    const CtUnit *last;     /* the last part of the program whose operators are resolved */
+    uint32_t resolved;      /* how many units have their operators resolved */
 } CtModules;
 
 /* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the context. */
 bool ct_modules_read(CtModules *modules, uint32_t source);
-/* Resolves the operators of each. */
+/* Reads another module, which the program need not import, with what it imports. False with errors in the context. */
+bool ct_modules_read_another(CtModules *modules, const char *name);
+/* Resolves the operators of the units that were added since it was last called. */
 bool ct_modules_operators(CtModules *modules);
 /* Adds a module that continues the program, with what it imports. False with errors in the context. */
 bool ct_modules_continue(CtModules *modules, CtModule *module);

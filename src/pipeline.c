@@ -37,17 +37,39 @@ static bool pass_operators(CtBuild *build, const CtEntry *entry) {
     return ct_modules_operators(&build->modules);
 }
 
-static bool pass_infer(CtBuild *build, const CtEntry *entry) {
-    (void)entry;
-    build->types = ct_types_new(&build->context);
-    for (uint32_t i = 0; i < build->modules.units.count; i++) {
+static bool infer_units(CtBuild *build, uint32_t from) {
+    for (uint32_t i = from; i < build->modules.units.count; i++) {
         const CtUnit *unit = build->modules.units.items[i];
         if (unit->module->continues) ct_scope_return(build->types);
         if (!ct_infer_module(build->types, unit->module, unit->is_prelude)) return false;
         if (unit == build->modules.program || unit->module->continues) ct_scope_keep(build->types);
     }
-    ct_scope_return(build->types);
     return true;
+}
+
+static bool pass_infer(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    build->types = ct_types_new(&build->context);
+    bool sound = infer_units(build, 0);
+    if (sound) ct_scope_return(build->types);
+    return sound;
+}
+
+/* What transformations find in the library: the prelude, and the module of the program's method in reverse, which is read when it
+ * is first asked for. */
+static CtGlobal *library(void *data, const char *name) {
+    CtBuild *build = data;
+    const char *module = build->method_library;
+    if (module != NULL) {
+        uint32_t units = build->modules.units.count;
+        build->method_library = NULL;
+        if (!ct_modules_read_another(&build->modules, module) || !ct_modules_operators(&build->modules) ||
+            !infer_units(build, units))
+            return NULL;
+        ct_scope_return(build->types);
+        ct_scope_keep_library(build->types, module);
+    }
+    return ct_elab_library(build->elab, name);
 }
 
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
@@ -60,6 +82,9 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program = ct_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
+    build->program->library = library;
+    build->program->library_data = build;
+    build->method_library = ct_method_info(entry->reverse)->library;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
     if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source);

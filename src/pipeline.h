@@ -72,6 +72,7 @@ typedef struct CtBuild {
     CtProgram *program;
     CtElab *elab;
     CtAd *ad;
+    const char *method_library; /* module of the method in reverse; NULL: none, or it has been read */
     CtGlobal *entry; /* of type (S) → result, or a constant */
     uint32_t arity;  /* of what it was made from, as that was written */
     CtGlobal *show[2]; /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */

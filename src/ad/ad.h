@@ -47,12 +47,18 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global);
 CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
 
 /* The rows of methods.def. */
+typedef enum CtMethodCost {
+    COST_CONSTANT,    /* a constant times the program's own cost */
+    COST_LOG,         /* that, times the logarithm of the number of operations */
+    COST_INPUTS,      /* that, times the number of inputs */
+    COST_EXPONENTIAL, /* at worst */
+} CtMethodCost;
 typedef struct CtMethodInfo {
-    const char *name;   /* "tape" */
     const char *what;   /* one line */
     const char *figure; /* "DUAL 2022 §9.3" */
     bool reverse;
-    const char *library; /* file in lib/ad, or NULL */
+    CtMethodCost cost;
+    const char *library; /* the module that it needs at run time, in lib/ad; or NULL */
 } CtMethodInfo;
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);

@@ -56,8 +56,13 @@ void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count)
     ct_push(arena, &seq->items, pending);
 }
 
+/* A constant of the library: it is there, and does not fail. */
+static bool is_library_constant(const CtCore *core) {
+    return core->kind == CORE_GLOBAL && core->as.global->is_library && !ct_is_function(core->as.global);
+}
+
 CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
-    if (ct_ad_atom(rhs)) return rhs;
+    if (ct_ad_atom(rhs) || is_library_constant(rhs)) return rhs;
     CtVar *var = ct_var_new(seq->p, name, rhs->type);
     ct_seq_let(seq, rhs->span, var, rhs);
     return ct_core_var(seq->p, rhs->span, var);

@@ -63,7 +63,7 @@ static CtType *data_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType **args = CT_NEW_ARRAY(ad->arena, CtType *, data->arg_count);
     CtType *made = ct_type_data(ad->p, data->name, args, data->arg_count, data->is_newtype);
     ct_map_set(ad->arena, &ad->types[method], ct_key(type), made);
-    made->data->method = ct_method_info(method)->name;
+    made->data->method = ct_method_name(method);
     made->data->origin = type;
     CtType **kept = made->data->args;
     for (uint32_t i = 0; i < data->arg_count; i++) {

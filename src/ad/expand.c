@@ -30,7 +30,7 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     if (ct_is_discrete(global->type)) return global;
     CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
     if (made) return made;
-    const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_method_info(method)->name);
+    const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_method_name(method));
     made = ct_ad_new_global(ad, name, ct_ad_type(ad, method, global->type), global->span);
     made->is_library = global->is_library;
     made->method = method;

@@ -469,14 +469,30 @@ static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtT
     return ct_from_double(ad, span, type, real);
 }
 
+static CtCore *read_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                         CtCore *env) {
+    return ct_normal(ad, span, fill_leaf(ad, method, seq, span, type, ins, env));
+}
+
 static const CtGeneric fill = {
     .name = "fill", .inputs = 1, .makes = true, .env = reals_type, .state = int_type, .leaf = fill_leaf};
+static const CtGeneric read_ = {
+    .name = "read", .inputs = 1, .makes = true, .env = reals_type, .state = int_type, .leaf = read_leaf};
+
+static CtCore *from_array(CtAd *ad, const CtGeneric *generic, CtSpan span, CtType *type, CtCore *x, CtCore *reals,
+                          int64_t first) {
+    CtCore *start = ct_core_int(ad->p, span, first);
+    CtCore *both =
+        ct_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = start});
+    return ct_core_proj(ad->p, span, both, 0);
+}
 
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
-    CtCore *zero = ct_core_int(ad->p, span, 0);
-    CtCore *both =
-        ct_generic(ad, &fill, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = zero});
-    return ct_core_proj(ad->p, span, both, 0);
+    return from_array(ad, &fill, span, type, x, reals, 0);
+}
+
+CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
+    return from_array(ad, &read_, span, type, x, reals, 1);
 }
 
 static CtCore *build(CtAd *ad, CtSpan span, CtCore *n, CtVar *i, CtCore *body) {

@@ -77,9 +77,12 @@ typedef struct CtRules {
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, pullback) */
     CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);        /* gives the trace's length; NULL: keeps none */
+    const struct CtReverse *reverse;                                   /* in reverse: the names of its library */
 } CtRules;
 
-extern const CtRules ct_forward_rules, ct_tape_rules;
+extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
+    ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
+    ct_tape_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 
@@ -206,6 +209,8 @@ CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, C
 CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent);
 /* x with its real leaves from an array, left to right. */
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+/* The same from place 1 on, with ct_normal. */
+CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
 CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
@@ -230,6 +235,72 @@ CtGlobal *ct_ad_library(CtAd *ad, const char *name);
 CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *args, uint32_t count);
 /* A new global of the room's own making, its name made unique. */
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span);
+
+/* ---- reverse.c: what all methods in reverse share ----
+ *
+ * D[ℝ] = ℝ × B: beside every real stands what its cotangent will be led on by. Inputs are numbered from 1, left to right; the
+ * numbering N is the method's state S, or an Int for a method in direct style. A pullback collects the cotangent of the
+ * result in a C, which is then resolved to the cotangents of the inputs.
+ *
+ * R[f] x = let (x', n) = interleave_S (x, start); (y, n') = D[f] (x', n)
+ *          in (primal_T y, λdy. read_S x (resolve (inputs n) n' (collect_T y dy (nothing (inputs n) n'))))
+ */
+
+/* Functions of the method's library. In direct style there is no n'. */
+typedef struct CtReverse {
+    const char *none;    /* B, beside a constant */
+    const char *start;   /* N */
+    const char *input;   /* N → (B, N) */
+    const char *inputs;  /* N → Int, how many there are and one; NULL: N is that Int */
+    const char *nothing; /* (Int, N) → C, where no cotangent has arrived yet; a constant C does too */
+    const char *collect; /* (C, B, Double) → C */
+    const char *resolve; /* (Int, N, C) → Array Double, the cotangent of input i at place i */
+    const char *entries; /* N → Int, the trace's length; NULL: it keeps none */
+} CtReverse;
+
+CtType *ct_reverse_real(CtAd *ad, CtType *real);
+CtType *ct_reverse_state(CtAd *ad);
+CtCore *ct_reverse_constant(CtAd *ad, CtSpan span, CtCore *x);
+CtCore *ct_reverse_primal(CtAd *ad, CtSpan span, CtCore *d);
+CtCore *ct_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtCore *ct_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtCore *ct_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+#define CT_REVERSE_RULES                                                                                               \
+    .real = ct_reverse_real, .constant = ct_reverse_constant, .primal = ct_reverse_primal, .jvp = ct_reverse_jvp,      \
+    .vjp = ct_reverse_vjp
+
+/* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of each. */
+typedef struct CtPartials {
+    CtAd *ad;
+    const CtOperation *op;
+    CtCore *x[2], *y;
+    uint32_t count, index[2];
+    CtCore *b[2];
+} CtPartials;
+/* Opens the arguments and names the result. */
+CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);
+/* ∂op/∂x of the k-th of them, or that times a cotangent z; a Double. */
+CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z);
+/* (y, b) */
+CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b);
+/* A call of a library function. */
+CtCore *ct_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count);
+/* A constructor of B, as a term. */
+CtCore *ct_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count);
+
+/* ---- what a rung takes over from the one below it ---- */
+
+/* delta.c: Add (Scale ∂₁op u₁) (Scale ∂₂op u₂); a name for a term. */
+CtCore *ct_delta_term(const CtPartials *partials);
+CtCore *ct_delta_let(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *term);
+CtCore *ct_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
+extern const CtReverse ct_delta_names;
+/* dual_staged.c: (y, (i, λz. body)), and the state i + 1; StagedCall dₖ (∂ₖop(z)), on a state when that is not NULL. */
+CtCore *ct_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body);
+CtCore *ct_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, CtCore *state);
+extern const CtReverse ct_dual_names;
+/* dual_cayley.c: D[op], with λz. λs. StagedCall d₁ (∂₁op(z)) (StagedCall d₂ (∂₂op(z)) s). */
+CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 /* ---- wrapper.c: one mode from the other ---- */
 

@@ -2,8 +2,9 @@
 #include "ad/internal.h"
 
 static const CtMethodInfo infos[CT_METHOD_COUNT] = {
-#define CT_METHOD(id, name_, rules, reverse_, library_, figure_, what_)                                                \
-    [METHOD_##id] = {.name = name_, .what = what_, .figure = figure_, .reverse = reverse_, .library = library_},
+#define CT_METHOD(id, rules, reverse_, library_, cost_, figure_, what_)                                                \
+    [METHOD_##id] = {                                                                                                  \
+        .what = what_, .figure = figure_, .reverse = reverse_, .library = library_, .cost = cost_},
 #include "ad/methods.def"
 #undef CT_METHOD
 };
@@ -12,7 +13,7 @@ const CtMethodInfo *ct_method_info(CtMethod method) { return &infos[method]; }
 
 bool ct_method_find(const char *name, CtMethod *method) {
     for (uint32_t i = 0; i < CT_METHOD_COUNT; i++) {
-        if (strcmp(infos[i].name, name) != 0) continue;
+        if (strcmp(ct_method_name((CtMethod)i), name) != 0) continue;
         *method = (CtMethod)i;
         return true;
     }
@@ -20,7 +21,7 @@ bool ct_method_find(const char *name, CtMethod *method) {
 }
 
 void ct_methods(const CtRules **rules) {
-#define CT_METHOD(id, name, rules_, reverse, library, figure, what) rules[METHOD_##id] = &rules_;
+#define CT_METHOD(id, rules_, reverse, library, cost, figure, what) rules[METHOD_##id] = &rules_;
 #include "ad/methods.def"
 #undef CT_METHOD
 }

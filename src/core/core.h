@@ -108,7 +108,26 @@ typedef enum CtDerivOp {
     DERIV_STOP,  /* args x : S; x, as a constant to every derivative. The one that stays until the end */
 } CtDerivOp;
 
-typedef enum CtMethod { METHOD_FORWARD, METHOD_TAPE, CT_METHOD_COUNT } CtMethod;
+/* The methods, and what the command line calls them; src/ad/methods.def says what each is. */
+#define CT_METHODS(CT_METHOD)                                                                                          \
+    CT_METHOD(FORWARD, "forward")                                                                                      \
+    CT_METHOD(VECTOR, "vector")                                                                                        \
+    CT_METHOD(DELTA_TREE, "delta-tree")                                                                                \
+    CT_METHOD(DELTA, "delta")                                                                                          \
+    CT_METHOD(DELTA_FUSED, "delta-fused")                                                                              \
+    CT_METHOD(DUAL_NAIVE, "dual-naive")                                                                                \
+    CT_METHOD(DUAL_STAGED, "dual-staged")                                                                              \
+    CT_METHOD(DUAL_CAYLEY, "dual-cayley")                                                                              \
+    CT_METHOD(DUAL_ARRAYS, "dual-arrays")                                                                              \
+    CT_METHOD(DUAL_DEFUNC, "dual-defunc")                                                                              \
+    CT_METHOD(TAPE, "tape")
+typedef enum CtMethod {
+#define CT_METHOD(id, name) METHOD_##id,
+    CT_METHODS(CT_METHOD)
+#undef CT_METHOD
+        CT_METHOD_COUNT
+} CtMethod;
+const char *ct_method_name(CtMethod method);
 
 typedef struct CtCase {
     CtCon *con;

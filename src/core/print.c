@@ -600,22 +600,22 @@ static void put_case(Printer *pr, CtCore *core) {
     pr->indent = indent;
 }
 
-static const char *method_name(CtMethod method) {
-    switch (method) {
-    case METHOD_FORWARD: return "forward";
-    case METHOD_TAPE: return "tape";
-    case CT_METHOD_COUNT: break;
-    }
-    return "?";
+const char *ct_method_name(CtMethod method) {
+    static const char *const names[CT_METHOD_COUNT] = {
+#define CT_METHOD(id, name) [METHOD_##id] = name,
+        CT_METHODS(CT_METHOD)
+#undef CT_METHOD
+    };
+    return method < CT_METHOD_COUNT ? names[method] : "?";
 }
 
 static void put_dual_head(Printer *pr, const CtDualPath *dual) {
     put(pr, "D[");
     for (uint32_t i = 0; i < dual->count; i++) {
-        put(pr, method_name(dual->path[i]));
+        put(pr, ct_method_name(dual->path[i]));
         put(pr, "; ");
     }
-    put(pr, method_name(dual->method));
+    put(pr, ct_method_name(dual->method));
     put(pr, "]");
 }
 

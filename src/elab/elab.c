@@ -51,9 +51,7 @@ static CtGlobal *finish(CtElab *el, const Spec *spec, uint32_t errors_before) {
     return spec->global;
 }
 
-/* For ct_program's library: a function or constant of a library that has no type variables. */
-static CtGlobal *library(void *data, const char *name) {
-    CtElab *el = data;
+CtGlobal *ct_elab_library(CtElab *el, const char *name) {
     CtEntity *entity = ct_elab_library_entity(el, name);
     return entity == NULL ? NULL : ct_elab_global(el, entity, NULL);
 }
@@ -65,8 +63,6 @@ CtElab *ct_elab_new(CtTypes *types, CtProgram *program) {
     el->program = program;
     el->context = context;
     el->arena = context->arena;
-    program->library = library;
-    program->library_data = el;
     find_types(el);
     return el;
 }

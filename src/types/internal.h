@@ -96,6 +96,7 @@ struct CtTypes {
     CtScope library;            /* what every module sees */
     CtScope *own, *imports;     /* of the last module: its definitions, over what it imports, over the prelude */
     CtMap qualified;            /* of the last module: CtSym of a qualifier -> CtScope */
+    CtScope *method_library;    /* what a transformation needs at run time; NULL: it was not asked for */
     CtScope *kept_own;          /* as ct_scope_keep left them */
     CtMap kept_qualified;
     CtMap interfaces;           /* CtSym of a module -> CtScope of what it exports */

@@ -64,8 +64,15 @@ void *ct_library(CtTypes *types, CtSpace space, CtSym name) {
     return meaning ? meaning : ct_scope_get(types->own, space, name); /* a library that is still being read */
 }
 
-CtEntity *ct_lookup_library(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_VALUE, name); }
+CtEntity *ct_lookup_library(CtTypes *types, CtSym name) {
+    CtEntity *entity = ct_scope_get(types->method_library, SPACE_VALUE, name);
+    return entity ? entity : ct_scope_get(&types->library, SPACE_VALUE, name);
+}
 CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_TYPE, name); }
+
+void ct_scope_keep_library(CtTypes *types, const char *module) {
+    types->method_library = ct_map_get(&types->interfaces, ct_key(ct_intern_text(&types->context->symbols, module)));
+}
 
 void ct_scope_keep(CtTypes *types) {
     types->kept_own = types->own;

@@ -193,7 +193,9 @@ CtEntity *ct_lookup(CtTypes *types, CtSym name);
 CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name);
 CtClass *ct_lookup_class(CtTypes *types, CtSym name);
 CtDataCon *ct_lookup_con(CtTypes *types, CtSym name);
-/* What the prelude means by that name, whatever the program defines; or NULL. */
+/* Makes a module that was inferred the one that ct_lookup_library looks into first. */
+void ct_scope_keep_library(CtTypes *types, const char *module);
+/* What that module or the prelude means by the name, whatever the program defines; or NULL. */
 CtEntity *ct_lookup_library(CtTypes *types, CtSym name);
 CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */

@@ -37,13 +37,14 @@ static CtGlobal *library(void *user, const char *name) {
         CtType *types[6];
         uint32_t count;
     } rows[] = {
-        {"tapePush0", {t, entry}, 1},
-        {"tapePush1", {t, i, d, entry}, 3},
-        {"tapePush2", {t, i, d, i, d, entry}, 5},
-        {"tapeAdjoints", {t, f->reals}, 1},
+        {"tapeInput", {t, entry}, 1},
+        {"tapeInputs", {t, i}, 1},
+        {"tapePush1", {i, d, t, entry}, 3},
+        {"tapePush2", {i, d, i, d, t, entry}, 5},
+        {"tapeAdjoints", {i, t, f->reals}, 2},
         {"tapeEntries", {t, i}, 1},
         {"tapeSeed", {f->reals, i, d, f->reals}, 3},
-        {"tapeSweep", {t, f->reals, f->reals}, 2},
+        {"tapeResolve", {i, t, f->reals, f->reals}, 3},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         if (strcmp(rows[r].name, name) != 0) continue;
@@ -55,7 +56,13 @@ static CtGlobal *library(void *user, const char *name) {
         global->body = lam;
         return global;
     }
-    if (strcmp(name, "tapeEmpty") != 0) return NULL;
+    if (strcmp(name, "tapeNone") == 0) {
+        CtGlobal *none = ct_global_new(p, name, i, CT_NO_SPAN);
+        none->body = ct_core_int(p, CT_NO_SPAN, 0);
+        none->is_library = true;
+        return none;
+    }
+    if (strcmp(name, "tapeStart") != 0) return NULL;
     CtCore *ids = ct_core_array_lit(p, CT_NO_SPAN, i, NULL, 0),
            *partials = ct_core_array_lit(p, CT_NO_SPAN, d, NULL, 0);
     CtCore *parts[] = {ids, partials};
@@ -382,7 +389,7 @@ static void methods_by_name(void **state) {
     CtMethod method;
     assert_true(ct_method_find("tape", &method));
     assert_int_equal(method, METHOD_TAPE);
-    assert_string_equal(ct_method_info(METHOD_FORWARD)->name, "forward");
+    assert_string_equal(ct_method_name(METHOD_FORWARD), "forward");
     assert_false(ct_method_find("taper", &method));
 }
 

@@ -1,0 +1,49 @@
+/* delta: symbolic updates in a state monad, their sharing kept. DELTA 2022 Figs. 9, 10, 11 and 16.
+ *
+ * Each term of an operation gets a name, and the name stands beside the real: it can be copied freely. The state carries
+ * the supply of names and the bindings so far (lib/ad/delta.cot). In the end the bindings are wrapped around the result's
+ * term as Lets, and evaluation meets each once, after all that uses it. Forward and back cost a constant factor over the
+ * program.
+ */
+#include "ad/internal.h"
+
+CtCore *ct_delta_term(const CtPartials *partials) {
+    CtAd *ad = partials->ad;
+    CtSpan span = partials->op->span;
+    CtCore *scaled[2];
+    for (uint32_t k = 0; k < partials->count; k++) {
+        CtCore *args[2] = {ct_partial(partials, k, NULL), partials->b[k]};
+        bool is_one = args[0]->kind == CORE_LIT && args[0]->as.lit.real == 1.0;
+        scaled[k] = is_one ? args[1] : ct_library_con(ad, span, args[1]->type, "Scale", args, 2);
+    }
+    return partials->count == 1 ? scaled[0] : ct_library_con(ad, span, scaled[0]->type, "Add", scaled, 2);
+}
+
+CtCore *ct_delta_let(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *term) {
+    CtCore *args[2] = {term, ct_seq_state(seq, span)};
+    CtCore *name = ct_seq_run(seq, "u", ct_library_call(ad, span, "deltaLet", args, 2));
+    return ct_library_con(ad, span, term->type, "Var", &name, 1);
+}
+
+/* D{op} = λ((x, u₁), (y, u₂)). do { u₃ ← deltaLet (Add (Scale ∂₁op u₁) (Scale ∂₂op u₂)); pure (op x y, Var u₃) } */
+CtCore *ct_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtPartials partials = ct_partials(ad, seq, op);
+    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
+    CtCore *name = ct_delta_let(ad, seq, op->span, ct_delta_term(&partials));
+    return ct_partials_pair(&partials, name);
+}
+
+const CtReverse ct_delta_names = {.none = "zero",
+                                  .start = "start",
+                                  .input = "input",
+                                  .inputs = "inputs",
+                                  .nothing = "nothing",
+                                  .collect = "collect",
+                                  .resolve = "resolve",
+                                  .entries = "entries"};
+
+const CtRules ct_delta_rules = {CT_REVERSE_RULES,
+                                .state = ct_reverse_state,
+                                .operation = ct_delta_operation,
+                                .trace = ct_reverse_trace,
+                                .reverse = &ct_delta_names};

@@ -1,0 +1,23 @@
+/* dual-cayley: what is staged is a function from what was. DUAL 2022 Figs. 10 and 11.
+ *
+ * Staged values are not made and added: a backpropagator returns a function that adds to the one there is. So zero is the
+ * identity, plus is composition, and no maps are united; adding one call to the map still costs a logarithm
+ * (lib/ad/dual_cayley.cot).
+ */
+#include "ad/internal.h"
+
+CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtPartials partials = ct_partials(ad, seq, op);
+    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
+    CtVar *z = ct_var_new(ad->p, "z", ad->p->double_type);
+    CtVar *staged = ct_var_new(ad->p, "s", ct_type_fun_result(ct_ad_library(ad, "stagedCall")->type));
+    CtCore *body = ct_core_var(ad->p, op->span, staged);
+    for (uint32_t k = partials.count; k-- > 0;) body = ct_dual_staged_call(&partials, k, z, body);
+    return ct_dual_tagged(&partials, seq, z, ct_core_lam(ad->p, op->span, NULL, &staged, 1, body));
+}
+
+const CtRules ct_dual_cayley_rules = {CT_REVERSE_RULES,
+                                      .state = ct_reverse_state,
+                                      .operation = ct_dual_composed,
+                                      .trace = ct_reverse_trace,
+                                      .reverse = &ct_dual_names};

@@ -1,0 +1,30 @@
+/* dual-naive: reals paired with backpropagators. DUAL 2022 Figs. 5 and 6.
+ *
+ * Beside a real stands the linear function from its cotangent to that of the whole input. An operation makes one that calls
+ * those of its arguments and adds what they return. It is easy to prove right; but a real that is used twice has its
+ * backpropagator called twice, and so has all that it was computed from: the cost can grow exponentially (§5.4).
+ */
+#include "ad/internal.h"
+
+/* D¹[op(⟨t⟩)] = let ⟨(x, d)⟩ = D¹[⟨t⟩] in (op(⟨x⟩), λ(z : ℝ). d₁ (∂₁op(⟨x⟩)(z)) + ⋯ + dₙ (∂ₙop(⟨x⟩)(z))) */
+static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtPartials partials = ct_partials(ad, seq, op);
+    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
+    CtVar *z = ct_var_new(ad->p, "z", ad->p->double_type);
+    CtCore *calls[2];
+    for (uint32_t k = 0; k < partials.count; k++) {
+        CtCore *g = ct_partial(&partials, k, ct_core_var(ad->p, op->span, z));
+        calls[k] = ct_core_app(ad->p, op->span, partials.b[k], &g, 1);
+    }
+    CtCore *sum = partials.count == 1 ? calls[0] : ct_library_call(ad, op->span, "plus", calls, 2);
+    return ct_partials_pair(&partials, ct_core_lam(ad->p, op->span, "d", &z, 1, sum));
+}
+
+static const CtReverse names = {.none = "none",
+                                .start = "start",
+                                .input = "input",
+                                .nothing = "zero",
+                                .collect = "collect",
+                                .resolve = "resolve"};
+
+const CtRules ct_dual_naive_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};

@@ -1,0 +1,29 @@
+/* vector: every real carries its whole gradient. DELTA 2022 Figs. 5 and 6.
+ *
+ * Forward mode in all directions at once: beside a real stands the vector of its partial derivatives with respect to the
+ * inputs, and every operation adds and scales such vectors (lib/ad/vector.cot). Plainly right, and dear: each operation
+ * costs as much as the function has inputs.
+ */
+#include "ad/internal.h"
+
+/* D{op} = λ((x, v), (y, w)). (op x y, (∂₁op ⊗ v) ⊕ (∂₂op ⊗ w)) */
+static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtPartials partials = ct_partials(ad, seq, op);
+    CtCore *scaled[2];
+    for (uint32_t k = 0; k < partials.count; k++) {
+        CtCore *args[2] = {ct_partial(&partials, k, NULL), partials.b[k]};
+        scaled[k] = ct_library_call(ad, op->span, "scaled", args, 2);
+    }
+    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
+    if (partials.count == 1) return ct_partials_pair(&partials, scaled[0]);
+    return ct_partials_pair(&partials, ct_library_call(ad, op->span, "plus", scaled, 2));
+}
+
+static const CtReverse names = {.none = "zero",
+                                .start = "start",
+                                .input = "input",
+                                .nothing = "zero",
+                                .collect = "collect",
+                                .resolve = "resolve"};
+
+const CtRules ct_vector_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};
