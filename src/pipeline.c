@@ -87,7 +87,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->method_library = ct_method_info(entry->reverse)->library;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
-    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source);
+    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
     return build->entry != NULL && build->context.error_count == 0;
 }
 

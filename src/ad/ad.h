@@ -19,9 +19,9 @@ typedef struct CtAd CtAd;
 CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
 
 /* Rewrites the jvp's that are written in this source (a library module with the command's entry points) to rows of the
- * Jacobian by vjp, so that a method in reverse can answer them. To be called on what elaboration made, before other
- * passes move terms about. */
-void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source);
+ * Jacobian by vjp, so that a method in reverse can answer them; `place` is where they fail. To be called on what
+ * elaboration made, before other passes move terms about. */
+void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place);
 
 /* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and
  * DUAL of functions in sight by their transformed selves. */

@@ -166,6 +166,7 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core) {
 typedef struct Rows {
     CtAd *ad;
     uint32_t source;
+    CtSpan place;
 } Rows;
 
 static CtCore *by_rows(void *data, CtCore *core) {
@@ -178,15 +179,14 @@ static CtCore *by_rows(void *data, CtCore *core) {
     CtCore *vjp[2];
     vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_seq_name(&seq, "f", args[0]);
     vjp[1] = ct_seq_name(&seq, "x", args[1]);
-    /* No place: a tangent of another shape than the point was given from outside. */
-    CtWrap wrap = {.span = CT_NO_SPAN, .s = args[1]->type, .t = ct_type_fun_result(args[0]->type), .x = vjp[1]};
+    CtWrap wrap = {.span = r->place, .s = args[1]->type, .t = ct_type_fun_result(args[0]->type), .x = vjp[1]};
     wrap.dx = ct_seq_name(&seq, "dx", args[2]);
     CtCore *result = ct_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->span, DERIV_VJP, vjp, 2));
     return ct_seq_close(&seq, result);
 }
 
-void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source) {
-    Rows rows = {ad, source};
+void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
+    Rows rows = {ad, source, place};
     uint32_t count = ad->p->globals.count;
     for (uint32_t i = 0; i < count; i++) {
         CtGlobal *global = ad->p->globals.items[i];

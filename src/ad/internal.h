@@ -68,12 +68,15 @@ typedef struct CtWrap {
     CtCore *x, *dx; /* the point; the tangent (jvp) */
 } CtWrap;
 
+typedef struct CtTransform CtTransform;
+
 typedef struct CtRules {
     CtType *(*real)(CtAd *ad, CtType *real);                           /* D[ℝ] */
     CtType *(*state)(CtAd *ad);                                        /* S; NULL: direct style */
     CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);             /* a real that does not vary */
     CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
+    CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core);  /* D[e] of a term as a whole, or NULL; may be absent */
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, pullback) */
     CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);        /* gives the trace's length; NULL: keeps none */
@@ -95,6 +98,7 @@ struct CtAd {
     CtType *states[CT_METHOD_COUNT];
     CtMap generics;             /* CtSym -> CtGlobal * */
     CtMap pure;                 /* CtCore * -> 1 pure, 2 not: see lift.c */
+    CtMap fused, extents;       /* delta_fused.c: by CtGlobal *, by CtCore * */
     CtMap expanded;             /* CtGlobal * -> itself */
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
@@ -103,14 +107,14 @@ struct CtAd {
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
-typedef struct CtTransform {
+struct CtTransform {
     CtAd *ad;
     CtProgram *p;
     CtMethod method;
     const CtRules *rules;
     CtType *state; /* S or NULL */
     CtMap vars;    /* CtVar * -> CtVar * */
-} CtTransform;
+};
 
 /* A global that is a function; one whose body is still to be made is. The others are constants. */
 static inline bool ct_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }

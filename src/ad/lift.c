@@ -166,9 +166,16 @@ static CtCore *structure(CtTransform *t, CtSeq *seq, CtCore *core) {
     return core->kind == CORE_PRIM ? ct_ad_prim(t, seq, core, values) : ct_ad_rebuild(t, core, values);
 }
 
+/* By the method's own rule for whole terms, if it has one. */
+static CtCore *fused(CtTransform *t, CtSeq *seq, CtCore *core) {
+    return t->rules->fuse ? t->rules->fuse(t, seq, core) : NULL;
+}
+
 CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     for (;; core = body_of(core)) {
         if (ct_lift_pure(t, core)) return ct_ad_direct(t, core);
+        CtCore *whole = fused(t, seq, core);
+        if (whole) return whole;
         if (!body_of(core)) break;
         binding(t, seq, core);
     }
@@ -200,7 +207,12 @@ CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
 }
 
 CtCore *ct_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core) {
-    for (; body_of(core) && !ct_lift_pure(t, core); core = body_of(core)) binding(t, seq, core);
+    for (; !ct_lift_pure(t, core); core = body_of(core)) {
+        CtCore *whole = fused(t, seq, core);
+        if (whole) return ct_seq_return(seq, whole);
+        if (!body_of(core)) break;
+        binding(t, seq, core);
+    }
     if (!ct_lift_pure(t, core)) {
         if (core->kind == CORE_APP && !ct_ad_is_discrete_call(core)) {
             CtCore *call = application(t, seq, core);

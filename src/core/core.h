@@ -300,6 +300,10 @@ const char *ct_core_lint_global(CtProgram *p, const CtGlobal *global);
 typedef CtCore *CtCoreVisit(void *data, CtCore *child);
 CtCore *ct_core_map(CtProgram *p, CtCore *core, CtCoreVisit *visit, void *data);
 
+typedef CT_VEC(CtCore *) CtCoreList;
+/* Appends the direct children, in evaluation order. */
+void ct_core_children(CtArena *arena, CtCore *core, CtCoreList *out);
+
 /* A copy with fresh binders, free variables replaced by `replace` (key of a CtVar * -> CtCore *, which the copy shares;
  * may be NULL). */
 CtCore *ct_core_copy(CtProgram *p, CtCore *core, const CtMap *replace);

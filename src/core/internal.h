@@ -27,8 +27,5 @@ CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
  * failure inside names a line of the user's. */
 CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call);
 
-typedef CT_VEC(CtCore *) CtCoreList;
-/* Appends the direct children, in evaluation order. */
-void ct_core_children(CtArena *arena, CtCore *core, CtCoreList *out);
 
 #endif
