@@ -15,8 +15,8 @@ WORKERS = 2
 
 REVERSE = re.compile(r"\b(grad|valueAndGrad|vjp|jacobian|hessian|hvp|import)\b")
 
-# Their gradients may take exponential time, or time and memory in proportion to the point: they run up to a limit.
-UNBOUNDED = ("dual-naive", "delta-tree", "vector", "forward")
+# What their gradients take is more than a constant times the program: they run up to a limit.
+UNBOUNDED = ("forward", "vector", "delta-tree", "dual-naive", "dual-staged", "dual-cayley")
 
 
 class Command:

@@ -23,9 +23,9 @@ import families
 import run as golden
 
 # A gradient takes at most so many steps for each step of the program and each part of its point and result.
-CONSTANTS = {"tape": 60}
+CONSTANTS = {"delta": 60, "delta-fused": 60, "dual-arrays": 60, "dual-defunc": 60, "tape": 60}
 # The same, and for each doubling of the number of operations: steps ≤ c · (program + sizes) · log2(operations + 2).
-LOGARITHMIC = {}
+LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 
 EXPONENTIAL = ("dual-naive", "delta-tree")
 BY_INPUTS = ("vector", "forward")
@@ -166,6 +166,12 @@ def on_random_programs(run, count):
         run.note(method, float(measured.get(method, 0)), "a random program")
 
 
+def all_claimed(run):
+    for method in run.methods:
+        run.check(any(method in table for table in (CONSTANTS, LOGARITHMIC, EXPONENTIAL, BY_INPUTS)),
+                  f"{method} is in no table of tests/costs.py")
+
+
 def under_constants(run):
     for method in run.of([*CONSTANTS, *LOGARITHMIC]):
         cost, where = run.largest.get(method, (math.inf, "nothing"))
@@ -214,9 +220,9 @@ total xs = go 0 0
 MAINS = ["""import Library
 main = grad (\\x -> areas [Box (power 3 x) x] + polynomial [x, 1, 2] (applied [cos, sin] x) + total [|x, x|]) 2
 """, """import Library
-f :: ([Double], (Double, Array Double)) -> Double
-f (cs, (x, ys)) = polynomial cs x * total ys - applied [\\z -> power 2 z * x] (areas [Circle (ys ! 0)])
-main = grad f ([1, 2], (3, [|0.5, 0.25|]))
+model :: ([Double], (Double, Array Double)) -> Double
+model (cs, (x, ys)) = polynomial cs x * total ys - applied [\\z -> power 2 z * x] (areas [Circle (ys ! 0)])
+main = grad model ([1, 2], (3, [|0.5, 0.25|]))
 """]
 
 
@@ -260,6 +266,7 @@ def main():
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)
+    all_claimed(run)
     table_of_docs(run)
     print(f"costs: {run.passed} passed, {run.failed} failed")
     sys.exit(1 if run.failed or not run.passed else 0)
