@@ -81,7 +81,8 @@ all_tests() {
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
-    run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
+    run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
+    run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -89,7 +90,7 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
-    all_tests build plain 150 "" "" ""
+    all_tests build plain 400 "" "" ""
     run "costs" tests/costs.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
@@ -99,7 +100,7 @@ else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 20 --quick --quick "--quick --sample 3"
+    all_tests build-sanitize sanitized 60 --quick --quick "--quick --sample 3"
 else
     failed=$((failed + 1))
 fi

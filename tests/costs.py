@@ -251,7 +251,7 @@ def modular(run, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
-    parser.add_argument("--random", type=int, default=100, metavar="N", help="how many random programs")
+    parser.add_argument("--random", type=int, default=60, metavar="N", help="how many random programs")
     parser.add_argument("--methods", help="separated by commas; all")
     options = parser.parse_args()
     cotan = os.path.abspath(options.cotan)
