@@ -172,6 +172,42 @@ typedef struct cotan_check_result {
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);
 
+/* What came of a method, beside the others. */
+typedef enum cotan_outcome {
+    COTAN_AGREES,  /* or fails just as the function itself does */
+    COTAN_DIFFERS, /* in numbers or structure; or gives a derivative where the function fails */
+    COTAN_FAILS,   /* where the function does not, or otherwise than it does */
+    COTAN_STOPPED, /* at a limit: nothing is known of it */
+} cotan_outcome;
+
+typedef struct cotan_compare_row {
+    const char *method; /* NULL: the function alone */
+    cotan_outcome outcome;
+    cotan_result result; /* with its counts; nothing but steps and peak_memory when there is an error */
+    /* The largest relative differences: of the value from the function's own, of the derivative from the reference's;
+     * infinite when the structure differs. */
+    double value_difference, difference;
+    const char *error_code, *error_message, *error_file; /* error_code NULL: none; error_file NULL: it has no place */
+    int error_line, error_column;
+} cotan_compare_row;
+
+typedef struct cotan_compare_result {
+    cotan_compare_row function;
+    const cotan_compare_row *rows; /* these and all strings belong to the program until the next call with it */
+    size_t count, reference;       /* of the row whose derivative the others are held against; `count`: there is none */
+    cotan_mode mode;               /* what was asked of the methods */
+    bool agrees;                   /* no row differs or fails */
+} cotan_compare_result;
+
+/* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is the
+ * gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent, which is
+ * made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have a derivative.
+ * All methods are stopped at the context's limit of steps; if it has none, those that may take exponentially long are, after
+ * a thousand times the function's steps and 100,000 more. It is an error when the function fails and all methods fail alike, and when all methods are
+ * stopped. Of call, no_json and no_text are looked at too. */
+cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
+                           cotan_compare_result *out);
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -188,12 +188,6 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
 
 /* ---- calling ---- */
 
-typedef struct Call {
-    cotan_program *program;
-    const cotan_call *call;
-    cotan_result *out;
-} Call;
-
 /* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
 static bool choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
@@ -205,10 +199,21 @@ static bool choose_method(cotan_context *context, const char *name, CtEntry *ent
     return true;
 }
 
+/* False when it holds functions, which has been reported. */
+static bool take_apart(cotan_context *context, const CtCall *c, const CtType *type, CtWord value, CtApart *out) {
+    if (!out) return true;
+    CtArena *arena = c->program->results;
+    out->shape = ct_text(arena);
+    out->reals = (CtLeaves){.arena = arena, .apart = true};
+    if (ct_json_write(&out->shape, type, value, &out->reals)) return true;
+    return ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->call->function);
+}
+
 /* The first input: the point of a derivative, or the arguments of a run. */
-static bool read_point(cotan_context *context, CtSession *session, const cotan_call *call, CtWord *point) {
+static bool read_point(cotan_context *context, CtSession *session, const CtCall *c, CtWord *point) {
+    const cotan_call *call = c->call;
     const char *function = call->expression ? call->expression : call->function;
-    bool run = session->entry.mode == COTAN_RUN;
+    bool run = session->entry.mode == COTAN_RUN && !c->at_point;
     const char *what = run ? "--args" : "--at";
     if (!call->at && session->point) {
         const char *help =
@@ -216,16 +221,23 @@ static bool read_point(cotan_context *context, CtSession *session, const cotan_c
         return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
                              session->arity, session->arity == 1 ? "" : "s");
     }
+    if (c->at_point && !session->point)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", function);
     if (!call->at) return true;
     CtInput *given = ct_session_parse(context, 0, what, call->at, call->at_length);
     if (!given) return false;
     if (run && !ct_session_arguments(session, context, given, function)) return false;
-    return !session->point || ct_session_read(session, context, given, session->point, NULL, point);
+    if (!session->point) return true;
+    if (!ct_session_read(session, context, given, session->point, NULL, point)) return false;
+    if (take_apart(context, c, session->point, *point, c->point)) return true;
+    ct_session_release(session, session->point, *point);
+    return false;
 }
 
 /* Point and tangent or cotangent, as what the entry point takes. */
-static bool read_input(cotan_context *context, CtSession *session, const cotan_call *call, CtWord *input) {
-    if (!read_point(context, session, call, input)) return false;
+static bool read_input(cotan_context *context, CtSession *session, const CtCall *c, CtWord *input) {
+    const cotan_call *call = c->call;
+    if (!read_point(context, session, c, input)) return false;
     if (!session->with) return true;
     const char *what = session->entry.mode == COTAN_VJP ? "--cotangent" : "--tangent";
     CtWord with;
@@ -273,8 +285,10 @@ static const char *shown(cotan_context *context, CtSession *session, CtArena *ar
     return out.data;
 }
 
-static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
-                          cotan_result *out) {
+static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result,
+                          const CtCall *c) {
+    const cotan_call *call = c->call;
+    cotan_result *out = c->out;
     CtWord value = result, derivative = {.integer = 0};
     if (session->derivative) {
         const CtFields *pair = (const CtFields *)result.object;
@@ -283,10 +297,11 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
     }
     if (!call->no_json) out->value = json_of(arena, session->value, value);
     if (!call->no_text) out->value_text = shown(context, session, arena, 0, value, call->quotes);
-    if (context->error || !session->derivative) return !context->error;
+    if (context->error || !take_apart(context, c, session->value, value, c->value)) return false;
+    if (!session->derivative) return true;
     if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
     if (!call->no_text) out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes);
-    return !context->error;
+    return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
 }
 
 /* The result as the bytes of a .npy or .npz file. */
@@ -314,14 +329,14 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
     return true;
 }
 
-static bool read_again(cotan_context *context, Call *c, CtSession *session, CtWord *point) {
+static bool read_again(cotan_context *context, CtCall *c, CtSession *session, CtWord *point) {
     if (!session->point) return true;
     CtInput *given = ct_session_parse(context, 0, "--at", c->call->at, c->call->at_length);
     return given && ct_session_read(session, context, given, session->point, NULL, point);
 }
 
 /* How much the method writes down, when it writes anything down. */
-static bool count_trace(cotan_context *context, Call *c, CtSession *session, CtMethod method) {
+static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, CtMethod method) {
     CtGlobal *trace = ct_ad_trace(session->build->ad, method, session->build->entry);
     if (!trace) return true;
     CtWord point, entries;
@@ -342,8 +357,17 @@ static CtEntry entry_of(const cotan_call *call) {
                      .prefer_double = given};
 }
 
+/* Runs from 0 steps on, within the call's limit. */
+static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, CtWord input, CtWord *result) {
+    ct_eval_limit_steps(session->eval, c->steps ? c->steps : context->limits.steps);
+    ct_eval_reset_stats(session->eval);
+    bool done = ct_session_run(session, context, input, result);
+    ct_eval_limit_steps(session->eval, context->limits.steps);
+    return done;
+}
+
 /* The function alone, at the same point, for its steps. */
-static bool count_primal(cotan_context *context, Call *c) {
+bool ct_call_counts(cotan_context *context, CtCall *c) {
     CtEntry entry = entry_of(c->call);
     entry.mode = COTAN_RUN;
     entry.applied = entry.prefer_double = true;
@@ -354,40 +378,45 @@ static bool count_primal(cotan_context *context, Call *c) {
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
-    ct_eval_reset_stats(session->eval);
-    if (!ct_session_run(session, context, point, &result)) return false;
+    if (!run_limited(context, c, session, point, &result)) return false;
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     return c->call->point || count_trace(context, c, session, asked.method);
 }
 
-static bool call_json(cotan_context *context, void *data) {
-    Call *c = data;
+bool ct_call(cotan_context *context, CtCall *c) {
     const cotan_call *call = c->call;
+    CtArena *results = c->program->results;
     CtEntry entry = entry_of(call);
     if (!choose_method(context, call->method, &entry)) return false;
-    CtArena *results = ct_fresh_results(c->program);
-    CtSession *session = results ? ct_program_session(c->program, &entry) : NULL;
+    CtSession *session = ct_program_session(c->program, &entry);
     CtWord input = {.integer = 0}, result;
-    if (!session || !read_input(context, session, call, &input)) return false;
-    ct_eval_reset_stats(session->eval);
-    if (!ct_session_run(session, context, input, &result)) return false;
+    if (!session || !read_input(context, session, c, &input)) return false;
+    c->session = session;
+    bool done = run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->peak_memory = stats.peak_memory;
-    bool written = write_results(context, session, results, result, call, c->out);
+    if (!done) return false;
+    bool written = write_results(context, session, results, result, c);
     bool filed = written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
     bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
-    if (!bound || !call->count) return bound;
-    if (call->mode != COTAN_RUN) return count_primal(context, c);
-    c->out->primal_steps = stats.steps;
+    return bound;
+}
+
+static bool call_json(cotan_context *context, void *data) {
+    CtCall *c = data;
+    if (!ct_fresh_results(c->program) || !ct_call(context, c)) return false;
+    if (!c->call->count) return true;
+    if (c->call->mode != COTAN_RUN) return ct_call_counts(context, c);
+    c->out->primal_steps = c->out->steps;
     return true;
 }
 
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
     *out = (cotan_result){0};
-    Call c = {program, call, out};
+    CtCall c = {.program = program, .call = call, .out = out};
     ct_guarded(program->context, call_json, &c);
     if (call->expression) ct_program_forget_expressions(program);
     return program->context->error;
@@ -513,4 +542,36 @@ cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_c
     *out = (cotan_check_result){0};
     CheckCall c = {program, call, out};
     return ct_guarded(program->context, check, &c);
+}
+
+/* ---- comparing ---- */
+
+typedef struct CompareCall {
+    cotan_program *program;
+    const cotan_call *call;
+    const char *const *names;
+    size_t count;
+    cotan_compare_result *out;
+} CompareCall;
+
+static bool compare(cotan_context *context, void *data) {
+    CompareCall *c = data;
+    CtArena *results = ct_fresh_results(c->program);
+    if (!results) return false;
+    size_t count = c->names ? c->count : CT_METHOD_COUNT;
+    if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
+    CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
+    for (size_t i = 0; i < count; i++) {
+        CtEntry entry = {.method = (CtMethod)i};
+        if (c->names && !choose_method(context, c->names[i], &entry)) return false;
+        methods[i] = entry.method;
+    }
+    return ct_compare(c->program, results, c->call, methods, count, c->out);
+}
+
+cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
+                           cotan_compare_result *out) {
+    *out = (cotan_compare_result){0};
+    CompareCall c = {program, call, methods, count, out};
+    return ct_guarded(program->context, compare, &c);
 }

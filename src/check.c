@@ -66,8 +66,7 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
     return written || ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
 }
 
-/* |a − b|, relative to the largest of them and `floor`. */
-static double relative(double a, double b, double floor) {
+double ct_relative_difference(double a, double b, double floor) {
     if (a == b || (isnan(a) && isnan(b))) return 0;
     double difference = fabs(a - b) / fmax(floor, fmax(fabs(a), fabs(b)));
     return isnan(difference) ? INFINITY : difference;
@@ -139,7 +138,7 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
             double floor =
                 1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
             double estimate = (4 * fine[i] - coarse[i]) / 3;
-            double difference = relative(tangent->reals.items[i], estimate, floor);
+            double difference = ct_relative_difference(tangent->reals.items[i], estimate, floor);
             if (difference <= out->difference[i]) {
                 out->difference[i] = difference;
                 out->best[i] = estimate;
@@ -178,7 +177,8 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     double left_size, right_size;
     double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
-    add_row(c, what, right, left, relative(right, left, fmax(left_size, right_size)), product_tolerance);
+    double difference = ct_relative_difference(right, left, fmax(left_size, right_size));
+    add_row(c, what, right, left, difference, product_tolerance);
     return true;
 }
 

@@ -86,6 +86,27 @@ cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data);
 /* An empty arena for a program's results: the last ones are gone. NULL without memory, which is reported. */
 CtArena *ct_fresh_results(cotan_program *program);
 
+/* A value taken apart: its reals, and all else as JSON text in which each real is 1. */
+typedef struct CtApart {
+    CtText shape;
+    CtLeaves reals;
+} CtApart;
+
+/* One call, whose texts go to the program's results. */
+typedef struct CtCall {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_result *out;
+    uint64_t steps;                   /* limit on each run; 0: the context's */
+    bool at_point;                    /* RUN: call->at is a point, as derivatives take it, not an array of arguments */
+    CtApart *point, *value, *derivative; /* which are taken apart, too; NULL: not wanted */
+    const CtSession *session;         /* is set to the one that runs, when it begins */
+} CtCall;
+/* All of a call but the counts that call->count asks for. */
+bool ct_call(cotan_context *context, CtCall *c);
+/* Those: the steps of the function alone, and the trace. */
+bool ct_call_counts(cotan_context *context, CtCall *c);
+
 /* ---- folders.c: modules in files ---- */
 
 /* Finds modules in the context's folders and keeps their texts with the program. */
@@ -152,5 +173,13 @@ void ct_program_free_inputs(cotan_program *program);
 /* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
 bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
               cotan_check_result *out);
+/* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
+double ct_relative_difference(double a, double b, double floor);
+
+/* ---- compare.c ---- */
+
+/* Fills the result, its rows in `arena`, by `count` methods. False on an error; that methods disagree is none. */
+bool ct_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
+                cotan_compare_result *out);
 
 #endif

@@ -38,10 +38,19 @@ _cotan_json() {
     for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=@${COMPREPLY[i]}; done
 }
 
+# Adds the methods that begin with what stands behind the last comma of $1.
+_cotan_more_methods() {
+    local name others=${1%"${1##*,}"}
+    for name in $(_cotan_methods "$command"); do
+        case $others$name in "$1"*) COMPREPLY+=("$others$name") ;; esac
+    done
+}
+
 # The values of an option. False when $1 takes none.
 _cotan_value() {
     case $1 in
-    --method | --methods) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
+    --method) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
+    --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' eval native) ;;
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce) ;;

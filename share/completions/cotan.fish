@@ -45,6 +45,12 @@ function __cotan_methods
     cotan methods 2>/dev/null | string replace -r '^(\S+)\s+\S+\s+(.*)' '$1\t$2'
 end
 
+# The same behind the methods that stand there, with commas between them.
+function __cotan_more_methods
+    set -l others (commandline -ct | string match -r '.*,')
+    __cotan_methods | string replace -r '^' "$others"
+end
+
 # Behind an option that takes a value nothing else is offered.
 function __cotan_value
     set -l words (commandline -opc)
@@ -93,7 +99,8 @@ complete -c cotan -n 'test "$(__cotan_verb)" = help' -a '(__cotan_verbs)'
 complete -c cotan -n '__cotan_verb; and not __cotan_value; and string match -q -- "-*" (commandline -ct)' -a '(__cotan_options)'
 complete -c cotan -n '__cotan_wants files' -a '(__cotan_files .cot)'
 complete -c cotan -n '__cotan_wants functions' -a '(__cotan_functions)'
-complete -c cotan -n '__cotan_after --method --methods' -a '(__cotan_methods)'
+complete -c cotan -n '__cotan_after --method' -a '(__cotan_methods)'
+complete -c cotan -n '__cotan_after --methods' -a '(__cotan_more_methods)'
 complete -c cotan -n '__cotan_after --color' -a 'auto always never'
 complete -c cotan -n '__cotan_after --engine' -a 'eval native'
 complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce'

@@ -17,11 +17,11 @@ typedef struct Options {
     const Verb *verb;
     const char **words; /* what stands without a dash: file, function, … */
     int word_count;
-    const char *args, *at, *tangent, *cotangent, *method, *dump, *out;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool json, count, help, no_warnings, only_check;
-    bool colour; /* on standard error */
+    bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
 } Options;
 
@@ -37,6 +37,7 @@ enum {
     TAKES_CHECK = 512, /* --check */
     TAKES_FILE = 128, /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
+    TAKES_METHODS = 1024,
 };
 
 struct Verb {

@@ -25,6 +25,8 @@ const Verb verbs[] = {
      DERIVES, verb_jacobian},
     {"check", "check FILE [FUNCTION --at JSON]", "check types; and a function's derivatives, numerically", 1, 2,
      DERIVES, verb_check},
+    {"compare", "compare FILE FUNCTION --at JSON", "a derivative by every method: agreement, steps, memory", 2, 2,
+     TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, verb_compare},
     {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, verb_type},
     {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, verb_core},
     {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, verb_fmt},

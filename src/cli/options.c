@@ -27,6 +27,7 @@ static const OptionRow rows[] = {
     {"--tangent", "JSON", "the direction, of the shape of the point", TAKES_TANGENT, TEXT, AT(tangent)},
     {"--cotangent", "JSON", "the weights, of the shape of the result", TAKES_COTANGENT, TEXT, AT(cotangent)},
     {"--method", "NAME", "how derivatives are made; `cotan methods` lists them", TAKES_METHOD, TEXT, AT(method)},
+    {"--methods", "NAMES", "the methods to compare, with commas between them; without it all", TAKES_METHODS, TEXT, AT(methods)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
@@ -137,11 +138,11 @@ bool read_number(const char *text, bool size, uint64_t *out) {
     return true;
 }
 
-static bool set_colour(const char *when, bool *out) {
+static bool set_colour(const char *when, Options *o) {
     if (strcmp(when, "always") == 0)
-        *out = true;
+        o->colour = o->colour_out = true;
     else if (strcmp(when, "never") == 0)
-        *out = false;
+        o->colour = o->colour_out = false;
     else if (strcmp(when, "auto") != 0)
         return false;
     return true;
@@ -175,7 +176,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         o->folders[o->folder_count++] = value;
         return true;
     case COLOUR:
-        if (set_colour(value, &o->colour)) return true;
+        if (set_colour(value, o)) return true;
         complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
@@ -249,7 +250,10 @@ static void refuse_missing(const Options *o) {
 }
 
 bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
-    *o = (Options){.verb = verb, .colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL};
+    bool allowed = getenv("NO_COLOR") == NULL;
+    *o = (Options){.verb = verb,
+                   .colour = allowed && isatty(STDERR_FILENO),
+                   .colour_out = allowed && isatty(STDOUT_FILENO)};
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;

@@ -125,4 +125,6 @@ void ct_eval_reset_stats(CtEval *eval) {
     ct_heap_reset_peak(eval->heap);
 }
 
+void ct_eval_limit_steps(CtEval *eval, uint64_t steps) { eval->limits.steps = steps; }
+
 void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }

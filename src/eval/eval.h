@@ -39,6 +39,8 @@ bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *ar
 /* Of the last call; steps go on counting until reset. */
 CtEvalStats ct_eval_stats(const CtEval *eval);
 void ct_eval_reset_stats(CtEval *eval);
+/* Another limit on steps (0: none), for runs after the next reset. */
+void ct_eval_limit_steps(CtEval *eval, uint64_t steps);
 /* Another thread or a signal handler may ask a run to stop: it ends with an error (E0804). Asked between two runs, it
  * is the next one that ends. */
 void ct_eval_interrupt(CtEval *eval);

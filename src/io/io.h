@@ -9,6 +9,8 @@ typedef struct CtLeaves {
     CtArena *arena;
     CT_VEC(double) reals;
     uint32_t next; /* when replacing: how many have been used */
+    bool apart;    /* when collecting: the text has 1 in the place of each, so that it tells all else */
+    bool single;   /* when collecting: there are Floats among them */
 } CtLeaves;
 
 /* A JSON document being read: parsed once, then taken apart. */

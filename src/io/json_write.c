@@ -148,8 +148,14 @@ static bool write_start(Writer *w, const CtType *type, CtWord value) {
     switch (type->kind) {
     case TYPE_DOUBLE:
     case TYPE_FLOAT:
-        write_real(w->out, type, value.real);
-        if (w->collect) ct_push(w->collect->arena, &w->collect->reals, value.real);
+        if (w->collect && w->collect->apart)
+            ct_text_putc(w->out, '1');
+        else
+            write_real(w->out, type, value.real);
+        if (w->collect) {
+            ct_push(w->collect->arena, &w->collect->reals, value.real);
+            w->collect->single |= type->kind == TYPE_FLOAT;
+        }
         return true;
     case TYPE_INT: ct_text_printf(w->out, "%lld", (long long)value.integer); return true;
     case TYPE_CHAR: write_char(w->out, value.integer); return true;

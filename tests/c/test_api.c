@@ -224,6 +224,100 @@ static void derivatives_are_checked_against_differences(void **state) {
     cotan_close(context);
 }
 
+static void methods_are_compared(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    cotan_compare_result result;
+    static const char *const two[] = {"forward", "tape"};
+    for (int round = 0; round < 2; round++) { /* counts are those of a first run, also the second time */
+        assert_null(cotan_compare(p, &(cotan_call){.function = "f", .at = "[2, 3]"}, two, 2, &result));
+        assert_true(result.agrees);
+        assert_int_equal(result.mode, COTAN_GRAD);
+        assert_int_equal(result.count, 2);
+        assert_int_equal(result.reference, 1);
+        assert_int_equal(result.function.result.steps, 3);
+        for (size_t i = 0; i < 2; i++) {
+            assert_string_equal(result.rows[i].method, two[i]);
+            assert_int_equal(result.rows[i].outcome, COTAN_AGREES);
+            assert_null(result.rows[i].error_code);
+            assert_string_equal(result.rows[i].result.value, "12");
+            assert_string_equal(result.rows[i].result.derivative, "[12,4]");
+            assert_string_equal(result.rows[i].result.derivative_text, "(12.0,4.0)");
+            assert_true(result.rows[i].difference == 0);
+            assert_int_equal(result.rows[i].result.primal_steps, 3);
+            assert_true(result.rows[i].result.steps > 3);
+        }
+        assert_false(result.rows[0].result.has_trace);
+        assert_int_equal(result.rows[1].result.trace, 4);
+    }
+    size_t methods = 0;
+    while (cotan_method_at(methods) != NULL) methods++;
+    assert_null(cotan_compare(p, &(cotan_call){.function = "f", .at = "[2, 3]", .no_text = true}, NULL, 0, &result));
+    assert_true(result.agrees);
+    assert_int_equal(result.count, methods);
+    for (size_t i = 0; i < methods; i++) {
+        assert_string_equal(result.rows[i].method, cotan_method_at(i)->name);
+        assert_int_equal(result.rows[i].outcome, COTAN_AGREES);
+        assert_null(result.rows[i].result.derivative_text);
+    }
+    assert_null(cotan_compare(p, &(cotan_call){.function = "g", .at = "2", .no_json = true}, two, 2, &result));
+    assert_int_equal(result.mode, COTAN_VJP);
+    assert_string_equal(result.rows[0].result.derivative_text, "7.0");
+    assert_null(result.rows[0].result.derivative);
+    assert_null(cotan_compare(p, &(cotan_call){.function = "g", .at = "2", .with = "[0, 1]"}, two, 1, &result));
+    assert_string_equal(result.rows[0].result.derivative, "3");
+    cotan_close(context);
+}
+
+static void methods_that_disagree_or_stop_are_told(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, "f :: Double -> Double\nf x = x * 3 + x * 1e16 - x * 1e16\n"
+                                     "g :: (Double, Int) -> Double\n"
+                                     "g (x, n) = if n == 0 then x else g (x * x, n - 1)\n"
+                                     "partial :: Double -> Double\npartial x = if x > 0 then x else error \"no\"\n");
+    cotan_compare_result result;
+    static const char *const two[] = {"forward", "tape"}, *const naive[] = {"dual-naive", "tape"};
+    assert_null(cotan_compare(p, &(cotan_call){.function = "f", .at = "1"}, two, 2, &result));
+    assert_false(result.agrees);
+    assert_int_equal(result.rows[0].outcome, COTAN_DIFFERS);
+    assert_int_equal(result.rows[1].outcome, COTAN_AGREES);
+    assert_true(result.rows[0].difference == 0.25);
+    assert_true(result.rows[0].value_difference == 0);
+    assert_null(cotan_compare(p, &(cotan_call){.function = "g", .at = "[1, 40]"}, naive, 2, &result));
+    assert_true(result.agrees);
+    assert_int_equal(result.reference, 1);
+    assert_int_equal(result.rows[0].outcome, COTAN_STOPPED);
+    assert_string_equal(result.rows[0].error_code, "E0802");
+    assert_null(result.rows[0].result.derivative);
+    assert_fails(cotan_compare(p, &(cotan_call){.function = "g", .at = "[1, 40]"}, naive, 1, &result), "E0802", 1);
+    assert_fails(cotan_compare(p, &(cotan_call){.function = "partial", .at = "-1"}, NULL, 0, &result), "E0503", 1);
+    assert_fails(cotan_compare(p, &(cotan_call){.function = "f", .at = "1"}, two, 0, &result), "E0701", 2);
+    assert_fails(cotan_compare(p, &(cotan_call){.function = "f"}, two, 2, &result), "E0701", 2);
+    static const char *const unknown[] = {"tape", "magic"};
+    assert_fails(cotan_compare(p, &(cotan_call){.function = "f", .at = "1"}, unknown, 2, &result), "E0705", 2);
+    cotan_limits limits = {.steps = 200};
+    cotan_set_limits(context, &limits);
+    assert_null(cotan_compare(p, &(cotan_call){.function = "f", .at = "1"}, two, 2, &result));
+    assert_int_equal(result.rows[0].outcome, COTAN_AGREES);
+    assert_int_equal(result.rows[1].outcome, COTAN_STOPPED);
+    assert_int_equal(result.reference, 0);
+    cotan_close(context);
+}
+
+static void limits_that_change_hold_for_what_has_run_before(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){.steps = 1000});
+    cotan_program *p = load(context, model);
+    cotan_call call = {.mode = COTAN_RUN, .function = "hold", .at = "[1000]"};
+    cotan_result result;
+    assert_fails(cotan_call_json(p, &call, &result), "E0802", 1);
+    cotan_set_limits(context, &(cotan_limits){.steps = 100000});
+    assert_null(cotan_call_json(p, &call, &result));
+    cotan_close(context);
+}
+
 static void tables_can_be_walked(void **state) {
     (void)state;
     size_t count = 0;
@@ -299,6 +393,9 @@ int main(void) {
         cmocka_unit_test(garbage_is_refused),
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
+        cmocka_unit_test(methods_are_compared),
+        cmocka_unit_test(methods_that_disagree_or_stop_are_told),
+        cmocka_unit_test(limits_that_change_hold_for_what_has_run_before),
         cmocka_unit_test(tables_can_be_walked),
         cmocka_unit_test(contexts_do_not_disturb_each_other),
         cmocka_unit_test(another_thread_can_interrupt),

@@ -155,6 +155,21 @@ static void use_everything(cotan_program *program) {
     came_of(cotan_dump(program, &(cotan_call){.mode = COTAN_GRAD, .function = "h", .at = "[1, 2]"}, "reduce", &text));
 }
 
+/* A derivative that is had, one that is stopped, and an error that both have. */
+static void use_comparison(cotan_program *program) {
+    static const char *const methods[] = {"forward", "dual-naive"};
+    cotan_compare_result result;
+    came_of(cotan_compare(program, &(cotan_call){.function = "f", .at = "3"}, methods, 2, &result));
+    came_of(cotan_compare(program, &(cotan_call){.function = "outside", .at = "[1]"}, methods, 1, &result));
+}
+
+static const char compared[] = "f :: Double -> [Double]\n"
+                               "f x = [go 60 x, x]\n"
+                               "go :: Int -> Double -> Double\n"
+                               "go n x = if n == 0 then x else go (n - 1) (x * x)\n"
+                               "outside :: Array Double -> Double\n"
+                               "outside xs = xs ! 7\n";
+
 static const char everything[] = "import Data.Map (Map, fromList, size)\n"
                                  "data Options = Options { scale :: Double, name :: String } deriving (Eq, Show)\n"
                                  "class Shape a where\n"
@@ -255,6 +270,13 @@ static void all_that_can_be_done(void **state) {
     fail_everywhere(&s, 1, is_long() ? 1 : 31, true);
 }
 
+static void methods_compared(void **state) {
+    (void)state;
+    Scenario s = {"compared.cot", compared, NULL, use_comparison};
+    fail_everywhere(&s, 1, is_long() ? 1 : 13, false);
+    fail_everywhere(&s, 1, is_long() ? 1 : 101, true);
+}
+
 /* ---- the golden programs ---- */
 
 static char *text_of(const char *path) {
@@ -322,6 +344,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_small_program),
         cmocka_unit_test(a_program_with_an_error),
         cmocka_unit_test(all_that_can_be_done),
+        cmocka_unit_test(methods_compared),
         cmocka_unit_test(the_golden_programs),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,267 @@
+/* cotan compare: one derivative by several methods, in a table. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/verbs.h"
+
+static const char *derivative_name(const cotan_compare_result *r) {
+    return r->mode == COTAN_GRAD ? "gradient" : "cotangent";
+}
+
+/* ---- the table ---- */
+
+typedef struct Colours {
+    const char *good, *doubtful, *bad, *plain;
+} Colours;
+
+static Colours colours_of(const Options *options) {
+    if (!options->colour_out) return (Colours){"", "", "", ""};
+    return (Colours){"\033[32m", "\033[33m", "\033[1;31m", "\033[0m"};
+}
+
+static int widest_name(const cotan_compare_result *r) {
+    size_t width = strlen("function");
+    for (size_t i = 0; i < r->count; i++)
+        if (strlen(r->rows[i].method) > width) width = strlen(r->rows[i].method);
+    return (int)width;
+}
+
+static void print_error(const cotan_compare_row *row) {
+    if (row->outcome == COTAN_STOPPED) { /* where it was does not matter */
+        printf("%s\n", row->error_message);
+        return;
+    }
+    printf("error[%s]", row->error_code);
+    if (row->error_file != NULL) printf(" at %s:%d:%d", row->error_file, row->error_line, row->error_column);
+    printf(": %s\n", row->error_message);
+}
+
+/* How far the row is from what it is held against, in ten columns. */
+static void print_difference(const cotan_compare_result *r, size_t i) {
+    const cotan_compare_row *row = &r->rows[i];
+    double difference = fmax(row->value_difference, row->difference);
+    if (r->function.error_code != NULL)
+        printf("%10s", "no error");
+    else if (difference > 0)
+        printf("%10.1e", difference);
+    else
+        printf("%10s", i == r->reference ? "reference" : "exact");
+}
+
+static void print_costs(const cotan_result *result) {
+    printf("  %12llu", (unsigned long long)result->steps);
+    if (result->primal_steps > 0)
+        printf("  %8.1f", (double)result->steps / (double)result->primal_steps);
+    else
+        printf("  %8s", "");
+    if (result->has_trace)
+        printf("  %10llu", (unsigned long long)result->trace);
+    else
+        printf("  %10s", "");
+    printf("  %11llu\n", (unsigned long long)result->peak_memory);
+}
+
+static void print_row(const cotan_compare_result *r, size_t i, Colours colour, int width) {
+    const cotan_compare_row *row = &r->rows[i];
+    printf("%-*s  ", width, row->method);
+    switch (row->outcome) {
+    case COTAN_AGREES: printf("%sok%s       ", colour.good, colour.plain); break;
+    case COTAN_DIFFERS: printf("%sDIFFERS%s  ", colour.bad, colour.plain); break;
+    case COTAN_FAILS: printf("%sFAILS%s    ", colour.bad, colour.plain); break;
+    case COTAN_STOPPED: printf("%sstopped%s  ", colour.doubtful, colour.plain); break;
+    }
+    if (row->error_code != NULL) {
+        print_error(row);
+    } else {
+        print_difference(r, i);
+        print_costs(&row->result);
+    }
+}
+
+static void print_results(const cotan_compare_result *r, const cotan_result *result) {
+    printf("value = %s\n%s = %s\n", result->value_text, derivative_name(r), result->derivative_text);
+}
+
+/* The methods of these outcomes, with commas between them; how many they are. */
+static size_t list(const cotan_compare_result *r, bool (*wanted)(cotan_outcome), FILE *out) {
+    size_t found = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        if (!wanted(r->rows[i].outcome)) continue;
+        if (out != NULL) fprintf(out, "%s%s", found > 0 ? ", " : "", r->rows[i].method);
+        found++;
+    }
+    return found;
+}
+
+static bool agrees(cotan_outcome outcome) { return outcome == COTAN_AGREES; }
+static bool stopped(cotan_outcome outcome) { return outcome == COTAN_STOPPED; }
+static bool disagrees(cotan_outcome outcome) { return outcome == COTAN_DIFFERS || outcome == COTAN_FAILS; }
+
+static void print_summary(const cotan_compare_result *r, Colours colour) {
+    if (!r->agrees) {
+        printf("%sthe methods DISAGREE%s: ", colour.bad, colour.plain);
+        list(r, disagrees, stdout);
+    } else {
+        size_t agreeing = list(r, agrees, NULL);
+        if (agreeing < r->count) {
+            printf("%sstopped%s: ", colour.doubtful, colour.plain);
+            list(r, stopped, stdout);
+            printf("; ");
+        }
+        if (agreeing == 1)
+            printf("%s stands alone: only its value was held against the function's", r->rows[r->reference].method);
+        else
+            printf("%s%zu methods agree%s", colour.good, agreeing, colour.plain);
+    }
+    printf("\n");
+}
+
+static void print_table(const Options *options, const cotan_compare_result *r) {
+    Colours colour = colours_of(options);
+    int width = widest_name(r);
+    if (r->function.error_code != NULL)
+        print_error(&r->function);
+    else
+        print_results(r, &r->rows[r->reference].result);
+    printf("\n%-*s  %-7s  %10s  %12s  × primal  %10s  %11s\n", width, "method", "", "difference", "steps", "trace",
+           "peak memory");
+    printf("%-*s  %-7s  %10s", width, "function", "", "");
+    print_costs(&r->function.result);
+    for (size_t i = 0; i < r->count; i++) print_row(r, i, colour, width);
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->rows[i].outcome != COTAN_DIFFERS) continue;
+        printf("\nby %s:\n", r->rows[i].method);
+        print_results(r, &r->rows[i].result);
+    }
+    printf("\n");
+    print_summary(r, colour);
+}
+
+/* ---- JSON ---- */
+
+static void put_number(const char *name, double value) {
+    if (isinf(value))
+        printf(",\"%s\":\"inf\"", name);
+    else
+        printf(",\"%s\":%.3g", name, value);
+}
+
+static void put_count(const char *name, uint64_t value) { printf(",\"%s\":%llu", name, (unsigned long long)value); }
+
+static void put_error(const cotan_compare_row *row) {
+    printf(",\"error\":{\"code\":\"%s\",\"file\":", row->error_code);
+    if (row->error_file != NULL) {
+        print_json_string(stdout, row->error_file, strlen(row->error_file));
+        printf(",\"line\":%d,\"column\":%d", row->error_line, row->error_column);
+    } else {
+        printf("null,\"line\":null,\"column\":null");
+    }
+    printf(",\"message\":");
+    print_json_string(stdout, row->error_message, strlen(row->error_message));
+    printf("}");
+}
+
+static void put_results(const cotan_compare_result *r, const cotan_result *result) {
+    printf("\"value\":%s,\"%s\":%s", result->value, derivative_name(r), result->derivative);
+}
+
+static void put_row(const cotan_compare_result *r, const cotan_compare_row *row) {
+    static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped"};
+    printf("{\"method\":\"%s\",\"outcome\":\"%s\"", row->method, outcomes[row->outcome]);
+    put_count("steps", row->result.steps);
+    if (row->error_code == NULL && row->result.primal_steps > 0) put_count("primal_steps", row->result.primal_steps);
+    if (row->result.has_trace) put_count("trace", row->result.trace);
+    put_count("peak_memory", row->result.peak_memory);
+    if (row->error_code != NULL) {
+        put_error(row);
+    } else if (r->function.error_code == NULL) {
+        put_number("value_difference", row->value_difference);
+        put_number("difference", row->difference);
+    }
+    if (row->outcome == COTAN_DIFFERS) {
+        printf(",");
+        put_results(r, &row->result);
+    }
+    printf("}");
+}
+
+static void print_json(const cotan_compare_result *r) {
+    printf("{\"agrees\":%s,", r->agrees ? "true" : "false");
+    if (r->function.error_code == NULL) {
+        const cotan_compare_row *reference = &r->rows[r->reference];
+        put_results(r, &reference->result);
+        printf(",\"reference\":\"%s\",", reference->method);
+    }
+    printf("\"function\":{\"steps\":%llu", (unsigned long long)r->function.result.steps);
+    put_count("peak_memory", r->function.result.peak_memory);
+    if (r->function.error_code != NULL) put_error(&r->function);
+    printf("},\"methods\":[");
+    for (size_t i = 0; i < r->count; i++) {
+        if (i > 0) printf(",");
+        put_row(r, &r->rows[i]);
+    }
+    printf("]}\n");
+}
+
+/* ---- the verb ---- */
+
+/* The names between the commas of a text, which is cut up; NULL without memory. The caller frees the array. */
+static const char **split(char *text, size_t *count) {
+    *count = 1;
+    for (const char *c = text; *c != '\0'; c++) *count += *c == ',';
+    const char **names = malloc(*count * sizeof *names);
+    if (names == NULL) return NULL;
+    for (size_t i = 0; i < *count; i++) {
+        names[i] = text;
+        text += strcspn(text, ",");
+        *text++ = '\0';
+    }
+    return names;
+}
+
+static int compare(const Options *options, cotan_program *program, const cotan_call *call) {
+    char *text = options->methods != NULL ? strdup(options->methods) : NULL;
+    size_t count = 0;
+    const char **names = text != NULL ? split(text, &count) : NULL;
+    int status;
+    if (options->methods != NULL && names == NULL) {
+        status = refuse(options, "E0801", "out of memory");
+    } else {
+        cotan_compare_result result;
+        cotan_error *error = cotan_compare(program, call, names, count, &result);
+        if (error != NULL) {
+            status = report(options, error);
+        } else {
+            status = result.agrees ? EXIT_DONE : EXIT_DISAGREES;
+            if (options->json)
+                print_json(&result);
+            else
+                print_table(options, &result);
+        }
+    }
+    free(names);
+    free(text);
+    return status;
+}
+
+int verb_compare(const Options *options) {
+    cotan_context *context;
+    cotan_program *program;
+    cotan_call call = {.function = options->words[1], .no_json = !options->json, .no_text = options->json};
+    bool failed = false;
+    if (reads_twice(options, options->at, options->cotangent)) return EXIT_USAGE;
+    char *at = read_input(options, options->at, &call.at_length, &failed);
+    char *with = failed ? NULL : read_input(options, options->cotangent, &call.with_length, &failed);
+    call.at = at;
+    call.with = with;
+    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    if (status == EXIT_DONE) {
+        status = compare(options, program, &call);
+        close_context(context);
+    }
+    free(at);
+    free(with);
+    return status;
+}
