@@ -67,6 +67,38 @@ f xs = go 0 1
 f xs = go 1 xs
   where go i ys = if i == length ys then ys ! (i - 1) else go (i + 1) (update ys i (sin (ys ! i * ys ! (i - 1))))
 """), reals, 100),
+    "an array, built of another": (constant("""f :: Array Double -> Double
+f xs = product (build (length xs) (\\i -> 1 + sum (build 4 (\\j -> xs ! i * xs ! (length xs - 1 - i) / 8))))
+"""), reals, 100),
+    "the largest of an array": (constant("""f :: Array Double -> Double
+f xs = maximum (map sin xs) * minimum xs
+"""), reals, 100),
+    "a sorted list": (constant("""f :: [Double] -> Double
+f xs = foldl (\\a x -> a / 2 + x) 0 (sorted (zipWith (*) xs (reverse xs)))
+  where
+    sorted (a : b : rest) = merge (sorted (halves 0 rest ++ [a])) (sorted (b : halves 1 rest))
+    sorted short = short
+    halves k (y : ys) = if k == 0 then y : halves 1 ys else halves 0 ys
+    halves _ [] = []
+    merge [] ys = ys
+    merge xs' [] = xs'
+    merge (x : xs') (y : ys) = if x <= y then x : merge xs' (y : ys) else y : merge (x : xs') ys
+"""), reals, 50),
+    "work on constants": (constant("""f :: (Double, Int) -> Double
+f (x, n) = x * sum (map (\\i -> sin (fromIntegral i)) (iota n))
+"""), lambda n: [0.5, n], 100),
+    "closures in a list": (constant("""f :: [Double] -> Double
+f xs = sum (map (\\g -> g 2) (map (\\x -> \\y -> x * y + 1) xs))
+"""), reals, 100),
+    "a derivative at each step": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n x
+  where go k y = if k == 0 then y else go (k - 1) (diff (\\z -> sin z * x + y) 0.5)
+"""), lambda n: [0.5, n], 50),
+    "a gradient at each step": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n x
+  where go k y = if k == 0 then y else go (k - 1) (sum (grad (\\(z, w) -> sin z * x + y * w * z) (0.5, y)))
+        sum (a, b) = a / 4 + b / 4
+"""), lambda n: [0.5, n], 50),
     "a matrix by a vector": (constant("""f :: (Array (Array Double), Array Double) -> Double
 f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
