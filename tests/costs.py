@@ -184,7 +184,7 @@ def under_constants(run):
 def table_of_docs(run):
     """The rows of the table in docs/methods.md whose columns are `method` and `constant`, if it is there."""
     text = golden.read(os.path.join(golden.ROOT, "docs", "methods.md"))
-    table = re.search(r"^\| method \| constant \|.*\n\|[-| ]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    table = re.search(r"^\| method \| constant \|.*\n\|[-:| ]+\n((?:\|.*\n)+)", text, re.MULTILINE)
     if not table:
         return
     rows = dict(re.findall(r"^\| `([\w-]+)` \| (\d+)", table[1], re.MULTILINE))

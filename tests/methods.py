@@ -126,7 +126,8 @@ def main():
     for method, count in limited.items():
         if count:
             print(f"{count} commands left out: by {method} they take more than {options.max_steps} steps or 1 GB")
-    print(f"every method, on {len(found)} commands: {passed} passed, {failed} failed")
+    print(f"{len(found)} commands take derivatives, {len(jobs)} runs by method")
+    print(f"methods: {passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
 
 
