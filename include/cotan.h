@@ -207,12 +207,12 @@ typedef struct cotan_compare_result {
     bool agrees;                   /* no row differs or fails */
 } cotan_compare_result;
 
-/* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is the
- * gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent, which is
- * made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have a derivative.
- * All methods are stopped at the context's limit of steps; if it has none, those that may take exponentially long are, after
- * a thousand times the function's steps and 100,000 more. It is an error when the function fails and all methods fail alike, and when all methods are
- * stopped. Of call, no_json and no_text are looked at too. */
+/* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is
+ * the gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent,
+ * which is made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have
+ * a derivative. All methods are stopped at the context's limit of steps; if it has none, those that may take
+ * exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the function
+ * fails and all methods fail alike, and when all methods are stopped. Of call, no_json and no_text are looked at too. */
 cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
                            cotan_compare_result *out);
 
