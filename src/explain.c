@@ -314,7 +314,7 @@ static void show_transformed(CtExplain *e, const Reach *functions) {
     if (e->function != e->written) add_global(e, to, ct_ad_global(e->ad, e->method, e->function));
 }
 
-static void show_wrapper(CtExplain *e, const Reach *functions) {
+static CtGlobal *show_wrapper(CtExplain *e, const Reach *functions) {
     CtGlobal *wrapper = ct_explain_wrapper(e);
     wrapper->is_library = true;
     const char *note = e->out->method->reverse ? "It takes a point, and gives the value and the pullback of cotangents."
@@ -325,7 +325,7 @@ static void show_wrapper(CtExplain *e, const Reach *functions) {
     uint32_t shown = made.found.count < MOST_FUNCTIONS ? made.found.count : MOST_FUNCTIONS;
     for (uint32_t i = 0; i < shown; i++) add_global(e, to, made.found.items[i]);
     add_left_out(e, to, made.found.count - shown, "functions over types");
-    if (!e->out->method->library) return;
+    if (!e->out->method->library) return wrapper;
     Reach library = {.p = e->p, .arena = e->arena, .wanted = is_run_time};
     for (uint32_t i = 0; i < functions->found.count; i++) {
         CtGlobal *dual = ct_ad_global(e->ad, e->method, functions->found.items[i]);
@@ -339,6 +339,16 @@ static void show_wrapper(CtExplain *e, const Reach *functions) {
     const char *text = ct_explain_unqualified(e->arena, names.data, e->out->method->library);
     CtBlock block = {ct_format(e->arena, "from the module %s", e->out->method->library), text};
     ct_push(e->arena, &to->blocks, block);
+    return wrapper;
+}
+
+/* D[f] is left as it is, since it may be differentiated again. The build is used up. */
+static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
+    CtStage *to = stage(e, "the wrapper, simplified", "As it runs: what is small is put in the place of its calls.");
+    e->p->keeps_calls = false;
+    ct_core_reachable(e->p, &wrapper, 1);
+    ct_core_simplify(e->p);
+    add_global(e, to, wrapper);
 }
 
 static bool show_stages(CtExplain *e) {
@@ -348,7 +358,9 @@ static bool show_stages(CtExplain *e) {
     if (!ct_explain_sound(e)) return false;
     show_types(e, &functions);
     show_transformed(e, &functions);
-    show_wrapper(e, &functions);
+    CtGlobal *wrapper = show_wrapper(e, &functions);
+    if (!ct_explain_sound(e)) return false;
+    show_simplified(e, wrapper);
     return ct_explain_sound(e);
 }
 

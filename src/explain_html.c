@@ -204,7 +204,7 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     ct_text_puts(out, "; ");
     put(&page, explained->file);
     ct_text_puts(out, "</p></header>\n<div class=\"stages\">\n");
-    static const uint32_t order[] = {0, 2, 1, 3}; /* the function beside itself transformed */
+    static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function beside itself transformed */
     for (uint32_t i = 0; i < explained->stages.count; i++) put_stage(&page, &explained->stages.items[order[i]]);
     ct_text_puts(out, "</div>\n");
     if (explained->run) put_run(&page, explained->run, svg);
