@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 
+import ladders
 from generate import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COTAN = os.path.join(HERE, "..", "build", "cotan")
+COTAN = os.path.join(ladders.BUILD, "cotan")
 PROGRAM = os.path.join(HERE, "loop.cot")
 RUNS = 5
 SIZES = [2500, 5000, 10000, 20000, 40000, 80000]
@@ -90,6 +91,8 @@ def main():
             counted = once("grad", PROGRAM, name, "--at", point, "--method", method, "--count")[2]
             ratio = (seconds - start) / max(primal - start, 1e-9)
             print(f"{name:12} {method:8} {counted['steps'] / counted['primal_steps']:13.1f} {ratio:12.1f}")
+    sys.stdout.flush()
+    ladders.main()
 
 
 main()

@@ -46,6 +46,20 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global);
  * lam->captures, then the states that the path's methods carry), returns what DUAL says. Kept per λ and path. */
 CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
 
+/* What of a value a function is specialised to by `bulk`: all but its real numbers, and what stands in arrays of numbers. */
+typedef struct CtForm {
+    int64_t known;         /* of an Int, a Char, an enumeration: itself; of data: the constructor; of an array: its length */
+    struct CtForm **parts; /* of a tuple or data: of each; of an array: of its first element, NULL without one */
+    uint32_t count;
+    bool ragged; /* an array whose elements differ in form */
+    CtLam *lam;  /* of a function that captured nothing */
+} CtForm;
+
+/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to a point, gives (value, pullback): the
+ * derivative of the function at points of these forms. `forms` are those of what it captured, in order, and of the point. NULL
+ * with an error. Kept by the evaluator. */
+CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
+
 /* The rows of methods.def. */
 typedef enum CtMethodCost {
     COST_CONSTANT,    /* a constant times the program's own cost */

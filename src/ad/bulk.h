@@ -35,7 +35,7 @@ typedef enum CtBulkKind {
     BULK_CONST,      /* c */
     BULK_VAR,        /* x */
     BULK_LET,        /* let x = u in v */
-    BULK_COND,       /* cond t u v */
+    BULK_COND,       /* cond t u v: both are evaluated */
     BULK_OP,         /* op u v | op t, broadcast over equal shapes */
     BULK_LOGIC,      /* the same, on Bool */
     BULK_INDEX,      /* index t ix */
@@ -87,7 +87,7 @@ struct CtBulk {
         } let;
         struct {
             CtBulk *test, *yes, *no;
-        } cond; /* the test is of rank 0 */
+        } cond; /* the test is of rank 0; after stage 1, of outermost dimensions of the branches: it chooses for each of its elements */
         struct {
             CtPrim prim;
             CtBulk *args[2];
@@ -208,7 +208,10 @@ typedef struct CtBulkGradient {
 /* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in the gradient). */
 CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count, CtBulkVar *cotangent);
 /* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL where there are none). */
+/* The tangent is gradient[0]. */
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
+/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. */
+void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *

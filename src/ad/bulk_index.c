@@ -347,48 +347,99 @@ static bool carries(const CtBulk *gather, uint32_t count) {
     return true;
 }
 
+/* Whether a term has a value whatever its variables are: no index in it, that could be outside. */
+static bool is_total(CtBulk *t) {
+    switch (t->kind) {
+    case BULK_CONST:
+    case BULK_VAR: return true;
+    case BULK_OP: return is_total(t->as.op.args[0]) && (t->as.op.count == 1 || is_total(t->as.op.args[1]));
+    case BULK_LOGIC:
+        return is_total(t->as.logic.args[0]) && (t->as.logic.logic == LOGIC_NOT || is_total(t->as.logic.args[1]));
+    case BULK_COND: return is_total(t->as.cond.test) && is_total(t->as.cond.yes) && is_total(t->as.cond.no);
+    case BULK_LET: return is_total(t->as.let.rhs) && is_total(t->as.let.body);
+    default: return false;
+    }
+}
+
+static bool all_total(const CtIndexing *f) {
+    for (uint32_t i = 0; i < f->count; i++)
+        if (!is_total(f->ix[i])) return false;
+    return f->live == NULL || is_total(f->live);
+}
+
+/* The nearest index to `ix` that is inside. */
+static CtBulk *clamp(CtBulkRewriter *w, CtBulk *ix, int64_t size) {
+    CtBulk *least = ct_bulk_op2(w->r, PRIM_INT_MIN, ix, ct_bulk_int(w->r, size - 1, scalar));
+    return ct_bulk_op2(w->r, PRIM_INT_MAX, ct_bulk_int(w->r, 0, scalar), least);
+}
+
+/* f with its first `count` variables replaced: λis. let i = u in ix */
+static CtIndexing apply(CtBulkRewriter *w, const CtIndexing *f, CtBulk *const *us, uint32_t count) {
+    CtIndexing left = {f->vars + count, f->var_count - count, NULL, f->count, f->live};
+    CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, f->count);
+    for (uint32_t j = 0; j < f->count; j++) {
+        ix[j] = f->ix[j];
+        for (uint32_t i = 0; i < count; i++) ix[j] = let_in_place(w, f->vars[i], us[i], ix[j]);
+    }
+    for (uint32_t i = 0; i < count; i++) left.live = let_in_place(w, f->vars[i], us[i], left.live);
+    left.ix = ix;
+    return left;
+}
+
+/* Where there is nothing to be found; what is looked in is computed all the same. */
+static CtIndexing nowhere(CtBulkRewriter *w, const CtIndexing *f, uint32_t count) {
+    CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, f->count);
+    for (uint32_t j = 0; j < f->count; j++) ix[j] = ct_bulk_int(w->r, 0, scalar);
+    return (CtIndexing){f->vars + count, f->var_count - count, ix, f->count, ct_bulk_bool(w->r, false, scalar)};
+}
+
+static CtBulk *apart_from(CtBulkRewriter *w, CtBulk *gather, CtBulk *const *ix, uint32_t count) {
+    bool captures = false;
+    for (uint32_t i = 0; i < gather->as.move.f.var_count; i++)
+        for (uint32_t j = 0; j < count; j++) captures |= ct_bulk_mentions(ix[j], gather->as.move.f.vars[i]);
+    if (!captures) return gather;
+    CtMap none = {0};
+    gather = ct_bulk_substitute(w->r, gather, &none);
+    ct_bulk_note(w, gather);
+    return gather;
+}
+
 /* index (gather (k ::: sh) t (λ(i ::: is). ix)) (u ::: ix') ~> index (gather sh t (λis. let i = u in ix)) ix', for as
  * many as there are; index (gather [] t (λ[]. ix)) ix' ~> index (index t ix) ix' */
 static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
-    CtBulk *gather = x->source, *t = gather->as.move.t;
-    CtIndexing f = gather->as.move.f;
-    uint32_t taken = x->count < f.var_count ? x->count : f.var_count;
-    bool renames = false;
-    for (uint32_t i = 0; i < f.var_count; i++)
-        for (uint32_t j = 0; j < taken; j++) renames |= ct_bulk_mentions(x->ix[j], f.vars[i]);
-    if (renames) {
-        CtMap none = {0};
-        gather = ct_bulk_substitute(w->r, gather, &none);
-        ct_bulk_note(w, gather);
-        f = gather->as.move.f;
+    CtBulk *gather = apart_from(w, x->source, x->ix, x->count), *t = gather->as.move.t;
+    const CtIndexing *f = &gather->as.move.f;
+    uint32_t taken = x->count < f->var_count ? x->count : f->var_count;
+    bool some_left = true, none = false; /* points that f is evaluated at */
+    for (uint32_t i = 0; i < f->var_count; i++) {
+        some_left &= i < taken || gather->shape.sizes[i] > 0;
+        none |= i < taken && gather->shape.sizes[i] == 0;
     }
-    /* What is left of f; let_in_place names what is worth it in each index, which stands alone. */
     Names names = {.w = w};
-    CtBulk *test = outside_any(w, x->ix, gather->shape.sizes, taken);
-    bool all_safe = test == NULL;
-    bool carried = f.live == NULL && carries(gather, taken);
-    CtBulk *const *us = all_safe || carried ? x->ix : name_all(&names, x->ix, taken);
-    if (!all_safe && !carried) test = outside_any(w, us, gather->shape.sizes, taken);
-    CtBulk *outer_live = all_safe ? NULL : name_it(&names, "live", x->live);
-    CtBulk **ix = CT_NEW_ARRAY(w->r->arena, CtBulk *, f.count);
-    for (uint32_t j = 0; j < f.count; j++) {
-        ix[j] = f.ix[j];
-        for (uint32_t i = 0; i < taken; i++) ix[j] = let_in_place(w, f.vars[i], us[i], ix[j]);
+    CtBulk *const *us = x->ix;
+    CtBulk *live = NULL, *test = outside_any(w, us, gather->shape.sizes, taken);
+    bool carried = f->live == NULL && some_left && !none && all_total(f) && carries(gather, taken);
+    if (test != NULL && carried) {
+        test = NULL;
+        live = x->live;
+    } else if (test != NULL) {
+        us = name_all(&names, us, taken);
+        live = name_it(&names, "live", x->live);
+        test = both(w, live, outside_any(w, us, gather->shape.sizes, taken));
     }
-    CtBulk *live = f.live;
-    for (uint32_t i = 0; i < taken; i++) live = let_in_place(w, f.vars[i], us[i], live);
-    if (!all_safe) live = both(w, outer_live, live);
-    CtBulk *rest;
-    if (taken == f.var_count) {
-        rest = ct_bulk_index(w->r, t, ix, f.count, live, x->span);
-    } else {
-        CtIndexing left = {f.vars + taken, f.var_count - taken, ix, f.count, live};
-        rest = ct_bulk_gather(w->r, ct_shape_tail(gather->shape, taken), t, left, gather->span);
+    if (test != NULL && !none && !all_total(f)) {
+        CtBulk **inside = CT_NEW_ARRAY(w->r->arena, CtBulk *, taken);
+        for (uint32_t i = 0; i < taken; i++) inside[i] = clamp(w, us[i], gather->shape.sizes[i]);
+        us = inside;
     }
+    CtIndexing left = none ? nowhere(w, f, taken) : apply(w, f, us, taken);
+    if (!none) left.live = both(w, live, left.live);
+    CtBulk *rest = left.var_count == 0
+                       ? ct_bulk_index(w->r, t, left.ix, left.count, left.live, x->span)
+                       : ct_bulk_gather(w->r, ct_shape_tail(gather->shape, taken), t, left, gather->span);
     ct_bulk_note(w, rest);
     if (x->count > taken) rest = ct_bulk_index(w->r, rest, x->ix + taken, x->count - taken, x->live, x->span);
-    if (!all_safe && !carried) rest = check_inside(w, outer_live, test, x->span, rest);
-    return check_gather(w, gather, bind_names(&names, rest));
+    return check_gather(w, gather, bind_names(&names, check_inside(w, NULL, test, x->span, rest)));
 }
 
 /* index (oneHot sh ix₁ t) ix₂ ~> index (scatter sh t (λ[]. ix₁)) ix₂ */

@@ -28,6 +28,10 @@ static bool is_tail(CtShape shape, uint32_t outer, CtShape inner, uint32_t count
     return ct_shape_equal(ct_shape_tail(shape, outer), ct_shape_tail(inner, count));
 }
 
+static bool is_prefix(CtShape outer, CtShape shape) {
+    return outer.rank <= shape.rank && ct_shape_equal(outer, (CtShape){outer.rank, shape.sizes});
+}
+
 static bool is_permutation(const uint32_t *items, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         bool found = false;
@@ -110,7 +114,7 @@ static void check_term(Lint *l, CtBulk *t) {
         check_term(l, t->as.cond.test);
         check_term(l, t->as.cond.yes);
         check_term(l, t->as.cond.no);
-        expect(l, is_scalar(t->as.cond.test, ELEMENT_BOOL), t, "the test");
+        expect(l, t->as.cond.test->element == ELEMENT_BOOL && is_prefix(t->as.cond.test->shape, t->shape), t, "the test");
         expect(l, same_type(t, t->as.cond.yes) && same_type(t, t->as.cond.no), t, "types differ");
         break;
     case BULK_OP: check_op(l, t); break;

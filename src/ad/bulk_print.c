@@ -249,15 +249,25 @@ static void put_list(Printer *pr, CtBulk *const *terms, uint32_t count) {
     pr->indent = indent;
 }
 
+/* The condition behind an index. */
+static void put_live(Printer *pr, const CtIndexing *f) {
+    if (f->live == NULL) return;
+    line(pr);
+    put(pr, "when ");
+    put_term(pr, f->live, LOOSE);
+}
+
 /* [i, j], or ([i, j] when b) */
 static void put_index(Printer *pr, const CtIndexing *f) {
+    uint32_t indent = pr->indent;
+    pr->indent = indent + 2;
+    line(pr);
     if (f->live != NULL) put(pr, "(");
+    pr->indent = pr->column;
     put_list(pr, f->ix, f->count);
-    if (f->live != NULL) {
-        put(pr, " when ");
-        put_term(pr, f->live, LOOSE);
-        put(pr, ")");
-    }
+    put_live(pr, f);
+    if (f->live != NULL) put(pr, ")");
+    pr->indent = indent;
 }
 
 /* (λ[i, j]. [ix]), or with a condition behind */
@@ -271,10 +281,7 @@ static void put_indexing(Printer *pr, const CtIndexing *f) {
     }
     put(pr, "]. ");
     put_list(pr, f->ix, f->count);
-    if (f->live != NULL) {
-        put(pr, " when ");
-        put_term(pr, f->live, LOOSE);
-    }
+    put_live(pr, f);
     put(pr, ")");
     pr->scope.count = before;
 }
@@ -326,13 +333,11 @@ static void put_move(Printer *pr, CtBulk *t) {
     case BULK_INDEX:
         put(pr, "index");
         put_part(pr, t->as.move.t);
-        put(pr, " ");
         put_index(pr, f);
         break;
     case BULK_ONE_HOT:
         put(pr, "oneHot ");
         put_sizes(pr, t->shape);
-        put(pr, " ");
         put_index(pr, f);
         put_part(pr, t->as.move.t);
         break;

@@ -97,6 +97,10 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, Ct
     CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_seq_name(&seq, "dx", dx) : NULL;
+    if (method == METHOD_BULK) { /* the evaluator asks for the derivative, for the shapes of the point */
+        CtCore *vjp = ct_bulk_vjp(ad, span, f, wrap.x);
+        return ct_seq_close(&seq, op == DERIV_JVP ? ct_jvp_from_pullback(ad, &seq, &wrap, vjp) : vjp);
+    }
     wrap.f = ct_ad_dual_of(ad, method, e->inside, f);
     if (wrap.f->kind != CORE_GLOBAL) wrap.f = ct_seq_name(&seq, "f'", wrap.f);
     const CtRules *rules = ad->rules[method];

@@ -85,7 +85,7 @@ typedef struct CtRules {
 
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
     ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
-    ct_tape_rules;
+    ct_tape_rules, ct_bulk_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 
@@ -311,6 +311,11 @@ CtCore *ct_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, Ct
 extern const CtReverse ct_dual_names;
 /* dual_cayley.c: D[op], with λz. λs. StagedCall d₁ (∂₁op(z)) (StagedCall d₂ (∂₂op(z)) s). */
 CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
+
+/* ---- bulk.c ---- */
+
+/* vjp f x by `bulk`: a DUAL. */
+CtCore *ct_bulk_vjp(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
 
 /* ---- wrapper.c: one mode from the other ---- */
 

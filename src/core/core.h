@@ -120,7 +120,8 @@ typedef enum CtDerivOp {
     CT_METHOD(DUAL_CAYLEY, "dual-cayley")                                                                              \
     CT_METHOD(DUAL_ARRAYS, "dual-arrays")                                                                              \
     CT_METHOD(DUAL_DEFUNC, "dual-defunc")                                                                              \
-    CT_METHOD(TAPE, "tape")
+    CT_METHOD(TAPE, "tape")                                                                                            \
+    CT_METHOD(BULK, "bulk")
 typedef enum CtMethod {
 #define CT_METHOD(id, name) METHOD_##id,
     CT_METHODS(CT_METHOD)
@@ -224,7 +225,8 @@ typedef struct CtLam {
 /* DUAL f, states…: the function value f with method M put under the transformations `path` (outermost first) that f's
  * code has gone through: f = D_path[g] gives D_path[D_M[g]], captured values embedded as constants of M. With an empty
  * path it is D_M[f]. `result` is the type of the value. When a method on the path carries a state, the state at this
- * point is an argument and the result is a pair of the function value and the state, as for any transformed term. */
+ * point is an argument and the result is a pair of the function value and the state, as for any transformed term.
+ * With the method BULK the point x is an argument too, and the value is what DERIV_VJP f x gives. */
 typedef struct CtDualPath {
     CtMethod method;
     CtMethod *path;

@@ -102,6 +102,60 @@ CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
     return guarded(m, dual_action, &request) ? request.result : NULL;
 }
 
+typedef struct BulkRequest {
+    CtClosure *closure;
+    CtLam *written; /* what was differentiated: forms are those of its types */
+    const CtDualPath *path;
+    CtWord point;
+    CtCode *result;
+} BulkRequest;
+
+static bool forms(Machine *m, const BulkRequest *request, bool build, const CtForm **out) {
+    CtLam *lam = request->written;
+    m->form_key.length = 0;
+    for (uint32_t i = 0; i < lam->capture_count + 1; i++) {
+        bool is_point = i == lam->capture_count;
+        const CtType *type = is_point ? lam->params[0]->type : lam->captures[i]->type;
+        CtForm *form = ct_form(m, type, is_point ? request->point : request->closure->captures[i], build);
+        if (form == NULL) return false;
+        if (build) out[i] = form;
+    }
+    return true;
+}
+
+static bool bulk_action(Machine *m, void *data) {
+    BulkRequest *request = data;
+    CtArena *arena = m->program->context->arena;
+    CtCode *code = request->closure->code;
+    uint32_t errors = m->program->context->error_count;
+    const CtForm **out = CT_NEW_ARRAY(arena, const CtForm *, request->written->capture_count + 1);
+    if (!forms(m, request, true, out)) return ct_raise_memory(m);
+    CtLam *lam = ct_ad_bulk(m->ad, code->lam, request->path, out);
+    if (lam == NULL || m->program->context->error_count != errors) {
+        m->error = CT_E0000; /* it has been said */
+        return false;
+    }
+    request->result = ct_code_of_lam(m, lam);
+    BulkMemo *memo = CT_NEW(arena, BulkMemo);
+    const char *key = ct_format(arena, "%s", m->form_key.data);
+    *memo = (BulkMemo){request->path, key, request->result, code->bulks};
+    code->bulks = memo;
+    return true;
+}
+
+CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point) {
+    CtCode *code = closure->code;
+    BulkRequest request = {.closure = closure, .written = code->lam, .path = path, .point = point};
+    for (uint32_t i = 0; i < path->count && request.written->origin; i++) request.written = request.written->origin;
+    if (!forms(m, &request, false, NULL)) {
+        ct_raise_memory(m);
+        return NULL;
+    }
+    for (BulkMemo *memo = code->bulks; memo != NULL; memo = memo->next)
+        if (memo->path == path && strcmp(memo->key, m->form_key.data) == 0) return memo->code;
+    return guarded(m, bulk_action, &request) ? request.result : NULL;
+}
+
 void ct_codes_free(Machine *m) {
     for (CtCode *code = m->all_codes; code != NULL; code = code->next) {
         for (uint32_t i = 0; i < code->held_count; i++) ct_release(m->heap, code->held[i]);

@@ -69,6 +69,14 @@ typedef struct DualMemo {
     struct DualMemo *next;
 } DualMemo;
 
+/* A derivative that `bulk` made for arguments of a form. */
+typedef struct BulkMemo {
+    const CtDualPath *path;
+    const char *key;
+    CtCode *code;
+    struct BulkMemo *next;
+} BulkMemo;
+
 struct CtCode {
     const uint32_t *words; /* NULL until compiled */
     uint32_t reserve;      /* stack words that a frame may touch; UINT32_MAX until compiled */
@@ -85,12 +93,19 @@ struct CtCode {
     ConstantState state;
     CtWord value; /* CONSTANT_KNOWN */
     DualMemo *duals;
+    BulkMemo *bulks;
     CtCode *next; /* all codes of an evaluator */
 };
 
 /* ---- the machine ---- */
 
 typedef struct CtEval Machine;
+
+/* The text of a form under way; kept for its memory. */
+typedef struct FormKey {
+    char *data;
+    size_t length, capacity;
+} FormKey;
 
 struct CtEval {
     CtProgram *program;
@@ -105,6 +120,7 @@ struct CtEval {
     int64_t fuel;       /* steps left of this slice */
     uint64_t slice_end; /* steps done when fuel is 0 */
     uint64_t depth, max_depth, depth_limit;
+    FormKey form_key;
     atomic_bool interrupt;
     bool arena_failed;
     /* the error that is being raised; E0000: it stands in the context already */
@@ -123,7 +139,12 @@ const CtLayout *ct_code_layout(Machine *m, CtCode *code);
 bool ct_code_prepare(Machine *m, CtCode *code);
 /* The code that makes the dual of closures of `code`; NULL with an error raised. */
 CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
+/* The code that makes the derivative of a closure at a point by `bulk`, for the forms that they have. */
+CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
 void ct_codes_free(Machine *m);
+
+/* form.c: appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
+CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 
 /* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
 bool ct_code_compile(Machine *m, CtCode *code);

@@ -16,12 +16,19 @@ static int64_t random_size(BulkRandom *g) {
     return sizes[bulk_random(g, chance(g, 60) ? 9 : 10)];
 }
 
+/* As if no size were 0, since parts are made by leaving sizes out. */
+static int64_t volume(CtShape shape) {
+    int64_t count = 1;
+    for (uint32_t i = 0; i < shape.rank; i++) count *= shape.sizes[i] > 0 ? shape.sizes[i] : 1;
+    return count;
+}
+
 CtShape bulk_random_shape(BulkRandom *g, uint32_t rank) {
     int64_t sizes[MAX_RANK];
     rank = bulk_random(g, rank + 1);
     for (uint32_t i = 0; i < rank; i++) sizes[i] = random_size(g);
     CtShape shape = ct_shape_of(g->r->arena, sizes, rank);
-    while (ct_shape_count(shape) > MAX_COUNT) shape = ct_shape_tail(shape, 1);
+    while (volume(shape) > MAX_COUNT) shape = ct_shape_tail(shape, 1);
     return shape;
 }
 
@@ -42,11 +49,9 @@ BulkValue *bulk_random_value(BulkRandom *g, CtElement element, CtShape shape) {
 /* `count` sizes before what is left of `shape` without its outermost `drop`. */
 static CtShape with_front(BulkRandom *g, uint32_t count, CtShape shape, uint32_t drop) {
     CtShape front = ct_shape_tail(shape, drop);
-    int64_t elements = ct_shape_count(front);
     for (uint32_t i = 0; i < count; i++) {
         int64_t size = random_size(g);
-        if (elements * size > MAX_COUNT) size = 1;
-        elements *= size;
+        if (volume(front) * size > MAX_COUNT) size = 1;
         front = ct_shape_cons(g->r->arena, size, front);
     }
     return front;
@@ -280,7 +285,27 @@ static CtBulk *random_outer(BulkRandom *g, CtElement element, CtShape shape, int
     return ct_bulk_build(g->r, shape.sizes[0], i, body);
 }
 
+/* A term that was made before, the same pointer: rules must bear names that are bound in several places. */
+static CtBulk *again(BulkRandom *g, CtElement element, CtShape shape) {
+    for (uint32_t i = 0; i < g->closed.count; i++) {
+        CtBulk *t = g->closed.items[i];
+        if (t->element == element && ct_shape_equal(t->shape, shape) && chance(g, 50)) return t;
+    }
+    return NULL;
+}
+
+static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fuel);
+
 CtBulk *bulk_random_term(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
+    CtBulk *t = chance(g, 15) ? again(g, element, shape) : NULL;
+    if (t != NULL) return t;
+    bool is_closed = g->scope.count == g->inputs && g->path == NULL;
+    t = new_term(g, element, shape, fuel);
+    if (is_closed) ct_push(g->r->arena, &g->closed, t);
+    return t;
+}
+
+static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     if (fuel <= 0) return leaf(g, element, shape);
     if (shape.rank > 0 && shape.sizes[0] <= 4 && chance(g, 35)) return random_outer(g, element, shape, fuel);
     switch (bulk_random(g, 14)) {

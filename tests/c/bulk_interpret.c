@@ -331,7 +331,10 @@ static BulkValue *run_cond(BulkRun *run, CtBulk *t) {
     BulkValue *yes = bulk_run(run, t->as.cond.yes);
     BulkValue *no = bulk_run(run, t->as.cond.no);
     if (run->failed) return NULL;
-    return test->items[0].integer != 0 ? yes : no;
+    BulkValue *value = bulk_value(run->arena, t->element, t->shape);
+    int64_t size = test->count > 0 ? value->count / test->count : 0;
+    for (int64_t i = 0; i < test->count; i++) move_block(value, i, test->items[i].integer ? yes : no, i, size, false);
+    return value;
 }
 
 static BulkValue *run_check(BulkRun *run, CtBulk *t) {

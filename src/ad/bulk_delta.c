@@ -1,0 +1,402 @@
+/* Stage 3 of BULK 2025: the passes over symbolic Delta terms. The reverse pass with global sharing (Figs. 17 and 19),
+ * and sharing turned into bindings (Fig. 20); the forward evaluation of the same terms, which has let bindings from the
+ * start.
+ *
+ * Names: of a Delta term that belongs to the variable x, the cotangent is x_adj and the tangent dx. What belongs to no
+ * variable of the program is called `shared` and `dt`.
+ */
+#include "ad/bulk_delta.h"
+
+/* ---- the reverse pass ---- */
+
+/* A cotangent. Where one has grown this deep it is shared, as in §7.3 (1), though used once: whoever walks terms
+ * recurses. */
+enum { DEPTH_LIMIT = 24 };
+
+typedef struct Cotangent {
+    CtBulk *c; /* NULL: none has arrived */
+    uint32_t depth;
+} Cotangent;
+
+/* What share was given, in the order of IDAST, and what unshare makes of it: IDAST ↦ (var, t'). */
+typedef struct Shared {
+    const char *name;
+    CtBulkVar *var;
+    CtBulk *term;
+} Shared;
+
+/* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
+typedef struct State {
+    CtBulkRoom *r;
+    Cotangent *grad;       /* by input */
+    CtDelta **dfrag;       /* by id: the Share node */
+    Cotangent *accum;      /* by id */
+    uint32_t first;        /* IDAST of the first that is shared here */
+    CT_VEC(Shared) shared; /* by IDAST − first */
+    const char *name;      /* of the node that is being evaluated */
+    CtMap *names;          /* see ct_bulk_fresh_name */
+} State;
+
+static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
+
+/* insertWith (+) */
+static void contribute(State *s, Cotangent *place, Cotangent c) {
+    if (place->c) {
+        c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
+        c.depth = (c.depth > place->depth ? c.depth : place->depth) + 1;
+    }
+    *place = c;
+}
+
+/* id ← genID_AST; share id c */
+static Cotangent share(State *s, Cotangent c) {
+    if (is_atom(c.c) || c.c->kind == BULK_SHARE) return c;
+    const char *base = s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared";
+    const char *name = ct_bulk_fresh_name(s->r->arena, s->names, base, !s->name);
+    ct_push(s->r->arena, &s->shared, (Shared){name, NULL, c.c});
+    return (Cotangent){ct_bulk_share(s->r, s->r->shares++, c.c), 1};
+}
+
+static Cotangent over(Cotangent c, CtBulk *made) { return (Cotangent){made, c.depth + 1}; }
+
+static CtBulk *zero(CtBulkRoom *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
+
+static CtBulk *transpose_back(CtBulkRoom *r, const CtDelta *d, CtBulk *c) {
+    uint32_t count = d->as.transpose.count;
+    uint32_t *inverse = CT_NEW_ARRAY(r->arena, uint32_t, count);
+    for (uint32_t k = 0; k < count; k++) inverse[d->as.transpose.permutation[k]] = k;
+    return ct_bulk_transpose(r, inverse, count, c);
+}
+
+static void eval(State *s, Cotangent c, CtDelta *d);
+
+static void eval_literal(State *s, Cotangent c, CtDelta *d) {
+    c = share(s, c);
+    for (uint32_t k = 0; k < d->as.literal.count; k++) {
+        CtBulk *ix = ct_bulk_int(s->r, k, (CtShape){0});
+        if (d->as.literal.items[k])
+            eval(s, over(c, ct_bulk_index(s->r, c.c, &ix, 1, NULL, d->span)), d->as.literal.items[k]);
+    }
+}
+
+/* The cotangent goes to the side that was taken; the other gets the structural zero. */
+static void eval_select(State *s, Cotangent c, CtDelta *d) {
+    c = share(s, c);
+    CtBulk *none = zero(s->r, d->shape);
+    eval(s, over(c, ct_bulk_cond(s->r, d->as.primal, c.c, none)), d->parts[0]);
+    eval(s, over(c, ct_bulk_cond(s->r, d->as.primal, none, c.c)), d->parts[1]);
+}
+
+static void eval(State *s, Cotangent c, CtDelta *d) {
+    if (!d) return;
+    CtBulkRoom *r = s->r;
+    CtDelta *e = d->parts[0];
+    switch (d->kind) {
+    case DELTA_INPUT: contribute(s, &s->grad[d->as.input], c); return;
+    case DELTA_ADD:
+        c = share(s, c);
+        eval(s, c, e);
+        eval(s, c, d->parts[1]);
+        return;
+    case DELTA_SCALE: eval(s, over(c, ct_bulk_op2(r, PRIM_SCALE, d->as.primal, c.c)), e); return;
+    case DELTA_SELECT: eval_select(s, c, d); return;
+    case DELTA_SHARE:
+        s->dfrag[d->as.share.id] = d;
+        contribute(s, &s->accum[d->as.share.id], c);
+        return;
+    case DELTA_INDEX: eval(s, over(c, ct_bulk_one_hot(r, e->shape, d->as.f.ix, d->as.f.count, c.c)), e); return;
+    case DELTA_SUM_OUTER: eval(s, over(c, ct_bulk_replicate(r, e->shape.sizes[0], c.c)), e); return;
+    case DELTA_GATHER: eval(s, over(c, ct_bulk_scatter(r, e->shape, c.c, d->as.f, d->span)), e); return;
+    case DELTA_SCATTER: eval(s, over(c, ct_bulk_gather(r, e->shape, c.c, d->as.f, d->span)), e); return;
+    case DELTA_LIT_ARRAY: eval_literal(s, c, d); return;
+    case DELTA_REPLICATE: eval(s, over(c, ct_bulk_reduce(r, REDUCE_SUM, c.c, d->span)), e); return;
+    case DELTA_TRANSPOSE: eval(s, over(c, transpose_back(r, d, c.c)), e); return;
+    case DELTA_RESHAPE: eval(s, over(c, ct_bulk_reshape(r, e->shape, c.c)), e); return;
+    case DELTA_ONE_HOT: {
+        CtBulk *never = ct_bulk_bool(r, false, (CtShape){0}); /* what is outside was dropped */
+        eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->span)), e);
+        return;
+    }
+    }
+}
+
+/* The largest id that is left goes first: nothing can contribute to it any more. */
+static void backprop(State *s, uint32_t count) {
+    for (uint32_t id = count; id > 0; id--) {
+        CtDelta *d = s->dfrag[id];
+        if (!d) continue;
+        s->name = d->as.share.name;
+        Cotangent c = s->accum[id];
+        if (c.depth > DEPTH_LIMIT) c = share(s, c);
+        eval(s, c, d->parts[0]);
+    }
+}
+
+/* ---- global sharing to bindings (Fig. 20) ---- */
+
+/* Shares stand on cotangents alone: the terms of the primal, which hold none, come back as they are. */
+static CtBulk *unshare(void *data, CtBulk *t) {
+    State *s = data;
+    if (is_atom(t)) return t;
+    if (t->kind != BULK_SHARE || t->as.share.id < s->first) return ct_bulk_map(s->r, t, unshare, s);
+    return ct_bulk_var(s->r, s->shared.items[t->as.share.id - s->first].var);
+}
+
+/* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
+ * too, all that a term mentions has its variable when unshare gets there. */
+static void stack_lets(State *s, CtBulkGradient *out) {
+    for (uint32_t k = 0; k < s->shared.count; k++) {
+        Shared *shared = &s->shared.items[k];
+        shared->var = ct_bulk_new_var(s->r, shared->name, shared->term->element, shared->term->shape);
+        shared->term = unshare(s, shared->term);
+        ct_push(s->r->arena, &out->vars, shared->var);
+        ct_push(s->r->arena, &out->terms, shared->term);
+    }
+}
+
+/* ---- forward ---- */
+
+typedef struct Forward {
+    CtBulkRoom *r;
+    CtBulkVar *const *tangents;
+    CtBulk **known; /* by id: an atom, NULL for zero */
+} Forward;
+
+static CtBulk *forward(Forward *f, CtDelta *d);
+
+static CtBulk *forward_literal(Forward *f, CtDelta *d) {
+    uint32_t count = d->as.literal.count;
+    CtBulk **items = CT_NEW_ARRAY(f->r->arena, CtBulk *, count);
+    CtBulk *none = zero(f->r, ct_shape_tail(d->shape, 1));
+    bool varies = false;
+    for (uint32_t k = 0; k < count; k++) {
+        CtBulk *item = forward(f, d->as.literal.items[k]);
+        items[k] = item ? item : none;
+        if (item) varies = true;
+    }
+    return varies ? ct_bulk_literal(f->r, items, count) : NULL;
+}
+
+static CtBulk *forward_select(Forward *f, CtDelta *d) {
+    CtBulk *yes = forward(f, d->parts[0]), *no = forward(f, d->parts[1]);
+    if (!yes && !no) return NULL;
+    CtBulk *none = zero(f->r, d->shape);
+    return ct_bulk_cond(f->r, d->as.primal, yes ? yes : none, no ? no : none);
+}
+
+/* The tangent that a Delta term stands for: each constructor is what it is named after. NULL: zero. */
+static CtBulk *forward(Forward *f, CtDelta *d) {
+    if (!d) return NULL;
+    CtBulkRoom *r = f->r;
+    if (d->kind == DELTA_INPUT) return f->tangents[d->as.input] ? ct_bulk_var(r, f->tangents[d->as.input]) : NULL;
+    if (d->kind == DELTA_SHARE) return f->known[d->as.share.id];
+    if (d->kind == DELTA_LIT_ARRAY) return forward_literal(f, d);
+    if (d->kind == DELTA_SELECT) return forward_select(f, d);
+    CtBulk *t = forward(f, d->parts[0]);
+    if (d->kind == DELTA_ADD) {
+        CtBulk *u = forward(f, d->parts[1]);
+        return !t ? u : !u ? t : ct_bulk_op2(r, PRIM_ADD, t, u);
+    }
+    if (!t) return NULL;
+    switch (d->kind) {
+    case DELTA_SCALE: return ct_bulk_op2(r, PRIM_SCALE, d->as.primal, t);
+    case DELTA_INDEX: return ct_bulk_index(r, t, d->as.f.ix, d->as.f.count, d->as.f.live, d->span);
+    case DELTA_SUM_OUTER: return ct_bulk_reduce(r, REDUCE_SUM, t, d->span);
+    case DELTA_GATHER: return ct_bulk_gather(r, d->shape, t, d->as.f, d->span);
+    case DELTA_SCATTER: return ct_bulk_scatter(r, d->shape, t, d->as.f, d->span);
+    case DELTA_REPLICATE: return ct_bulk_replicate(r, d->shape.sizes[0], t);
+    case DELTA_TRANSPOSE: return ct_bulk_transpose(r, d->as.transpose.permutation, d->as.transpose.count, t);
+    case DELTA_RESHAPE: return ct_bulk_reshape(r, d->shape, t);
+    case DELTA_ONE_HOT: return ct_bulk_one_hot(r, d->shape, d->as.f.ix, d->as.f.count, t);
+    case DELTA_INPUT:
+    case DELTA_ADD:
+    case DELTA_SELECT:
+    case DELTA_SHARE:
+    case DELTA_LIT_ARRAY: break;
+    }
+    return NULL;
+}
+
+/* ---- the nodes of a Delta term, parts before what they are parts of ---- */
+
+typedef struct Nodes {
+    CtArena *arena;
+    CtDelta **shares; /* by id, those that were met */
+    uint32_t count;   /* of nodes */
+} Nodes;
+
+/* Down to the next shares, which are kept for later: a Delta term may be as deep as the program is long. */
+static void walk(Nodes *n, CtDelta *d) {
+    if (!d) return;
+    if (d->kind == DELTA_SHARE) {
+        n->shares[d->as.share.id] = d;
+        return;
+    }
+    n->count++;
+    walk(n, d->parts[0]);
+    walk(n, d->parts[1]);
+    for (uint32_t k = 0; d->kind == DELTA_LIT_ARRAY && k < d->as.literal.count; k++) walk(n, d->as.literal.items[k]);
+}
+
+static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual) {
+    Nodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
+    walk(&n, dual->delta);
+    for (uint32_t id = dual->shares; id > 0; id--) {
+        if (!n.shares[id]) continue;
+        n.count++;
+        walk(&n, n.shares[id]->parts[0]);
+    }
+    return n;
+}
+
+/* ---- as text ---- */
+
+/* A term with few nodes is written in one piece, as in Fig. 18. Of others each Share is a line of its own. */
+enum { NESTED_NODES = 40 };
+
+typedef struct Printer {
+    CtText *out;
+    CtBulkRoom *r;
+    CtBulkVar *const *inputs;
+    bool *met; /* by id; NULL: shares are not written out */
+} Printer;
+
+static void print(Printer *p, const CtDelta *d);
+
+static void print_indexing(Printer *p, const CtIndexing *f) {
+    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
+    if (f->var_count) ct_text_puts(p->out, "(λ[");
+    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
+    if (f->var_count) ct_text_puts(p->out, "]. ");
+    if (list)
+        ct_bulk_print(p->out, list);
+    else
+        ct_text_puts(p->out, "[]");
+    if (f->var_count) ct_text_puts(p->out, ")");
+}
+
+static void print_part(Printer *p, const CtDelta *d) {
+    bool atom = !d || d->kind == DELTA_LIT_ARRAY;
+    ct_text_puts(p->out, atom ? " " : " (");
+    print(p, d);
+    if (!atom) ct_text_puts(p->out, ")");
+}
+
+static void print_literal(Printer *p, const CtDelta *d) {
+    ct_text_puts(p->out, "LitArray [");
+    for (uint32_t k = 0; k < d->as.literal.count; k++) {
+        if (k) ct_text_puts(p->out, ", ");
+        print(p, d->as.literal.items[k]);
+    }
+    ct_text_puts(p->out, "]");
+}
+
+static void print(Printer *p, const CtDelta *d) {
+    static const char *const names[] = {"Input",     "Add",       "Scale",   "Cond",    "Share",
+                                        "Index",     "SumOuter",  "Gather",  "Scatter", "LitArray",
+                                        "Replicate", "Transpose", "Reshape", "OneHot"};
+    if (!d) {
+        ct_text_puts(p->out, "Zero");
+        return;
+    }
+    if (d->kind == DELTA_LIT_ARRAY) {
+        print_literal(p, d);
+        return;
+    }
+    ct_text_puts(p->out, names[d->kind]);
+    if (d->kind == DELTA_INPUT) ct_text_printf(p->out, " %s", p->inputs[d->as.input]->name);
+    if (d->kind == DELTA_SHARE) {
+        uint32_t id = d->as.share.id;
+        ct_text_printf(p->out, " %u", id);
+        if (!p->met || p->met[id]) return;
+        p->met[id] = true;
+    }
+    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) {
+        ct_text_puts(p->out, " ");
+        ct_bulk_print(p->out, d->as.primal);
+    }
+    for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
+        ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
+    if (d->kind == DELTA_RESHAPE) {
+        ct_text_puts(p->out, " [");
+        for (uint32_t k = 0; k < d->shape.rank; k++)
+            ct_text_printf(p->out, "%s%lld", k ? ", " : "", (long long)d->shape.sizes[k]);
+        ct_text_puts(p->out, "]");
+    }
+    if (d->parts[0] || d->kind == DELTA_SELECT) print_part(p, d->parts[0]);
+    if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
+    if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
+        ct_text_puts(p->out, " ");
+        print_indexing(p, &d->as.f);
+    }
+}
+
+static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs, CtText *out) {
+    Printer p = {.out = out, .r = r, .inputs = inputs};
+    if (n->count <= NESTED_NODES) p.met = CT_NEW_ARRAY(r->arena, bool, dual->shares + 1);
+    print(&p, dual->delta);
+    for (uint32_t id = dual->shares; !p.met && id > 0; id--) {
+        if (!n->shares[id]) continue;
+        ct_text_printf(out, "\nShare %u =", id);
+        print_part(&p, n->shares[id]->parts[0]);
+    }
+}
+
+/* ---- both directions ---- */
+
+static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs,
+                            uint32_t count) {
+    CtBulkGradient g = {.value = dual->primal, .delta = ct_text(r->arena), .nodes = n->count};
+    for (uint32_t k = 0; k < dual->vars.count; k++) {
+        ct_push(r->arena, &g.vars, dual->vars.items[k]);
+        ct_push(r->arena, &g.terms, dual->terms.items[k]);
+    }
+    g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    print_all(r, dual, n, inputs, &g.delta);
+    return g;
+}
+
+CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
+                                CtBulkVar *cotangent) {
+    CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
+    Nodes nodes = nodes_of(r, &dual);
+    CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
+    State s = {.r = r, .first = r->shares, .names = &dual.names};
+    ct_bulk_fresh_name(r->arena, s.names, cotangent->name, false);
+    s.grad = CT_NEW_ARRAY(r->arena, Cotangent, count);
+    s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual.shares + 1);
+    s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual.shares + 1);
+    eval(&s, (Cotangent){ct_bulk_var(r, cotangent), 1}, dual.delta);
+    backprop(&s, dual.shares);
+    stack_lets(&s, &g);
+    for (uint32_t k = 0; k < count; k++) {
+        if (inputs[k]->element != ELEMENT_REAL) continue;
+        g.gradient[k] = s.grad[k].c ? unshare(&s, s.grad[k].c) : zero(r, inputs[k]->shape);
+    }
+    return g;
+}
+
+CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
+                               uint32_t count) {
+    CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
+    Nodes nodes = nodes_of(r, &dual);
+    CtBulkGradient g = start(r, &dual, &nodes, inputs, 1);
+    Forward f = {.r = r, .tangents = tangents, .known = CT_NEW_ARRAY(r->arena, CtBulk *, dual.shares + 1)};
+    for (uint32_t id = 1; id <= dual.shares; id++) {
+        if (!nodes.shares[id]) continue;
+        CtBulk *made = forward(&f, nodes.shares[id]->parts[0]);
+        if (made && !is_atom(made)) {
+            const char *name = nodes.shares[id]->as.share.name;
+            const char *base = name ? ct_format(r->arena, "d%s", name) : "dt";
+            base = ct_bulk_fresh_name(r->arena, &dual.names, base, !name);
+            CtBulkVar *var = ct_bulk_new_var(r, base, made->element, made->shape);
+            ct_push(r->arena, &g.vars, var);
+            ct_push(r->arena, &g.terms, made);
+            made = ct_bulk_var(r, var);
+        }
+        f.known[id] = made;
+    }
+    CtBulk *tangent = forward(&f, dual.delta);
+    g.gradient[0] = tangent ? tangent : zero(r, t->shape);
+    return g;
+}

@@ -1,0 +1,557 @@
+/* From Core to the core array language of BULK 2025: a function is run on stand-ins for its arguments.
+ *
+ * What is known beforehand (shapes, integers, constructors, functions) is computed; what is not becomes a term. So ordinary
+ * programs get into the fragment by inlining, specialising to shapes and unrolling what is static. A branch on a number
+ * that is not known is run both ways, and a strict `cond` selects; the conditions on the way to a term say where its
+ * indices are meant, and where a failure is one.
+ *
+ * Results of operations are named, in the body of the innermost build1 whose index they depend on.
+ */
+#include "ad/bulk_trace_internal.h"
+
+
+enum { MAX_DEPTH = 1000, MAX_TERMS = 100000 };
+
+/* ---- stand-ins ---- */
+
+CtStand *ct_stand_new(CtBulkRoom *r, CtStandKind kind) {
+    CtStand *made = CT_NEW(r->arena, CtStand);
+    made->kind = kind;
+    return made;
+}
+
+CtStand *ct_stand_term(CtBulkRoom *r, CtBulk *term) {
+    CtStand *made = ct_stand_new(r, STAND_TERM);
+    made->as.term = term;
+    return made;
+}
+
+CtStand *ct_stand_known(CtBulkRoom *r, int64_t value) {
+    CtStand *made = ct_stand_new(r, STAND_KNOWN);
+    made->as.known = value;
+    return made;
+}
+
+CtStand *ct_stand_parts(CtBulkRoom *r, CtStandKind kind, CtStand *const *parts, uint32_t count, CtCon *con) {
+    CtStand *made = ct_stand_new(r, kind);
+    made->as.of.parts = CT_NEW_ARRAY(r->arena, CtStand *, count);
+    for (uint32_t i = 0; i < count; i++) made->as.of.parts[i] = parts[i];
+    made->as.of.count = count;
+    made->as.of.con = con;
+    return made;
+}
+
+CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element) {
+    CtStand *made = ct_stand_new(r, STAND_ROWS);
+    made->as.rows.size = size;
+    made->as.rows.element = element;
+    return made;
+}
+
+static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
+    if (var == NULL) return env;
+    Env *made = CT_NEW(tr->arena, Env);
+    *made = (Env){var, value, env};
+    return made;
+}
+
+static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
+    CtStand *made = ct_stand_new(r, STAND_CLOSURE);
+    made->as.closure.lam = lam;
+    made->as.closure.env = env;
+    return made;
+}
+
+CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
+    Tracer tr = {.arena = r->arena};
+    const Env *env = NULL;
+    for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
+    return closure(r, lam, env);
+}
+
+CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){span, what};
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+bool ct_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
+
+static CtStand *known_bool(Tracer *tr, bool value) {
+    return ct_stand_parts(tr->room, STAND_DATA, NULL, 0, &tr->p->bool_type->data->cons[value ? 1 : 0]);
+}
+
+static bool is_bool_con(const Tracer *tr, const CtStand *s) {
+    return s->kind == STAND_DATA && s->as.of.con->data == tr->p->bool_type->data;
+}
+
+CtShape ct_trace_scalar(void) { return (CtShape){0, NULL}; }
+
+CtBulk *ct_trace_term(Tracer *tr, const CtStand *s) {
+    if (s->kind == STAND_TERM) return s->as.term;
+    if (s->kind == STAND_KNOWN) return ct_bulk_int(tr->room, s->as.known, ct_trace_scalar());
+    return is_bool_con(tr, s) ? ct_bulk_bool(tr->room, s->as.of.con->tag == 1, ct_trace_scalar()) : NULL;
+}
+
+/* ---- names ---- */
+
+static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
+
+typedef struct Depth {
+    Tracer *tr;
+    uint32_t level;
+} Depth;
+
+static CtBulk *find_level(void *data, CtBulk *t) {
+    Depth *d = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(d->tr->room, t, find_level, d);
+    uintptr_t level = (uintptr_t)ct_map_get(&d->tr->levels, t->as.var->id);
+    if (level > d->level + 1) d->level = (uint32_t)level - 1;
+    return t;
+}
+
+Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
+    Depth depth = {tr, 0};
+    find_level(&depth, t);
+    Scope *scope = tr->scope;
+    while (scope->level > depth.level) scope = scope->outer;
+    return scope;
+}
+
+void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
+    ct_map_set(tr->arena, &tr->levels, var->id, (void *)(uintptr_t)(level + 1));
+}
+
+CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
+    if (is_atom(t)) return t;
+    Scope *scope = ct_trace_scope(tr, t);
+    CtBulkVar *var = ct_bulk_new_var(tr->room, text, t->element, t->shape);
+    ct_trace_set_level(tr, var, scope->level);
+    ct_push(tr->arena, &scope->bindings.vars, var);
+    ct_push(tr->arena, &scope->bindings.terms, t);
+    tr->terms++;
+    return ct_bulk_var(tr->room, var);
+}
+
+CtStand *ct_trace_named(Tracer *tr, CtBulk *t) { return ct_stand_term(tr->room, ct_trace_name(tr, "t", t)); }
+
+typedef struct Needed {
+    CtBulkRoom *room;
+    CtMap ids;
+} Needed;
+
+static CtBulk *need(void *data, CtBulk *t) {
+    Needed *n = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(n->room, t, need, n);
+    ct_map_set(n->room->arena, &n->ids, t->as.var->id, t);
+    return t;
+}
+
+CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
+    for (uint32_t i = checked ? trace->checks.count : 0; i-- > 0;) {
+        const CtBulk *check = trace->checks.items[i];
+        t = ct_bulk_check(r, check->as.check.test, check->as.check.code, check->as.check.text, check->span, t);
+    }
+    Needed needed = {.room = r};
+    need(&needed, t);
+    CtBulk *body = t;
+    for (uint32_t i = trace->vars.count; i-- > 0;) {
+        CtBulkVar *var = trace->vars.items[i];
+        if (!ct_map_has(&needed.ids, var->id)) continue;
+        need(&needed, trace->terms.items[i]);
+        body = ct_bulk_let(r, var, trace->terms.items[i], body);
+    }
+    return body;
+}
+
+/* ---- conditions and failures ---- */
+
+CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b) {
+    return a == NULL ? b : ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_AND, a, b));
+}
+
+CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) { return ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL)); }
+
+void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
+    test = ct_trace_both(tr, tr->live, test);
+    CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, ct_bulk_check(tr->room, test, code, text, span, nothing));
+}
+
+static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
+    if (message == NULL) return NULL;
+    if (message->kind == CORE_STRING)
+        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
+    const CtStand *s = ct_trace_eval(tr, env, message);
+    CtText text = ct_text(tr->arena);
+    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
+        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
+        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
+    }
+    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
+    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
+}
+
+static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
+    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
+    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+/* ---- structures, leaf by leaf ---- */
+
+CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
+    switch (s->kind) {
+    case STAND_TERM: return ct_stand_term(tr->room, leaf(tr, data, s->as.term));
+    case STAND_TUPLE:
+    case STAND_DATA:
+    case STAND_LIST: {
+        CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+        for (uint32_t i = 0; i < made->as.of.count; i++)
+            made->as.of.parts[i] = ct_trace_leaves(tr, s->as.of.parts[i], leaf, data);
+        return made;
+    }
+    case STAND_ROWS:
+        return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
+    case STAND_KNOWN:
+    case STAND_CLOSURE:
+    case STAND_STRING:
+    case STAND_FAILURE: break;
+    }
+    return s;
+}
+
+CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
+    if (element->kind == STAND_TERM || element->kind == STAND_FAILURE) return element;
+    return ct_stand_rows(tr->room, size, element);
+}
+
+CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
+    if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return s;
+    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
+    return made;
+}
+
+typedef struct At {
+    CtBulk *index;
+    CtSpan span;
+} At;
+
+static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
+    const At *at = data;
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, at->span));
+}
+
+int64_t ct_trace_size(const CtStand *xs) {
+    if (xs->kind == STAND_TERM) return xs->as.term->shape.sizes[0];
+    return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
+}
+
+static bool is_array(const CtStand *s) {
+    return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
+}
+
+CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
+    if (xs->kind == STAND_LIST) {
+        if (i->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
+        if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
+            const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s",
+                                         (long long)i->as.known, (long long)ct_trace_size(xs),
+                                         ct_trace_size(xs) == 1 ? "" : "s");
+            ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
+            return ct_stand_new(tr->room, STAND_FAILURE);
+        }
+        return xs->as.of.parts[i->as.known];
+    }
+    At at = {ct_trace_term(tr, i), span};
+    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
+}
+
+static bool alike(const CtStand *a, const CtStand *b) {
+    if (a->kind != b->kind) return false;
+    switch (a->kind) {
+    case STAND_TERM:
+        return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
+    case STAND_KNOWN: return a->as.known == b->as.known;
+    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && alike(a->as.rows.element, b->as.rows.element);
+    case STAND_TUPLE:
+    case STAND_DATA:
+    case STAND_LIST:
+        if (a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return false;
+        for (uint32_t i = 0; i < a->as.of.count; i++)
+            if (!alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
+        return true;
+    case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
+    case STAND_STRING: return a->as.string == b->as.string;
+    case STAND_FAILURE: return true;
+    }
+    return false;
+}
+
+/* The leaves of alike structures, position by position: [t₁, …, tₙ]. */
+static CtStand *literal(Tracer *tr, CtStand *const *items, uint32_t count) {
+    CtStand *first = items[0];
+    if (first->kind == STAND_TERM) {
+        CtBulk **terms = CT_NEW_ARRAY(tr->arena, CtBulk *, count);
+        for (uint32_t i = 0; i < count; i++) terms[i] = items[i]->as.term;
+        return ct_trace_named(tr, ct_bulk_literal(tr->room, terms, count));
+    }
+    CtStand **parts = CT_NEW_ARRAY(tr->arena, CtStand *, count);
+    if (first->kind == STAND_ROWS) {
+        for (uint32_t i = 0; i < count; i++) parts[i] = items[i]->as.rows.element;
+        return ct_trace_array_of(tr, first->as.rows.size, literal(tr, parts, count));
+    }
+    if (first->kind != STAND_TUPLE && first->kind != STAND_DATA && first->kind != STAND_LIST) return first;
+    CtStand *made = ct_stand_parts(tr->room, first->kind, first->as.of.parts, first->as.of.count, first->as.of.con);
+    for (uint32_t k = 0; k < first->as.of.count; k++) {
+        for (uint32_t i = 0; i < count; i++) parts[i] = items[i]->as.of.parts[k];
+        made->as.of.parts[k] = literal(tr, parts, count);
+    }
+    return made;
+}
+
+CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) {
+    if (count == 0) return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
+    CtStand **open = CT_NEW_ARRAY(tr->arena, CtStand *, count);
+    bool same = true;
+    for (uint32_t i = 0; i < count; i++) {
+        open[i] = ct_trace_unknown(tr, items[i]);
+        if (open[i]->kind == STAND_FAILURE) return open[i];
+        same = same && alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+    }
+    if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
+    return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
+}
+
+CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
+    if (a->kind == STAND_FAILURE || (a != b && b->kind != STAND_FAILURE && a->kind == b->kind && a->kind != STAND_TERM &&
+                                     a->kind != STAND_ROWS && alike(a, b)))
+        return b;
+    if (b->kind == STAND_FAILURE || a == b) return a;
+    CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
+    if (left != NULL && right != NULL) {
+        if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
+            return ct_trace_refuse(tr, span, "a branch on a number whose results differ in shape");
+        return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
+    }
+    if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
+        return ct_trace_array_of(tr, a->as.rows.size, ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
+    bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
+    if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
+        return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
+    CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
+    for (uint32_t i = 0; i < a->as.of.count; i++)
+        made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
+    return made;
+}
+
+/* ---- terms of Core ---- */
+
+static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
+    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *alt = &core->as.cases.cases[i];
+        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
+            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            return ct_trace_eval(tr, env, alt->body);
+        }
+        if (alt->con->tag == 1)
+            yes = alt->body;
+        else
+            no = alt->body;
+    }
+    if (s->kind == STAND_FAILURE) return s;
+    if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
+    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
+        return ct_trace_refuse(tr, core->span, "a choice by something that is not known before it runs");
+    CtBulk *test = s->as.term, *live = tr->live;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand *left = ct_trace_eval(tr, env, yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand *right = ct_trace_refused(tr) ? left : ct_trace_eval(tr, env, no);
+    tr->live = live;
+    return ct_trace_refused(tr) ? left : ct_trace_merge(tr, test, left, right, core->span);
+}
+
+static bool is_division(CtPrim prim) {
+    return prim == PRIM_INT_DIV || prim == PRIM_INT_MOD || prim == PRIM_INT_QUOT || prim == PRIM_INT_REM;
+}
+
+/* A primitive on what is known: the simplifier knows the values of those on integers. */
+static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
+    CtCore *lits[2] = {NULL, NULL};
+    for (uint32_t i = 0; i < core->as.call.count; i++) {
+        CtType *type = core->as.call.args[i]->type;
+        lits[i] = type->kind == TYPE_CHAR ? ct_core_char(tr->p, core->span, args[i]->as.known)
+                                          : ct_core_int(tr->p, core->span, args[i]->as.known);
+    }
+    CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
+    made = ct_core_simplify_term(tr->p, made);
+    if (made->kind == CORE_CON) return known_bool(tr, made->as.call.of.con->tag == 1);
+    if (made->kind != CORE_LIT) return NULL;
+    if (made->type->kind == TYPE_DOUBLE) return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
+    return ct_stand_known(tr->room, made->as.lit.integer);
+}
+
+static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
+    CtPrim prim = core->as.call.of.prim;
+    CtStand *args[2] = {NULL, NULL};
+    CtBulk *terms[2] = {NULL, NULL};
+    bool known = true, constant = core->type->kind == TYPE_DOUBLE;
+    for (uint32_t i = 0; i < core->as.call.count; i++) {
+        args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (args[i]->kind == STAND_FAILURE) return args[i];
+        known = known && args[i]->kind == STAND_KNOWN;
+        terms[i] = ct_trace_term(tr, args[i]);
+        if (terms[i] == NULL) return ct_trace_refuse(tr, core->span, "this operation");
+        constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
+    }
+    CtStand *value = known ? known_prim(tr, core, args) : NULL;
+    if (value != NULL) return value;
+    if (constant) {
+        double b = terms[1] ? terms[1]->as.constant.real : 0.0;
+        return ct_stand_term(tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
+    }
+    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+    if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
+        return ct_trace_refuse(tr, core->span, "text that is computed");
+    if (is_division(prim)) {
+        CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
+        CtBulk *bad = ct_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
+        ct_trace_check(tr, bad, CT_E0502, "division by zero", core->span);
+        terms[1] = ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
+    }
+    return ct_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
+                                              : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
+}
+
+CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind != STAND_CLOSURE) return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
+        return ct_trace_refuse(tr, span, "a recursion whose end is not known before it runs, or is far");
+    const CtLam *lam = f->as.closure.lam;
+    const Env *env = f->as.closure.env;
+    for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    tr->depth++;
+    CtStand *result = ct_trace_eval(tr, env, lam->body);
+    tr->depth--;
+    return result;
+}
+
+static CtStand *global(Tracer *tr, CtCore *core) {
+    CtGlobal *g = core->as.global;
+    if (g->body == NULL) return ct_trace_refuse(tr, core->span, "this function");
+    if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
+    CtStand *known = ct_map_get(&tr->globals, ct_key(g));
+    if (known == NULL) {
+        CtBulk *live = tr->live;
+        tr->live = NULL;
+        known = ct_trace_eval(tr, NULL, g->body);
+        tr->live = live;
+        ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
+    }
+    return known;
+}
+
+static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
+    Env *frames = CT_NEW_ARRAY(tr->arena, Env, core->as.letrec.count);
+    for (uint32_t i = 0; i < core->as.letrec.count; i++) {
+        frames[i] = (Env){core->as.letrec.binds[i].var, NULL, i == 0 ? env : &frames[i - 1]};
+    }
+    const Env *inner = &frames[core->as.letrec.count - 1];
+    for (uint32_t i = 0; i < core->as.letrec.count; i++)
+        frames[i].value = closure(tr->room, core->as.letrec.binds[i].lam->as.lam, inner);
+    return inner;
+}
+
+static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
+    CtStand **values = CT_NEW_ARRAY(tr->arena, CtStand *, count + 1);
+    for (uint32_t i = 0; i < count; i++) values[i] = ct_trace_eval(tr, env, cores[i]);
+    return values;
+}
+
+static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
+    for (; env != NULL; env = env->outer)
+        if (env->var == core->as.var) return env->value;
+    return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
+}
+
+
+CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
+    for (;;) {
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+        if (core->kind == CORE_LET) {
+            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            core = core->as.let.body;
+        } else if (core->kind == CORE_UNPACK) {
+            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
+            for (uint32_t i = 0; i < core->as.let.count; i++)
+                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+            core = core->as.let.body;
+        } else if (core->kind == CORE_LETREC) {
+            env = letrec(tr, env, core);
+            core = core->as.letrec.body;
+        } else {
+            break;
+        }
+    }
+    CtStand **parts;
+    switch (core->kind) {
+    case CORE_VAR: return lookup(tr, env, core);
+    case CORE_GLOBAL: return global(tr, core);
+    case CORE_LIT:
+        if (core->type->kind == TYPE_DOUBLE)
+            return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
+        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+        return ct_stand_known(tr->room, core->as.lit.integer);
+    case CORE_STRING: {
+        CtStand *made = ct_stand_new(tr->room, STAND_STRING);
+        made->as.string = core;
+        return made;
+    }
+    case CORE_LAM: return closure(tr->room, core->as.lam, env);
+    case CORE_APP: {
+        CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_trace_apply(tr, f, parts, core->as.call.count, core->span);
+    }
+    case CORE_TUPLE:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_stand_parts(tr->room, STAND_TUPLE, parts, core->as.call.count, NULL);
+    case CORE_CON:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_stand_parts(tr->room, STAND_DATA, parts, core->as.call.count, core->as.call.of.con);
+    case CORE_PROJ: {
+        CtStand *tuple = ct_trace_eval(tr, env, core->as.proj.tuple);
+        return tuple->kind == STAND_TUPLE ? tuple->as.of.parts[core->as.proj.index] : tuple;
+    }
+    case CORE_CASE: return choice(tr, env, core);
+    case CORE_PRIM: return primitive(tr, env, core);
+    case CORE_ARRAY: return ct_trace_array(tr, env, core);
+    case CORE_ARRAY_LIT:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_trace_array_from(tr, parts, core->as.call.count);
+    case CORE_FAIL: return failure(tr, env, core);
+    case CORE_DERIV: return ct_trace_refuse(tr, core->span, "stopGradient");
+    case CORE_DUAL: return ct_trace_refuse(tr, core->span, "a derivative inside the function");
+    case CORE_LET:
+    case CORE_UNPACK:
+    case CORE_LETREC: break;
+    }
+    return ct_trace_refuse(tr, core->span, "this");
+}
+
+bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
+                   CtBulkRefusal *refusal) {
+    Scope top = {.level = 0};
+    *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
+    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .scope = &top, .refusal = refusal};
+    CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    *out = top.bindings;
+    out->result = result;
+    return refusal->what == NULL;
+}

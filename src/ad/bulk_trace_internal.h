@@ -1,0 +1,68 @@
+/* What bulk_trace.c and bulk_trace_array.c share. */
+#ifndef CT_AD_BULK_TRACE_INTERNAL_H
+#define CT_AD_BULK_TRACE_INTERNAL_H
+
+#include "ad/bulk_trace.h"
+
+typedef struct CtStandEnv {
+    const CtVar *var;
+    CtStand *value;
+    const struct CtStandEnv *outer;
+} Env;
+
+/* The bindings of a build1's body, or of the whole. */
+typedef struct Scope {
+    CtBulkTrace bindings;
+    struct Scope *outer;
+    uint32_t level;
+} Scope;
+
+typedef struct Tracer {
+    CtBulkRoom *room;
+    CtProgram *p;
+    CtArena *arena;
+    Scope *scope;
+    CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap globals; /* CtGlobal * -> CtStand *, of constants */
+    CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
+    uint32_t depth, terms;
+    CtBulkRefusal *refusal;
+} Tracer;
+
+typedef CtBulk *Leaf(Tracer *tr, void *data, CtBulk *term);
+
+CtStand *ct_stand_new(CtBulkRoom *r, CtStandKind kind);
+CtShape ct_trace_scalar(void);
+CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
+CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
+CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* The first refusal is told; gives a value that does not matter any more. */
+CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
+bool ct_trace_refused(const Tracer *tr);
+/* A number, a Bool or an array of them as a term; NULL when it is something else. */
+CtBulk *ct_trace_term(Tracer *tr, const CtStand *s);
+/* A variable for a term, in the innermost scope that it needs; atoms are given back. */
+CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t);
+CtStand *ct_trace_named(Tracer *tr, CtBulk *t);
+Scope *ct_trace_scope(Tracer *tr, CtBulk *t);
+void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level);
+/* Conditions; a may be NULL: true. */
+CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
+CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
+/* An error where `test` holds, if this is reached. */
+void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* A stand-in with every term replaced. What is known stays. */
+CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
+/* An array of `size` elements, from one whose terms have that as their outermost dimension. */
+CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
+/* Ints and Bools that are known, as terms, so that each element of an array can have its own. */
+CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
+int64_t ct_trace_size(const CtStand *xs);
+/* xs ! i */
+CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+/* An array of these elements. */
+CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
+/* cond test a b, leaf by leaf. */
+CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+
+#endif
