@@ -45,19 +45,31 @@ static CtBulk *build_iota(CtBulkRewriter *w, const Build *b) {
 }
 
 /* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); as it is where v is the
- * same for all i */
+ * same for all i. Bindings that follow each other are taken together, so that what is in all of them is replaced in one
+ * go. */
 static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
-    CtBulkVar *x = b->body->as.let.var;
-    CtBulk *v = b->body->as.let.rhs, *u = b->body->as.let.body;
-    if (!depends(b, v)) return ct_bulk_let(w->r, x, v, build_of(w, b, u));
-    CtBulkVar *all = ct_bulk_new_var(w->r, x->name, x->element, ct_shape_cons(w->r->arena, b->k, x->shape));
-    if (x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
-    CtBulk *i = ct_bulk_var(w->r, b->i), *array = ct_bulk_var(w->r, all);
+    CtArena *arena = w->r->arena;
+    CtBulk *i = ct_bulk_var(w->r, b->i), *t = b->body;
+    CT_VEC(CtBulkVar *) vars = {0};
+    CT_VEC(CtBulk *) terms = {0};
     CtMap replace = {0};
-    ct_map_set(w->r->arena, &replace, ct_key(x), ct_bulk_index(w->r, array, &i, 1, NULL, u->span));
-    u = ct_bulk_substitute(w->r, u, &replace);
+    for (; t->kind == BULK_LET; t = t->as.let.body) {
+        CtBulkVar *x = t->as.let.var;
+        CtBulk *v = replace.count > 0 ? ct_bulk_substitute(w->r, t->as.let.rhs, &replace) : t->as.let.rhs;
+        ct_bulk_note(w, v);
+        bool varies = depends(b, v);
+        CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_shape_cons(arena, b->k, x->shape)) : x;
+        if (varies && x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
+        CtBulk *by = ct_bulk_var(w->r, all);
+        ct_map_set(arena, &replace, ct_key(x), varies ? ct_bulk_index(w->r, by, &i, 1, NULL, v->span) : by);
+        ct_push(arena, &vars, all);
+        ct_push(arena, &terms, varies ? build_of(w, b, v) : v);
+    }
+    CtBulk *u = ct_bulk_substitute(w->r, t, &replace);
     ct_bulk_note(w, u);
-    return ct_bulk_let(w->r, all, build_of(w, b, v), build_of(w, b, u));
+    CtBulk *result = build_of(w, b, u);
+    for (uint32_t n = vars.count; n-- > 0;) result = ct_bulk_let(w->r, vars.items[n], terms.items[n], result);
+    return result;
 }
 
 /* build1 k (λi. cond b u v) ~> build1 k (λi. index [u, v] [cond b 0 1]); cond b (build1 k (λi. u)) (build1 k (λi. v))

@@ -305,7 +305,8 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
 
 typedef struct Substitution {
     CtBulkRoom *r;
-    CtMap replace; /* CtBulkVar * -> CtBulk *: what was asked for, and the fresh names of binders */
+    const CtMap *replace; /* what was asked for */
+    CtMap fresh;          /* CtBulkVar * -> CtBulk *: the names of binders around, which come first; NULL behind them */
 } Substitution;
 
 static CtBulk *substitute(void *data, CtBulk *t);
@@ -313,13 +314,13 @@ static CtBulk *substitute(void *data, CtBulk *t);
 /* A new name for a binder. What the old name meant outside is returned, to be put back. */
 static CtBulkVar *rename_binder(Substitution *s, CtBulkVar *var, CtBulk **before) {
     CtBulkVar *fresh = ct_bulk_new_var(s->r, var->name, var->element, var->shape);
-    *before = ct_map_get(&s->replace, ct_key(var));
-    ct_map_set(s->r->arena, &s->replace, ct_key(var), ct_bulk_var(s->r, fresh));
+    *before = ct_map_get(&s->fresh, ct_key(var));
+    ct_map_set(s->r->arena, &s->fresh, ct_key(var), ct_bulk_var(s->r, fresh));
     return fresh;
 }
 
 static void put_back(Substitution *s, CtBulkVar *var, CtBulk *before) {
-    ct_map_set(s->r->arena, &s->replace, ct_key(var), before);
+    ct_map_set(s->r->arena, &s->fresh, ct_key(var), before);
 }
 
 static CtBulk *substitute_move(Substitution *s, CtBulk *t) {
@@ -341,7 +342,8 @@ static CtBulk *substitute(void *data, CtBulk *t) {
     CtBulk *before;
     switch (t->kind) {
     case BULK_VAR: {
-        CtBulk *by = ct_map_get(&s->replace, ct_key(t->as.var));
+        CtBulk *by = ct_map_get(&s->fresh, ct_key(t->as.var));
+        if (by == NULL) by = ct_map_get(s->replace, ct_key(t->as.var));
         return by != NULL ? by : t;
     }
     case BULK_LET: {
@@ -366,9 +368,7 @@ static CtBulk *substitute(void *data, CtBulk *t) {
 }
 
 CtBulk *ct_bulk_substitute(CtBulkRoom *r, CtBulk *t, const CtMap *replace) {
-    Substitution s = {.r = r};
-    for (uint32_t i = 0; i < replace->count; i++)
-        ct_map_set(r->arena, &s.replace, replace->entries[i].key, replace->entries[i].value);
+    Substitution s = {.r = r, .replace = replace};
     return substitute(&s, t);
 }
 

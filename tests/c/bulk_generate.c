@@ -285,7 +285,27 @@ static CtBulk *random_outer(BulkRandom *g, CtElement element, CtShape shape, int
     return ct_bulk_build(g->r, shape.sizes[0], i, body);
 }
 
+/* A term that was made before, the same pointer: rules must bear names that are bound in several places. */
+static CtBulk *again(BulkRandom *g, CtElement element, CtShape shape) {
+    for (uint32_t i = 0; i < g->closed.count; i++) {
+        CtBulk *t = g->closed.items[i];
+        if (t->element == element && ct_shape_equal(t->shape, shape) && chance(g, 50)) return t;
+    }
+    return NULL;
+}
+
+static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fuel);
+
 CtBulk *bulk_random_term(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
+    CtBulk *t = chance(g, 15) ? again(g, element, shape) : NULL;
+    if (t != NULL) return t;
+    bool is_closed = g->scope.count == g->inputs && g->path == NULL;
+    t = new_term(g, element, shape, fuel);
+    if (is_closed) ct_push(g->r->arena, &g->closed, t);
+    return t;
+}
+
+static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     if (fuel <= 0) return leaf(g, element, shape);
     if (shape.rank > 0 && shape.sizes[0] <= 4 && chance(g, 35)) return random_outer(g, element, shape, fuel);
     switch (bulk_random(g, 14)) {

@@ -9,7 +9,9 @@ typedef struct BulkRandom {
     CtBulkRoom *r;
     uint64_t state;
     CT_VEC(CtBulkVar *) scope;
-    CtBulk *path; /* the conditions of the branches around; NULL: none */
+    CtBulk *path;            /* the conditions of the branches around; NULL: none */
+    uint32_t inputs;         /* of the variables in scope, those that are free in the whole term */
+    CT_VEC(CtBulk *) closed; /* terms over the inputs alone, to be met again */
 } BulkRandom;
 
 uint32_t bulk_random(BulkRandom *g, uint32_t below);
