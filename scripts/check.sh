@@ -66,12 +66,14 @@ replay() {
 }
 
 all_tests() {
-    folder=$1 kind=$2 random=$3 golden=$4 size=$5
+    folder=$1 kind=$2 random=$3 golden=$4 size=$5 methods=$6
     for program in "$folder"/tests/test_*; do
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
     # shellcheck disable=SC2086
     run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
+    # shellcheck disable=SC2086
+    run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
     run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
     run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
@@ -79,7 +81,8 @@ all_tests() {
     run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
-    run "$kind, random programs" "$folder/tests/random_programs" --count "$random"
+    run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
+    run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -87,16 +90,18 @@ export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=
 run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
-    all_tests build plain 500 "" ""
+    all_tests build plain 400 "" "" ""
+    run "costs" tests/costs.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
+    run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
 else
     failed=$((failed + 1))
 fi
 if build build-sanitize -Db_sanitize=address,undefined -Doptimization=1 -Db_lundef=false -Dc_args=-DCT_LINT; then
-    all_tests build-sanitize sanitized 100 --quick --quick
+    all_tests build-sanitize sanitized 60 --quick --quick "--quick --sample 3"
 else
     failed=$((failed + 1))
 fi

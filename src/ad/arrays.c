@@ -35,6 +35,11 @@ static bool is_numeric(const CtCore *core) {
     case ARRAY_APPEND:
     case ARRAY_SLICE:
     case ARRAY_CONCAT:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
     case ARRAY_UPDATE:
     case ARRAY_SNOC:
     case CT_ARRAY_OP_COUNT: return false;
@@ -47,7 +52,7 @@ static bool is_fold(const CtCore *core) {
 }
 
 bool ct_lift_pure_array(CtTransform *t, CtCore *core) {
-    if (is_fold(core)) return false;
+    if (is_fold(core) || ct_ad_is_flat(core)) return false;
     int function = function_index(core);
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtCore *arg = core->as.call.args[i];
@@ -140,6 +145,7 @@ static CtCore *direct_fold(CtTransform *t, CtCore *core, CtCore *xs) {
 }
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core) {
+    if (ct_ad_is_flat(core)) return ct_ad_direct(t, ct_ad_flat(t->p, core));
     int function = function_index(core);
     CtCore *args[3] = {NULL, NULL, NULL};
     for (uint32_t i = 0; i < core->as.call.count; i++) {
@@ -364,6 +370,11 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     case ARRAY_APPEND:
     case ARRAY_SLICE:
     case ARRAY_CONCAT:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
     case ARRAY_UPDATE:
     case ARRAY_SNOC:
     case CT_ARRAY_OP_COUNT: break;
@@ -372,6 +383,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
 }
 
 CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
+    if (ct_ad_is_flat(core)) return ct_lift_value(t, seq, ct_ad_flat(t->p, core));
     int function = function_index(core);
     if (function >= 0) {
         CtCore *f = core->as.call.args[function];

@@ -140,6 +140,7 @@ typedef struct CtBulkRoom {
     CtProgram *p;
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
+    CtMap positions;       /* bulk_lower_index.c: constants that were made of index functions */
 } CtBulkRoom;
 
 int64_t ct_shape_count(CtShape shape); /* of elements */
@@ -211,5 +212,18 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
 /* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. */
 void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
+
+/* ---- bulk_lower.c: terms as Core over flat arrays ----
+ *
+ * A term of rank 0 is a Double, Int or Bool; one of a higher rank an array of all its elements, row-major, of Double or Int (a Bool
+ * is 1 or 0). `vars` says what free variables are (CtBulkVar * -> CtVar *); it is changed meanwhile, and then as it was. Constants
+ * that a term needs become globals of the program.
+ *
+ * A primitive that would fail gives 0 (an Int divided by 0, a real that is no Int); the largest of nothing is 0; sums start from −0.0.
+ */
+CtType *ct_bulk_type(CtProgram *p, CtElement element, CtShape shape);
+CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars);
+/* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is 0. */
+CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars);
 
 #endif

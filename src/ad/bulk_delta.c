@@ -31,15 +31,6 @@ typedef struct State {
 
 static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
 
-/* insertWith (+) */
-static void contribute(State *s, Cotangent *place, Cotangent c) {
-    if (place->c) {
-        c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
-        c.depth = (c.depth > place->depth ? c.depth : place->depth) + 1;
-    }
-    *place = c;
-}
-
 /* id ← genID_AST; share id c */
 static Cotangent share(State *s, Cotangent c) {
     if (is_atom(c.c) || c.c->kind == BULK_SHARE) return c;
@@ -47,6 +38,15 @@ static Cotangent share(State *s, Cotangent c) {
     const char *name = ct_bulk_fresh_name(s->r->arena, s->names, base, !s->name);
     ct_push(s->r->arena, &s->out.shared, (CtBulkShared){name, NULL, c.c});
     return (Cotangent){ct_bulk_share(s->r, ++s->r->shares, c.c), 1};
+}
+
+/* insertWith (+). Of what is used often the sum is as deep as it has terms. */
+static void contribute(State *s, Cotangent *place, Cotangent c) {
+    if (place->c) {
+        c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
+        c.depth = (c.depth > place->depth ? c.depth : place->depth) + 1;
+    }
+    *place = c.depth > DEPTH_LIMIT ? share(s, c) : c;
 }
 
 static Cotangent over(Cotangent c, CtBulk *made) { return (Cotangent){made, c.depth + 1}; }
@@ -118,9 +118,7 @@ static void backprop(State *s, uint32_t count) {
         CtDelta *d = s->dfrag[id];
         if (!d) continue;
         s->name = d->as.share.name;
-        Cotangent c = s->accum[id];
-        if (c.depth > DEPTH_LIMIT) c = share(s, c);
-        eval(s, c, d->parts[0]);
+        eval(s, s->accum[id], d->parts[0]);
     }
 }
 

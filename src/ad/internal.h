@@ -104,6 +104,7 @@ struct CtAd {
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
     bool busy; /* pending is being worked off */
+    struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
@@ -178,6 +179,12 @@ CtCore *ct_ad_array(CtTransform *t, CtCore *core);
 CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The operation pushes on the state itself (sums of reals), or its function argument does. */
 bool ct_lift_pure_array(CtTransform *t, CtCore *core);
+
+/* ---- arrays_flat.c ---- */
+
+/* An operation on flat arrays that adds reals; the same by operations that D knows. */
+bool ct_ad_is_flat(const CtCore *core);
+CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
 
 /* ---- generic.c ---- */
 

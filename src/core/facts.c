@@ -54,6 +54,11 @@ static bool array_op_is_total(const CtCore *core) {
     case ARRAY_RESHAPE:
     case ARRAY_SLICE:
     case ARRAY_CONCAT:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
     case ARRAY_UPDATE:
     case CT_ARRAY_OP_COUNT: return false;
     }

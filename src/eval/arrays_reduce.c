@@ -87,6 +87,11 @@ ArrayFunction *ct_array_function(CtArrayOp op) {
     case ARRAY_APPEND: return ct_array_append;
     case ARRAY_SLICE: return ct_array_slice;
     case ARRAY_CONCAT: return ct_array_concat;
+    case ARRAY_STRIDED: return ct_array_strided;
+    case ARRAY_GATHER_OR: return ct_array_gather_or;
+    case ARRAY_SCATTER_ADD: return ct_array_scatter_add;
+    case ARRAY_SUM_ROWS: return ct_array_sum_rows;
+    case ARRAY_SELECT: return ct_array_select;
     case ARRAY_INDEX: /* instructions of their own */
     case ARRAY_LENGTH:
     case ARRAY_UPDATE:

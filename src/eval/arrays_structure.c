@@ -1,5 +1,5 @@
 /* Array operations that make, take apart and rearrange: they borrow their arguments. */
-#include "eval/internal.h"
+#include "eval/arrays.h"
 
 uint32_t ct_array_rank(const CtType *type) {
     uint32_t rank = 0;
@@ -24,34 +24,6 @@ bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtA
         other = (const CtArray *)other->items[0].object;
     }
     return true;
-}
-
-/* ---- helpers ---- */
-
-static CtArray *array_of(CtWord word) { return (CtArray *)word.object; }
-
-static CtArray *new_array(Machine *m, CtType *type, int64_t length) {
-    const CtLayout *layout = ct_layout_array(m->heap, type);
-    CtArray *array = layout == NULL ? NULL : ct_array_new(m->heap, layout, length, length);
-    if (array == NULL) ct_raise_memory(m);
-    return array;
-}
-
-static void copy_items(CtArray *to, int64_t at, const CtArray *from, int64_t start, int64_t count) {
-    if (count == 0) return;
-    memcpy(to->items + at, from->items + start, (size_t)count * sizeof(CtWord));
-    if (!to->head.layout->pointer_elements) return;
-    for (int64_t i = 0; i < count; i++) to->items[at + i].object->refs++;
-}
-
-static bool give(ArrayCall *call, CtArray *array, int64_t touched) {
-    call->result.object = &array->head;
-    call->touched = (uint64_t)touched;
-    return true;
-}
-
-static bool size_fails(Machine *m, const char *what, int64_t count) {
-    return ct_raise(m, CT_E0508, "%s was asked for %lld elements", what, (long long)count);
 }
 
 /* ---- making ---- */

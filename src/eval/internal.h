@@ -112,6 +112,7 @@ struct CtEval {
     CtAd *ad;
     CtHeap *heap;
     CtEvalLimits limits;
+    CtWatch watch; /* wants NULL: nobody looks on */
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
     CtCode *all_codes;
@@ -192,7 +193,8 @@ typedef bool ArrayFunction(Machine *m, ArrayCall *call);
 ArrayFunction *ct_array_function(CtArrayOp op);
 ArrayFunction ct_array_shape, ct_array_sum, ct_array_product, ct_array_maximum, ct_array_minimum, ct_array_argmax,
     ct_array_argmin, ct_array_replicate, ct_array_iota, ct_array_gather, ct_array_transpose, ct_array_reshape,
-    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat;
+    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat, ct_array_strided, ct_array_gather_or,
+    ct_array_scatter_add, ct_array_sum_rows, ct_array_select;
 
 /* Raises E0507 when two elements of an array, arrays of `rank` dimensions themselves, differ in shape. */
 bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);
@@ -202,6 +204,19 @@ bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
 /* xs with element i replaced, and with one more at the end; both take xs and the element when they succeed. */
 CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
+
+/* kernels.c: a primitive of scalars over arrays of them. An operand steps from element to element, or is one for all. */
+enum { KERNEL_P = 1, KERNEL_Q = 2 };
+typedef struct Kernel {
+    CtPrim prim;
+    const CtWord *a, *b; /* of a unary one b is anything readable */
+    bool a_steps, b_steps;
+    const CtLayout *layout; /* of the result */
+    uint32_t cost;          /* steps of an element */
+} Kernel;
+/* The array of `count` results: `reuse`, which may be an operand, or a new one. NULL with an error raised; then `reuse` may hold
+ * some results already. Steps are charged to the machine. */
+CtArray *ct_kernel_run(Machine *m, const Kernel *k, CtArray *reuse, int64_t count);
 
 /* strings.c: the primitives that make texts. */
 CtObject *ct_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);

@@ -1,53 +1,11 @@
-/* Instructions of the primitives: five for each row of primitives.def. Part of machine.c.
- *
- * The table writes a value as an expression over A and B, doubles or 64-bit integers by the letters of the signature.
- * Each combination is written out under a condition on the letters, of which the compiler keeps one. */
+/* Instructions of the primitives: five for each row of primitives.def. Part of machine.c. */
+#include "eval/prim_rows.h"
 
-#define IS_REAL(letter) ((letter) == 'R' || (letter) == 'D' || (letter) == 'F')
-#define LETTERS(sig)    (sizeof(sig) - 3)
-#define RESULT(sig)     ((sig)[sizeof(sig) - 2])
-#define A_REAL(sig)     IS_REAL((sig)[0])
-#define B_REAL(sig)     (LETTERS(sig) > 1 && IS_REAL((sig)[1]))
-
-#define NONE            0
-#define NEVER
 #define FAIL_IF(condition, code)                                                                                       \
     if (UNLIKELY(condition)) {                                                                                         \
         prim_error = CT_##code;                                                                                        \
         goto prim_fails;                                                                                               \
     }
-/* The same questions of integers, so that every combination compiles. */
-#undef isnan
-#undef isinf
-#undef signbit
-#define isnan(x)   __builtin_isnan((double)(x))
-#define isinf(x)   (__builtin_isinf((double)(x)) != 0)
-#define signbit(x) (__builtin_signbit((double)(x)) != 0)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#pragma GCC diagnostic ignored "-Wfloat-conversion"
-#pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
-#pragma GCC diagnostic ignored "-Wabsolute-value"
-#ifdef __clang__
-#pragma GCC diagnostic ignored "-Wimplicit-const-int-float-conversion"
-#endif
-
-#define COMPUTE(TA, TB, ga, gb, use, fails)                                                                            \
-    do {                                                                                                               \
-        TA A = (ga);                                                                                                   \
-        TB B = (gb);                                                                                                   \
-        fails use                                                                                                      \
-    } while (0)
-#define BY_LETTERS(sig, a_real, a_int, b_real, b_int, use, fails)                                                      \
-    if (A_REAL(sig) && B_REAL(sig))                                                                                    \
-        COMPUTE(double, double, a_real, b_real, use, fails);                                                           \
-    else if (A_REAL(sig))                                                                                              \
-        COMPUTE(double, int64_t, a_real, b_int, use, fails);                                                           \
-    else if (B_REAL(sig))                                                                                              \
-        COMPUTE(int64_t, double, a_int, b_real, use, fails);                                                           \
-    else                                                                                                               \
-        COMPUTE(int64_t, int64_t, a_int, b_int, use, fails)
 /* The second operand of a unary one is no slot. */
 #define B_SLOT(sig, i, member) (LETTERS(sig) > 1 ? SLOT(LETTERS(sig) > 1 ? i : 1).member : 0)
 #define STORE(sig, value)                                                                                              \

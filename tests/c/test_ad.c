@@ -264,7 +264,15 @@ static CtCore *over_arrays(Fixture *f) {
     CtVar *s = ct_var_new(p, "s", d), *ys = ct_var_new(p, "ys", f->reals);
     CtCore *least = array(f, ARRAY_INDEX, var(f, ys), array(f, ARRAY_ARGMIN, var(f, ys), NULL, NULL), NULL);
     CtCore *last = ct_core_unpack(p, S, (CtVar *[]){s, ys}, 2, carried, add(f, var(f, s), least));
-    return lam1(f, xs, add(f, fold, add(f, scan, add(f, scan1, add(f, reduced, last)))));
+    CtCore *numbers[] = {ct_core_int(p, S, 1), ct_core_int(p, S, 0)}, *one[] = {num(f, 1)};
+    CtCore *rows[3];
+    for (int i = 0; i < 3; i++) rows[i] = ct_core_array_lit(p, S, p->int_type, numbers, 2);
+    CtCore *gathered = array(f, ARRAY_GATHER_OR, ct_core_array_lit(p, S, d, one, 1), rows[0], var(f, xs));
+    CtCore *selected = array(f, ARRAY_SELECT, rows[1], var(f, xs), gathered);
+    CtCore *scattered = array(f, ARRAY_SCATTER_ADD, ct_core_int(p, S, 2), rows[2], selected);
+    CtCore *sums = array(f, ARRAY_SUM_ROWS, ct_core_int(p, S, 1), scattered, NULL);
+    CtCore *flat = array(f, ARRAY_INDEX, sums, ct_core_int(p, S, 0), NULL);
+    return lam1(f, xs, add(f, fold, add(f, scan, add(f, scan1, add(f, reduced, add(f, last, flat))))));
 }
 
 static void array_operations(void **state) {

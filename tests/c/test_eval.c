@@ -1,10 +1,8 @@
 /* The evaluator on Core built by hand: meaning, ownership, limits, steps. */
-#include "core_fixture.h"
+#include "eval_fixture.h"
 
 #include <math.h>
 #include <stdio.h>
-
-#include "eval/eval.h"
 
 /* ---- helpers ---- */
 
@@ -15,12 +13,8 @@ static CtGlobal *fresh_global(Fixture *f, const char *name, CtType *type) {
 static CtCore *call(Fixture *f, CtGlobal *g, CtCore **args, uint32_t count) {
     return ct_core_app(f->p, AT, ct_core_global(f->p, AT, g), args, count);
 }
-#define CALL(g, ...)     call(f, g, (CtCore *[]){__VA_ARGS__}, COUNT(((CtCore *[]){__VA_ARGS__})))
-#define FUN(result, ...) ct_type_fun(f->p, (CtType *[]){__VA_ARGS__}, COUNT(((CtType *[]){__VA_ARGS__})), result)
-#define LAM(body, ...)   ct_core_lam(f->p, AT, NULL, (CtVar *[]){__VA_ARGS__}, COUNT(((CtVar *[]){__VA_ARGS__})), body)
-#define ARRAY(op, ...)                                                                                                 \
-    ct_core_array(f->p, AT, ARRAY_##op, (CtCore *[]){__VA_ARGS__}, COUNT(((CtCore *[]){__VA_ARGS__})))
-#define REALS(...) reals(f, (double[]){__VA_ARGS__}, (uint32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
+#define CALL(g, ...) call(f, g, (CtCore *[]){__VA_ARGS__}, COUNT(((CtCore *[]){__VA_ARGS__})))
+#define REALS(...)   reals(f, (double[]){__VA_ARGS__}, (uint32_t)(sizeof((double[]){__VA_ARGS__}) / sizeof(double)))
 
 static CtCore *reals(Fixture *f, const double *values, uint32_t count) {
     CtCore **items = calloc(count, sizeof(CtCore *));
@@ -30,43 +24,19 @@ static CtCore *reals(Fixture *f, const double *values, uint32_t count) {
     return array;
 }
 
+#define INTS(...) ints(f, (int64_t[]){__VA_ARGS__}, (uint32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)))
+
+static CtCore *ints(Fixture *f, const int64_t *values, uint32_t count) {
+    CtCore **items = calloc(count, sizeof(CtCore *));
+    for (uint32_t i = 0; i < count; i++) items[i] = whole(f, values[i]);
+    CtCore *array = ct_core_array_lit(f->p, AT, f->integer, items, count);
+    free(items);
+    return array;
+}
+
 static CtCore *choose(Fixture *f, CtCore *condition, CtCore *yes, CtCore *no) {
     return ct_core_if(f->p, AT, condition, yes, no);
 }
-
-static CtEvalLimits no_limits;
-
-/* Evaluates a constant with limits; its text, or the code of the error. Everything must be released again. */
-static const char *run_with(Fixture *f, CtCore *core, CtEvalLimits limits, CtEvalStats *stats) {
-    CtGlobal *wrapper = global(f, "run", ct_core_lam(f->p, AT, NULL, NULL, 0, core));
-    const char *fault = ct_core_lint(f->p);
-    if (fault != NULL) return fault;
-    CtEval *eval = ct_eval_new(f->p, NULL, limits);
-    CtWord value;
-    size_t before = 0;
-    CtText text = ct_text(f->arena);
-    ct_text_puts(&text, "");
-    for (int i = 0; i < 2; i++) { /* the first run compiles and makes what is kept */
-        text.length = 0;
-        ct_eval_reset_stats(eval);
-        if (ct_eval_call(eval, wrapper, NULL, 0, &value)) {
-            ct_value_show(&text, core->type, value);
-            ct_value_release(ct_eval_heap(eval), core->type, value);
-        } else {
-            CtDiag *diag = f->context.diags;
-            while (diag->next != NULL) diag = diag->next;
-            ct_text_printf(&text, "%s %s", ct_error_name(diag->code), diag->message);
-        }
-        if (stats != NULL) *stats = ct_eval_stats(eval);
-        if (limits.memory != 0) break; /* the stack's growth counts as memory too */
-        if (i == 0) before = ct_heap_bytes(ct_eval_heap(eval));
-    }
-    if (limits.memory == 0) assert_int_equal(ct_heap_bytes(ct_eval_heap(eval)), before);
-    ct_eval_free(eval);
-    return text.data;
-}
-
-static const char *run(Fixture *f, CtCore *core) { return run_with(f, core, no_limits, NULL); }
 
 /* sum' acc n = if n == 0 then acc else sum' (acc + n) (n - 1) */
 static CtGlobal *summing(Fixture *f) {
@@ -364,6 +334,31 @@ static void every_array_operation_means_what_its_table_says(void **state) {
         {ARRAY(UPDATE, REALS(1, 2, 3), two, num(f, 9)), "[|1.0,2.0,9.0|]"},
         {ARRAY(UPDATE, REALS(1, 2, 3), whole(f, -1), num(f, 9)), "E0501 index -1 is outside of an array of 3 elements"},
         {ARRAY(SNOC, REALS(1, 2), num(f, 9)), "[|1.0,2.0,9.0|]"},
+        {ARRAY(STRIDED, INTS(5, 2, -3, 3, 0, 2, -1), REALS(0, 1, 2, 3, 4, 5)),
+         "[|5.0,4.0,5.0,4.0,5.0,4.0,2.0,1.0,2.0,1.0,2.0,1.0|]"},
+        {ARRAY(STRIDED, INTS(1, 2, 2, 2, 1), REALS(0, 1, 2, 3, 4)), "[|1.0,2.0,3.0,4.0|]"},
+        {ARRAY(STRIDED, INTS(4), REALS(0, 1, 2, 3, 4)), "[|4.0|]"},
+        {ARRAY(STRIDED, INTS(9, 3, 1, 0, 1), REALS(0)), "[||]"},
+        {ARRAY(STRIDED, INTS(1, 3, 2), REALS(0, 1, 2, 3, 4)), "E0501 index 5 is outside of an array of 5 elements"},
+        {ARRAY(STRIDED, INTS(1, 3, -1), REALS(0, 1, 2)), "E0501 index -1 is outside of an array of 3 elements"},
+        {ARRAY(STRIDED, INTS(0, INT64_MAX, INT64_MAX), REALS(0)), "E0508 strided was asked for what is no view"},
+        {ARRAY(STRIDED, INTS(0, 3), REALS(0)), "E0508 strided was asked for what is no view"},
+        {ARRAY(STRIDED, INTS(0, -3, 1), REALS(0)), "E0508 strided was asked for what is no view"},
+        {ARRAY(GATHER_OR, REALS(8, 9), INTS(1, -1, 0), REALS(1, 2, 3, 4)), "[|3.0,4.0,8.0,9.0,1.0,2.0|]"},
+        {ARRAY(GATHER_OR, REALS(9), INTS(1, -1, 0), REALS(1, 2)), "[|2.0,9.0,1.0|]"},
+        {ARRAY(GATHER_OR, REALS(9), INTS(1, 2), REALS(1, 2)), "E0501 index 2 is outside of an array of 2 elements"},
+        {ARRAY(SCATTER_ADD, whole(f, 5), INTS(1, -1, 1), REALS(1, 2, 3, 4, 5, 6)), "[|-0.0,-0.0,6.0,8.0,-0.0|]"},
+        {ARRAY(SCATTER_ADD, whole(f, 2), INTS(1, 1), INTS(4, 5)), "[|0,9|]"},
+        {ARRAY(SCATTER_ADD, whole(f, 5), INTS(2), REALS(1, 2)), "E0501 index 2 is outside of an array of 2 elements"},
+        {ARRAY(SCATTER_ADD, whole(f, 5), INTS(1, 1), REALS(1, 2, 3)), "E0504 3 elements are not whole rows of 2"},
+        {ARRAY(SCATTER_ADD, whole(f, -5), INTS(1), REALS(1)), "E0508 scatterAdd was asked for -5 elements"},
+        {ARRAY(SUM_ROWS, two, REALS(1, 2, 3, 4, 5, 6)), "[|9.0,12.0|]"},
+        {ARRAY(SUM_ROWS, whole(f, 1), INTS(1, 2, 3)), "[|6|]"},
+        {ARRAY(SUM_ROWS, two, ARRAY(SLICE, whole(f, 0), whole(f, 0), REALS(1))), "[|-0.0,-0.0|]"},
+        {ARRAY(SUM_ROWS, two, REALS(1, 2, 3)), "E0504 3 elements are not whole rows of 2"},
+        {ARRAY(SELECT, INTS(1, 0, 7), REALS(1, 2, 3), REALS(4, 5, 6)), "[|1.0,5.0,3.0|]"},
+        {ARRAY(SELECT, INTS(1), REALS(1, 2), REALS(4)),
+         "E0504 select takes arrays of one length; these have 1, 2 and 1 elements"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) assert_string_equal(run(f, cases[i].core), cases[i].text);
 }
@@ -568,6 +563,53 @@ static void steps_follow_the_cost_model(void **state) {
     CtCore *mapped = ARRAY(MAP, lam1(f, x, op(f, PRIM_MUL, var(f, x), var(f, x))), built);
     run_with(f, ARRAY(SUM, mapped), no_limits, &stats);
     assert_int_equal(stats.steps, (1 + 200) + (1 + 200) + (1 + 100));
+    CtCore *scattered = ARRAY(SCATTER_ADD, whole(f, 4), INTS(1, 1), REALS(1, 2, 3, 4));
+    run_with(f, ARRAY(SUM_ROWS, whole(f, 2), scattered), no_limits, &stats);
+    assert_int_equal(stats.steps, (1 + 2) + (1 + 4) + (1 + 4 + 4) + (1 + 4 + 2));
+    CtCore *viewed = ARRAY(STRIDED, INTS(0, 3, 1), REALS(1, 2, 3));
+    CtCore *gathered = ARRAY(GATHER_OR, REALS(1, 2), INTS(0, 0), REALS(1, 2));
+    run_with(f, pair(f, viewed, ARRAY(SELECT, INTS(1, 0, 1, 0), gathered, REALS(1, 2, 3, 4))), no_limits, &stats);
+    assert_int_equal(stats.steps, 1 + (1 + 3) + (1 + 3) + (1 + 3) + (1 + 2) * 3 + (1 + 4) + (1 + 4) * 2 + (1 + 4));
+}
+
+typedef struct Seen {
+    const CtGlobal *wanted;
+    double sum;
+    int calls;
+} Seen;
+
+static bool wants_one(void *data, const CtGlobal *global, const CtLam *lam) {
+    (void)lam;
+    return global != NULL && global == ((Seen *)data)->wanted;
+}
+
+static void add_up(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args) {
+    Seen *seen = data;
+    assert_ptr_equal(global, seen->wanted);
+    assert_int_equal(lam->count, 2);
+    assert_null(env);
+    seen->calls++;
+    seen->sum += (double)args[1].integer;
+}
+
+/* Every call is told, tail calls too, and costs what it costs otherwise. */
+static void calls_can_be_watched(void **state) {
+    Fixture *f = *state;
+    CtGlobal *sums = summing(f);
+    CtGlobal *start = global(f, "start", ct_core_lam(f->p, AT, NULL, NULL, 0, CALL(sums, whole(f, 0), whole(f, 10))));
+    uint64_t steps[2];
+    for (int watched = 0; watched < 2; watched++) {
+        Seen seen = {.wanted = sums};
+        CtEval *eval = ct_eval_new(f->p, NULL, no_limits);
+        CtWord value;
+        if (watched) ct_eval_watch(eval, (CtWatch){wants_one, add_up, &seen});
+        assert_true(ct_eval_call(eval, start, NULL, 0, &value));
+        assert_int_equal(seen.calls, watched ? 11 : 0);
+        assert_true(seen.sum == (watched ? 55 : 0));
+        steps[watched] = ct_eval_stats(eval).steps;
+        ct_eval_free(eval);
+    }
+    assert_int_equal(steps[0], steps[1]);
 }
 
 static void function_values_can_be_called_from_outside(void **state) {
@@ -654,6 +696,7 @@ int main(void) {
         TEST(the_memory_limit_holds_for_stack_and_heap),
         TEST(an_interrupted_run_ends_and_the_next_one_works),
         TEST(steps_follow_the_cost_model),
+        TEST(calls_can_be_watched),
         TEST(function_values_can_be_called_from_outside),
         TEST(nesting_of_any_depth_takes_no_c_stack),
         TEST(long_lists_are_made_and_folded),

@@ -1,11 +1,13 @@
-/* Holds Cotan to random programs: value, gradient by every method, tangent, and the transpose identity, against central
- * differences in long double.
+/* Holds Cotan to random programs: value, gradient, tangent and cotangent by every method, and the transpose identity,
+ * against central differences in long double.
  *
- *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--save DIR] [--verbose]
+ *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--costs] [--save DIR] [--verbose]
  *
  * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
- * otherwise near the point, are discarded and counted. A failure is made smaller, printed, and (--save) written as a
- * golden test. The last line is the count that test runners read.
+ * otherwise near the point, are discarded and counted. Methods whose gradients may take exponential time run up to a
+ * limit of steps; what goes beyond is counted. A failure is made smaller, printed, and (--save) written as a golden
+ * test. --costs tells for each method the largest number of steps of a gradient for each step of the program and each
+ * number of the point and of the result. The last line is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -103,49 +105,74 @@ typedef struct Verdict {
     char what[4000]; /* empty: all agreed */
 } Verdict;
 
+/* A method, and what its gradients cost. */
+typedef struct Method {
+    const char *name;
+    bool unbounded;  /* may take exponential time */
+    long beyond;     /* programs on which it went over the limit of steps */
+    double costliest; /* steps for each step of the program and each number of point and result */
+} Method;
+
+static const uint64_t step_limit = 30000000;
+
+static bool is_unbounded(const char *name) {
+    static const char *const names[] = {"dual-naive", "delta-tree"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
 static void disagree(Verdict *verdict, const char *what, int i, long double cotan, long double expected) {
     if (verdict->what[0] == '\0')
         snprintf(verdict->what, sizeof verdict->what, "%s, leaf %d: Cotan %.17Lg, differences %.17Lg", what, i, cotan,
                  expected);
 }
 
-/* Runs one call and reads the numbers of value and derivative. */
-static bool ask(cotan_program *program, const cotan_call *call, Verdict *verdict, long double *value,
+/* Runs one call and reads the numbers of value and derivative. False when there are none. */
+static bool ask(cotan_program *program, const cotan_call *call, Method *method, Verdict *verdict, long double *value,
                 long double *derivative) {
     cotan_result result;
     cotan_error *error = cotan_call_json(program, call, &result);
     if (error != NULL) {
-        snprintf(verdict->what, sizeof verdict->what, "%s (%s) failed: %s", call->function,
-                 call->method != NULL ? call->method : "default", cotan_error_text(error, false, false));
+        if (method->unbounded && strcmp(cotan_error_code(error, 0), "E0802") == 0)
+            method->beyond++;
+        else
+            snprintf(verdict->what, sizeof verdict->what, "%s (%s) failed: %s", call->function, method->name,
+                     cotan_error_text(error, false, false));
         return false;
     }
     numbers(result.value, value, 4);
-    numbers(result.derivative, derivative, MAX_LEAVES);
+    int count = numbers(result.derivative, derivative, MAX_LEAVES);
+    if (call->count) {
+        double cost = (double)result.steps / (double)(result.primal_steps + (uint64_t)count + 1);
+        method->costliest = fmax(method->costliest, cost);
+    }
     return true;
 }
 
-static void check_gradient(cotan_program *program, const Program *p, const char *at, const char *method,
+static void check_gradient(cotan_program *program, const Program *p, const char *at, Method *method, bool costs,
                            const Reference *reference, Verdict *verdict) {
     long double value[4] = {NAN}, gradient[MAX_LEAVES] = {NAN};
-    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = at, .method = method};
-    if (!ask(program, &call, verdict, value, gradient)) return;
-    if (!close_to(value[0], reference->f)) disagree(verdict, method, -1, value[0], reference->f);
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .at = at, .method = method->name, .count = costs};
+    if (!ask(program, &call, method, verdict, value, gradient)) return;
+    if (!close_to(value[0], reference->f)) disagree(verdict, method->name, -1, value[0], reference->f);
     for (int i = 0; i < p->point.leaf_count; i++)
-        if (!close_to(gradient[i], reference->df[i])) disagree(verdict, method, i, gradient[i], reference->df[i]);
+        if (!close_to(gradient[i], reference->df[i])) disagree(verdict, method->name, i, gradient[i], reference->df[i]);
 }
 
 /* h x = (f x, [g x, f x · g x]): the tangent along dx and the cotangent of dy, each against the differences, and so
  * ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩. */
-static void check_product(cotan_program *program, const Program *p, const char *at, const char *method,
-                          const Reference *r, Verdict *verdict) {
+static void check_product(cotan_program *program, const Program *p, const char *at, Method *method, const Reference *r,
+                          Verdict *verdict) {
     long double value[4] = {NAN, NAN, NAN}, tangent[MAX_LEAVES] = {NAN, NAN, NAN}, cotangent[MAX_LEAVES] = {NAN};
     long double dx[MAX_LEAVES];
     static const long double dy[3] = {0.5L, -1.25L, 0.75L};
     for (int i = 0; i < p->point.leaf_count; i++) dx[i] = (i % 3 - 1) * 0.5L + 0.25L;
     char *with = text_of_point(&p->point, dx);
-    cotan_call jvp = {.mode = COTAN_JVP, .function = "h", .at = at, .with = with};
-    cotan_call vjp = {.mode = COTAN_VJP, .function = "h", .at = at, .with = "[0.5,[-1.25,0.75]]", .method = method};
-    if (ask(program, &jvp, verdict, value, tangent) && ask(program, &vjp, verdict, value, cotangent)) {
+    cotan_call jvp = {.mode = COTAN_JVP, .function = "h", .at = at, .with = with, .method = method->name};
+    cotan_call vjp = {
+        .mode = COTAN_VJP, .function = "h", .at = at, .with = "[0.5,[-1.25,0.75]]", .method = method->name};
+    if (ask(program, &jvp, method, verdict, value, tangent) && ask(program, &vjp, method, verdict, value, cotangent)) {
         long double df = 0, dg = 0;
         for (int i = 0; i < p->point.leaf_count; i++) {
             df += r->df[i] * dx[i];
@@ -162,7 +189,7 @@ static void check_product(cotan_program *program, const Program *p, const char *
     free(with);
 }
 
-static Verdict judge(const Program *p, const Reference *r, const char *const *methods, int method_count) {
+static Verdict judge(const Program *p, const Reference *r, Method *methods, int method_count, bool costs) {
     Verdict verdict = {{0}};
     char *source = NULL;
     size_t size = 0;
@@ -171,7 +198,7 @@ static Verdict judge(const Program *p, const Reference *r, const char *const *me
     print_program(file, p);
     fclose(file);
     char *at = text_of_point(&p->point, p->point.leaves);
-    cotan_limits limits = {.memory = (size_t)2 << 30, .steps = 500000000};
+    cotan_limits limits = {.memory = (size_t)2 << 30, .steps = step_limit};
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
@@ -181,8 +208,10 @@ static Verdict judge(const Program *p, const Reference *r, const char *const *me
         snprintf(verdict.what, sizeof verdict.what, "not accepted: %s", cotan_error_text(error, false, false));
     } else {
         for (int i = 0; i < method_count && verdict.what[0] == '\0'; i++) {
-            check_gradient(program, p, at, methods[i], r, &verdict);
-            if (verdict.what[0] == '\0') check_product(program, p, at, methods[i], r, &verdict);
+            long beyond = methods[i].beyond;
+            check_gradient(program, p, at, &methods[i], costs, r, &verdict);
+            if (verdict.what[0] == '\0' && methods[i].beyond == beyond)
+                check_product(program, p, at, &methods[i], r, &verdict);
         }
     }
     cotan_close(context);
@@ -193,7 +222,7 @@ static Verdict judge(const Program *p, const Reference *r, const char *const *me
 
 /* ---- shrinking: simpler programs that still fail, greedily ---- */
 
-static Program shrink(Program program, const char *const *methods, int method_count, Verdict *verdict) {
+static Program shrink(Program program, Method *methods, int method_count, Verdict *verdict) {
     bool progress = true;
     for (int rounds = 0; progress && rounds < 200; rounds++) {
         progress = false;
@@ -203,7 +232,7 @@ static Program shrink(Program program, const char *const *methods, int method_co
                 Program simpler;
                 Reference r;
                 if (!simplify_program(&program, step, way, &simpler) || !reference(&simpler, &r)) continue;
-                Verdict again = judge(&simpler, &r, methods, method_count);
+                Verdict again = judge(&simpler, &r, methods, method_count, false);
                 if (again.what[0] == '\0') continue;
                 program = simpler;
                 *verdict = again;
@@ -236,14 +265,19 @@ typedef struct Options {
     uint64_t seed;
     long count;
     int size;
-    const char *methods[16];
+    Method methods[32];
     int method_count;
     const char *folder;
-    bool verbose;
+    bool verbose, costs;
 } Options;
 
+static void add_method(Options *o, const char *name) {
+    if (o->method_count < 32) o->methods[o->method_count++] = (Method){.name = name, .unbounded = is_unbounded(name)};
+}
+
 static bool read_options(int argc, char **argv, Options *o) {
-    *o = (Options){.seed = 1, .count = 500, .size = 60, .methods = {"forward", "tape"}, .method_count = 2};
+    *o = (Options){.seed = 1, .count = 500, .size = 60};
+    for (size_t i = 0; cotan_method_at(i) != NULL; i++) add_method(o, cotan_method_at(i)->name);
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--seed") == 0 && more)
@@ -256,10 +290,11 @@ static bool read_options(int argc, char **argv, Options *o) {
             o->folder = argv[++i];
         else if (strcmp(argv[i], "--verbose") == 0)
             o->verbose = true;
+        else if (strcmp(argv[i], "--costs") == 0)
+            o->costs = true;
         else if (strcmp(argv[i], "--methods") == 0 && more) {
             o->method_count = 0;
-            for (char *name = strtok(argv[++i], ","); name != NULL && o->method_count < 16; name = strtok(NULL, ","))
-                o->methods[o->method_count++] = name;
+            for (char *name = strtok(argv[++i], ","); name != NULL; name = strtok(NULL, ",")) add_method(o, name);
         } else {
             fprintf(stderr, "unknown option %s\n", argv[i]);
             return false;
@@ -287,7 +322,7 @@ int main(int argc, char **argv) {
             print_program(stdout, &program);
             fflush(stdout);
         }
-        Verdict verdict = judge(&program, &r, o.methods, o.method_count);
+        Verdict verdict = judge(&program, &r, o.methods, o.method_count, o.costs);
         if (verdict.what[0] == '\0') {
             passed++;
             continue;
@@ -305,6 +340,12 @@ int main(int argc, char **argv) {
         }
     }
     printf("random programs: %ld discarded as undefined, ill-conditioned or near a branch\n", discarded);
+    for (int i = 0; i < o.method_count; i++) {
+        const Method *method = &o.methods[i];
+        if (method->beyond > 0)
+            printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
+        if (o.costs) printf("cost of %s: %.2f\n", method->name, method->costliest);
+    }
     printf("%ld passed, %ld failed\n", passed, failed);
     return failed > 0 ? 1 : 0;
 }

@@ -1,0 +1,175 @@
+/* Operations on arrays of several dimensions that are kept flat, row-major: what programs over whole arrays are lowered
+ * to. */
+#include "eval/arrays.h"
+
+/* ---- views ---- */
+
+enum { MAX_VIEW = 64 }; /* dimensions */
+
+/* One dimension of a view after the other; returns where the next element goes. */
+static CtWord *copy_view(CtWord *out, const CtWord *from, const CtWord *dims, int64_t rank) {
+    if (rank == 0) {
+        *out = *from;
+        return out + 1;
+    }
+    int64_t size = dims[0].integer, stride = dims[1].integer;
+    if (rank == 1 && stride == 1) {
+        memcpy(out, from, (size_t)size * sizeof(CtWord));
+        return out + size;
+    }
+    if (rank == 1) {
+        for (int64_t i = 0; i < size; i++) out[i] = from[i * stride];
+        return out + size;
+    }
+    for (int64_t i = 0; i < size; i++) out = copy_view(out, from + i * stride, dims + 2, rank - 1);
+    return out;
+}
+
+/* How many elements a view has, and between which positions it lies; false when a number does not fit. */
+static bool measure(const CtArray *view, int64_t *count, int64_t *low, int64_t *high) {
+    *count = 1;
+    *low = *high = view->items[0].integer;
+    for (int64_t i = 1; i < view->length; i += 2) {
+        int64_t size = view->items[i].integer, reach;
+        if (__builtin_mul_overflow(*count, size, count)) return false;
+        if (__builtin_mul_overflow(size - 1, view->items[i + 1].integer, &reach)) return false;
+        int64_t *end = reach < 0 ? low : high;
+        if (__builtin_add_overflow(*end, reach, end)) return false;
+    }
+    return true;
+}
+
+static bool is_view(const CtArray *view) {
+    if (view->length % 2 == 0 || view->length > 1 + 2 * MAX_VIEW) return false;
+    for (int64_t i = 1; i < view->length; i += 2)
+        if (view->items[i].integer < 0) return false;
+    return true;
+}
+
+static bool is_empty(const CtArray *view) {
+    for (int64_t i = 1; i < view->length; i += 2)
+        if (view->items[i].integer == 0) return true;
+    return false;
+}
+
+bool ct_array_strided(Machine *m, ArrayCall *call) {
+    const CtArray *view = array_of(call->args[0]), *from = array_of(call->args[1]);
+    int64_t count = 0, low = 0, high = 0;
+    bool sound = is_view(view), filled = sound && !is_empty(view);
+    if (!sound || (filled && !measure(view, &count, &low, &high)))
+        return ct_raise(m, CT_E0508, "strided was asked for what is no view");
+    if (filled) {
+        if (low < 0 || low >= from->length) return ct_array_index_fails(m, low, from->length);
+        if (high >= from->length) return ct_array_index_fails(m, high, from->length);
+    }
+    CtArray *out = new_array(m, call->type, count);
+    if (out == NULL) return false;
+    if (count > 0) copy_view(out->items, from->items + view->items[0].integer, view->items + 1, view->length / 2);
+    for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++) out->items[i].object->refs++;
+    return give(call, out, count);
+}
+
+/* ---- rows ---- */
+
+bool ct_array_gather_or(Machine *m, ArrayCall *call) {
+    const CtArray *none = array_of(call->args[0]), *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
+    int64_t size = none->length, count, there = size == 0 ? INT64_MAX : from->length / size;
+    if (__builtin_mul_overflow(size, rows->length, &count)) return ct_raise_memory(m);
+    for (int64_t i = 0; i < rows->length; i++)
+        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+    CtArray *out = new_array(m, call->type, count);
+    if (out == NULL) return false;
+    bool plain = size == 1 && !out->head.layout->pointer_elements;
+    for (int64_t i = 0; i < rows->length; i++) {
+        int64_t row = rows->items[i].integer;
+        if (plain)
+            out->items[i] = row < 0 ? none->items[0] : from->items[row];
+        else
+            copy_items(out, i * size, row < 0 ? none : from, row < 0 ? 0 : row * size, size);
+    }
+    return give(call, out, count);
+}
+
+static void add_row(CtTypeKind kind, CtWord *to, const CtWord *from, int64_t count) {
+    if (kind == TYPE_INT) {
+        for (int64_t i = 0; i < count; i++)
+            to[i].integer = (int64_t)((uint64_t)to[i].integer + (uint64_t)from[i].integer);
+    } else if (kind == TYPE_FLOAT) {
+        for (int64_t i = 0; i < count; i++) to[i].real = (double)(float)(to[i].real + from[i].real);
+    } else {
+        for (int64_t i = 0; i < count; i++) to[i].real += from[i].real;
+    }
+}
+
+/* The neutral elements of addition. */
+static CtArray *zeros(Machine *m, const ArrayCall *call, int64_t count) {
+    CtArray *out = new_array(m, call->type, count);
+    CtWord zero = {.integer = 0};
+    if (call->type->parts[0]->kind != TYPE_INT) zero.real = -0.0;
+    for (int64_t i = 0; out != NULL && i < count; i++) out->items[i] = zero;
+    return out;
+}
+
+static bool rows_fail(Machine *m, int64_t count, int64_t size) {
+    return ct_raise(m, CT_E0504, "%lld elements are not whole rows of %lld", (long long)count, (long long)size);
+}
+
+bool ct_array_scatter_add(Machine *m, ArrayCall *call) {
+    int64_t count = call->args[0].integer;
+    const CtArray *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
+    CtTypeKind kind = call->type->parts[0]->kind;
+    if (count < 0) return size_fails(m, "scatterAdd", count);
+    int64_t size = rows->length == 0 ? 0 : from->length / rows->length;
+    if (size * rows->length != from->length) return rows_fail(m, from->length, rows->length);
+    int64_t there = size == 0 ? INT64_MAX : count / size;
+    for (int64_t i = 0; i < rows->length; i++)
+        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+    CtArray *out = zeros(m, call, count);
+    if (out == NULL) return false;
+    for (int64_t i = 0; i < rows->length; i++) {
+        int64_t row = rows->items[i].integer;
+        if (row >= 0) add_row(kind, out->items + row * size, from->items + i * size, size);
+    }
+    return give(call, out, count + from->length);
+}
+
+/* Of one column: the sum stays in a register. */
+static CtWord sum_of(CtTypeKind kind, CtWord sum, const CtArray *xs) {
+    if (kind == TYPE_INT) {
+        for (int64_t i = 0; i < xs->length; i++)
+            sum.integer = (int64_t)((uint64_t)sum.integer + (uint64_t)xs->items[i].integer);
+    } else if (kind == TYPE_FLOAT) {
+        for (int64_t i = 0; i < xs->length; i++) sum.real = (double)(float)(sum.real + xs->items[i].real);
+    } else {
+        for (int64_t i = 0; i < xs->length; i++) sum.real += xs->items[i].real;
+    }
+    return sum;
+}
+
+bool ct_array_sum_rows(Machine *m, ArrayCall *call) {
+    int64_t size = call->args[0].integer;
+    const CtArray *from = array_of(call->args[1]);
+    CtTypeKind kind = call->type->parts[0]->kind;
+    if (size < 0) return size_fails(m, "sumRows", size);
+    if (size == 0 ? from->length != 0 : from->length % size != 0) return rows_fail(m, from->length, size);
+    CtArray *out = zeros(m, call, size);
+    if (out == NULL) return false;
+    if (size == 1) out->items[0] = sum_of(kind, out->items[0], from);
+    for (int64_t at = 0; size > 1 && at < from->length; at += size) add_row(kind, out->items, from->items + at, size);
+    return give(call, out, from->length + size);
+}
+
+/* ---- choice ---- */
+
+bool ct_array_select(Machine *m, ArrayCall *call) {
+    const CtArray *test = array_of(call->args[0]), *yes = array_of(call->args[1]), *no = array_of(call->args[2]);
+    if (yes->length != test->length || no->length != test->length)
+        return ct_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
+                        (long long)test->length, (long long)yes->length, (long long)no->length);
+    CtArray *out = new_array(m, call->type, test->length);
+    if (out == NULL) return false;
+    for (int64_t i = 0; i < test->length; i++)
+        out->items[i] = test->items[i].integer != 0 ? yes->items[i] : no->items[i];
+    for (int64_t i = 0; out->head.layout->pointer_elements && i < test->length; i++) out->items[i].object->refs++;
+    return give(call, out, test->length);
+}

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""What the methods cost, in steps (docs/cost-model.md), against what their papers say.
+
+    tests/costs.py [--cotan PATH] [--random N] [--methods a,b]
+
+- On terms with much sharing the naive methods take exponential time; `vector` takes time in proportion to the inputs.
+- The others stay under a constant, the same on growing programs, on all golden programs and on random programs.
+- What a function of a library becomes does not depend on the program that differentiates it.
+The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
+"""
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import corpus
+import families
+import run as golden
+
+# A gradient takes at most so many steps for each step of the program and each part of its point and result.
+CONSTANTS = {"delta": 60, "delta-fused": 60, "dual-arrays": 60, "dual-defunc": 60, "tape": 60}
+# The same, and for each doubling of the number of operations: steps ≤ c · (program + sizes) · log2(operations + 2).
+LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
+
+EXPONENTIAL = ("dual-naive", "delta-tree")
+BY_INPUTS = ("vector", "forward")
+GROWTH = 1.15  # of the cost for each step, from a size to four times the size
+
+
+def size(value):
+    """The parts of a value in JSON."""
+    if isinstance(value, dict):
+        return 1 + sum(size(part) for part in value.values())
+    if isinstance(value, list):
+        return 1 + sum(size(part) for part in value)
+    return max(1, len(value)) if isinstance(value, str) else 1
+
+
+class Cost:
+    """What `--count --json` says of a gradient. `scale`: the steps of the program and the parts of point and result."""
+
+    def __init__(self, answer):
+        self.steps = answer["steps"]
+        self.scale = answer["primal_steps"] + size(answer["value"]) + size(answer.get("gradient", answer.get("cotangent")))
+        self.trace = answer.get("trace")
+
+
+class Run:
+    def __init__(self, cotan, methods):
+        self.cotan, self.methods = cotan, methods
+        self.passed = self.failed = 0
+        self.largest = {}  # method ▶ (cost for each step, where)
+
+    def of(self, names):
+        return [name for name in names if name in self.methods]
+
+    def check(self, holds, text):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAIL {text}")
+
+    def note(self, method, cost, where):
+        if cost > self.largest.get(method, (0, ""))[0]:
+            self.largest[method] = (cost, where)
+
+    def gradient(self, folder, source, at, method):
+        """The cost of the gradient of f at a point."""
+        path = os.path.join(folder, "program.cot")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(source)
+        command = [self.cotan, "grad", path, "f", "--at", "-", "--count", "--json", "--method", method, "--max-memory", "4G"]
+        done = subprocess.run(command, input=families.point(at).encode(), capture_output=True, timeout=300)
+        if done.returncode != 0:
+            self.check(False, f"{' '.join(command)}\n{done.stderr.decode()}")
+            return None
+        return Cost(json.loads(done.stdout))
+
+
+def unit(cost, operations, method):
+    """The steps for each step of the program, and for each doubling of the operations where the method may take them."""
+    return cost.steps / cost.scale / (math.log2(operations + 2) if method in LOGARITHMIC else 1)
+
+
+def exponential(run, folder):
+    """Four more bindings, each of which uses the one before twice: 16 times the steps."""
+    for op in "+*":
+        source = families.nested(op)
+        for method in run.of(EXPONENTIAL):
+            few, many = (run.gradient(folder, source(n), 1, method) for n in (10, 14))
+            if few and many:
+                ratio = many.steps / few.steps
+                run.check(14 < ratio < 17, f"{method}, x{op}x nested 10 and 14 deep: {few.steps} and {many.steps} steps")
+                print(f"{method}: x{op}x nested 10 and 14 deep takes {few.steps} and {many.steps} steps, {ratio:.2f} times")
+
+
+def by_inputs(run, folder):
+    """On one program with 4 … 32 inputs the steps lie on a line, which rises by more than a step for each operation."""
+    inputs = [4, 8, 16, 32]
+    for method in run.of(BY_INPUTS):
+        costs = [run.gradient(folder, families.INPUTS, families.reals(k), method) for k in inputs]
+        if None in costs:
+            continue
+        steps = [cost.steps for cost in costs]
+        mean_k, mean_steps = sum(inputs) / len(inputs), sum(steps) / len(steps)
+        slope = sum((k - mean_k) * (s - mean_steps) for k, s in zip(inputs, steps)) / sum((k - mean_k) ** 2 for k in inputs)
+        apart = max(abs(mean_steps + slope * (k - mean_k) - s) / s for k, s in zip(inputs, steps))
+        operations = 3 * 2000
+        run.check(apart < 0.05 and slope > operations, f"{method}, {inputs} inputs: {steps} steps, slope {slope:.0f}")
+        print(f"{method}: {slope:.0f} steps for each input of a program of {operations} operations; off the line by {apart:.1%}")
+
+
+def growing(run, folder):
+    """Programs of size n, 2n, 4n: the cost for each step does not grow."""
+    for name, (source, point, n) in families.GROWING.items():
+        operations = [cost.trace for cost in (run.gradient(folder, source(k), point(k), "tape") for k in (n, 2 * n, 4 * n))]
+        for method in run.of([*CONSTANTS, *LOGARITHMIC]):
+            costs = [run.gradient(folder, source(k), point(k), method) for k in (n, 2 * n, 4 * n)]
+            if None in costs:
+                continue
+            units = [unit(cost, m, method) for cost, m in zip(costs, operations)]
+            for k, u in zip((n, 2 * n, 4 * n), units):
+                run.note(method, u, f"{name}, {k}")
+            run.check(units[2] <= GROWTH * units[0],
+                      f"{method}, {name}, sizes {n}, {2 * n}, {4 * n}: {[f'{u:.2f}' for u in units]} a step")
+
+
+def on_golden_programs(run):
+    """Every `cotan grad` and `cotan vjp` of the golden programs that gives a derivative."""
+    found, _ = corpus.commands([], False)
+    found = [c for c in found if c.verb in ("grad", "vjp") and not re.search(r"^exit|^! error", c.expected, re.MULTILINE)]
+
+    def ask(command, method):
+        # A command that already has --json takes it twice, which changes nothing.
+        text = command.run(f" --json --count --method {method}", run.cotan, 300)
+        line = next((line for line in text.splitlines() if line.startswith('{"value"')), None)
+        return Cost(json.loads(line)) if line else None
+
+    methods = run.of([*CONSTANTS, *LOGARITHMIC])
+    jobs = [(command, method) for command in found for method in ["tape", *methods]]
+    with ThreadPoolExecutor(max_workers=corpus.WORKERS) as pool:
+        costs = dict(zip(((c.shown(), m) for c, m in jobs), pool.map(lambda job: ask(*job), jobs)))
+    for command in found:
+        by_tape = costs[command.shown(), "tape"]
+        for method in methods:
+            cost = costs[command.shown(), method]
+            run.check(cost is not None, f"{method} gives no count: {command.shown()}")
+            if cost and by_tape:
+                run.note(method, unit(cost, by_tape.trace, method), command.shown())
+
+
+def on_random_programs(run, count):
+    program = os.path.join(os.path.dirname(run.cotan), "tests", "random_programs")
+    methods = run.of(CONSTANTS)
+    done = subprocess.run([program, "--count", str(count), "--methods", ",".join(methods), "--costs"],
+                          capture_output=True, text=True, check=False)
+    measured = dict(re.findall(r"^cost of (\S+): (\S+)$", done.stdout, re.MULTILINE))
+    for method in methods:
+        run.check(method in measured, f"random programs tell no cost of {method}:\n{done.stdout}{done.stderr}")
+        run.note(method, float(measured.get(method, 0)), "a random program")
+
+
+def all_claimed(run):
+    for method in run.methods:
+        run.check(any(method in table for table in (CONSTANTS, LOGARITHMIC, EXPONENTIAL, BY_INPUTS)),
+                  f"{method} is in no table of tests/costs.py")
+
+
+def under_constants(run):
+    for method in run.of([*CONSTANTS, *LOGARITHMIC]):
+        cost, where = run.largest.get(method, (math.inf, "nothing"))
+        limit = {**CONSTANTS, **LOGARITHMIC}[method]
+        run.check(cost <= limit, f"{method}: {cost:.2f} steps a step, above {limit}, on {where}")
+        log = ", and each doubling of the operations" if method in LOGARITHMIC else ""
+        print(f"{method}: at most {cost:.2f} steps for each step{log}; the constant is {limit}; on {where[:100]}")
+
+
+def table_of_docs(run):
+    """The rows of the table in docs/methods.md whose columns are `method` and `constant`, if it is there."""
+    text = golden.read(os.path.join(golden.ROOT, "docs", "methods.md"))
+    table = re.search(r"^\| method \| constant \|.*\n\|[-:| ]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    if not table:
+        return
+    rows = dict(re.findall(r"^\| `([\w-]+)` \| (\d+)", table[1], re.MULTILINE))
+    wanted = {name: str(limit) for name, limit in {**CONSTANTS, **LOGARITHMIC}.items()}
+    run.check(rows == wanted, f"docs/methods.md has the constants {rows}, costs.py {wanted}")
+
+
+LIBRARY = """module Library where
+
+data Shape = Circle Double | Box Double Double
+
+power :: Int -> Double -> Double
+power n x = if n == 0 then 1 else x * power (n - 1) x
+
+areas :: [Shape] -> Double
+areas [] = 0
+areas (Circle r : rest) = 3 * power 2 r + areas rest
+areas (Box a b : rest) = a * b - areas rest
+
+applied :: [Double -> Double] -> Double -> Double
+applied [] x = x
+applied (f : fs) x = f (applied fs x)
+
+polynomial :: [Double] -> Double -> Double
+polynomial [] _ = 0
+polynomial (c : cs) x = c + x * polynomial cs x
+
+total :: Array Double -> Double
+total xs = go 0 0
+  where go i y = if i == length xs then y else go (i + 1) (y * sin (xs ! i))
+"""
+
+MAINS = ["""import Library
+main = grad (\\x -> areas [Box (power 3 x) x] + polynomial [x, 1, 2] (applied [cos, sin] x) + total [|x, x|]) 2
+""", """import Library
+model :: ([Double], (Double, Array Double)) -> Double
+model (cs, (x, ys)) = polynomial cs x * total ys - applied [\\z -> power 2 z * x] (areas [Circle (ys ! 0)])
+main = grad model ([1, 2], (3, [|0.5, 0.25|]))
+"""]
+
+
+def modular(run, folder):
+    """What a library's functions become is the same text in two programs with different points."""
+    with open(os.path.join(folder, "Library.cot"), "w", encoding="utf-8") as file:
+        file.write(LIBRARY)
+    names = re.findall(r"^(\w+) ::", LIBRARY, re.MULTILINE)
+    for method, reverse in run.methods.items():
+        if not reverse:
+            continue
+        texts = []
+        for i, source in enumerate(MAINS):
+            path = os.path.join(folder, f"main{i}.cot")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(source)
+            done = subprocess.run([run.cotan, "run", path, "--dump", "differentiate", "--method", method],
+                                  capture_output=True, text=True, check=False)
+            blocks = done.stdout.split("\n\n")
+            texts.append({name: [b.strip() for b in blocks if re.match(rf"\s*{name}\.{method}\S* :", b)] for name in names})
+        for name in names:
+            run.check(texts[0][name] and texts[0][name] == texts[1][name],
+                      f"{method} makes of {name}, in one program\n{texts[0][name]}\nand in another\n{texts[1][name]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
+    parser.add_argument("--random", type=int, default=60, metavar="N", help="how many random programs")
+    parser.add_argument("--methods", help="separated by commas; all")
+    options = parser.parse_args()
+    cotan = os.path.abspath(options.cotan)
+    known = corpus.methods(cotan)
+    chosen = options.methods.split(",") if options.methods else list(known)
+    run = Run(cotan, {name: known[name] for name in chosen})
+    with tempfile.TemporaryDirectory() as folder:
+        exponential(run, folder)
+        by_inputs(run, folder)
+        growing(run, folder)
+        modular(run, folder)
+    on_golden_programs(run)
+    on_random_programs(run, options.random)
+    under_constants(run)
+    all_claimed(run)
+    table_of_docs(run)
+    print(f"costs: {run.passed} passed, {run.failed} failed")
+    sys.exit(1 if run.failed or not run.passed else 0)
+
+
+if __name__ == "__main__":
+    main()

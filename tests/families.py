@@ -1,0 +1,115 @@
+"""Families of programs that grow with a number, for costs.py: each a source and a point for a size n, with a function f."""
+import json
+
+
+def nested(op):
+    """x1 = x0 op x0, x2 = x1 op x1, …: DUAL 2022 §5.4 (t_bad), DELTA §5.3."""
+    def source(n):
+        lines = [f"      x{i} = x{i - 1} {op} x{i - 1}" for i in range(1, n + 1)]
+        return "f :: Double -> Double\nf x0 =\n  let\n" + "\n".join(lines) + f"\n  in x{n}\n"
+    return source
+
+
+def fibonacci(n):
+    """DUAL 2022 §2: each sum uses the two before it."""
+    lines = [f"      x{i} = x{i - 2} + x{i - 1}" for i in range(2, n + 1)]
+    return "f :: (Double, Double) -> Double\nf (x0, x1) =\n  let\n" + "\n".join(lines) + f"\n  in x{n}\n"
+
+
+TREE = """data Tree = Leaf | Node Tree Double Tree
+f :: Tree -> Double
+f Leaf = 0.5
+f (Node l x r) = sin (f l * x + f r)
+"""
+
+
+def tree(n):
+    """A balanced tree of n nodes, as JSON."""
+    return "Leaf" if n == 0 else {"Node": [tree((n - 1) // 2), 1.0 / n, tree(n - 1 - (n - 1) // 2)]}
+
+
+def constant(text):
+    return lambda n: text
+
+
+def reals(n):
+    return [1 + i / (2 * n) for i in range(n)]
+
+
+# name: (source of n, point of n, the smallest of three sizes n, 2n, 4n)
+GROWING = {
+    "products of a number with itself": (nested("*"), lambda n: 1, 50),
+    "sums of a number with itself": (nested("+"), lambda n: 1, 50),
+    "sums of the two numbers before": (fibonacci, lambda n: [1, 2], 50),
+    "a loop": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n x
+  where go k y = if k == 0 then y else go (k - 1) (sin y * x + y)
+"""), lambda n: [0.5, n], 100),
+    "a recursion": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n
+  where go k = if k == 0 then x else sin (go (k - 1)) * x
+"""), lambda n: [0.5, n], 100),
+    "functions composed": (constant("""f :: (Double, Int) -> Double
+f (x, n) = foldr (.) id (replicate n (\\y -> y * x)) x
+"""), lambda n: [0.99, n], 100),
+    "a list": (constant("""f :: [Double] -> Double
+f xs = foldr (\\x y -> x * cos y) 1 (map (\\x -> x * x) xs)
+"""), reals, 100),
+    "a tree": (constant(TREE), tree, 100),
+    "an array, whole": (constant("""f :: Array Double -> Double
+f xs = sum (zipWith (*) (scanl (\\a x -> a * x + 0.5) 1 xs) (map sin (append (reverse xs) [|1|])))
+"""), reals, 100),
+    "an array, by elements": (constant("""f :: Array Double -> Double
+f xs = go 0 1
+  where go i y = if i == length xs then y else go (i + 1) (y * xs ! i + xs ! (length xs - 1 - i))
+"""), reals, 100),
+    "an array, updated": (constant("""f :: Array Double -> Double
+f xs = go 1 xs
+  where go i ys = if i == length ys then ys ! (i - 1) else go (i + 1) (update ys i (sin (ys ! i * ys ! (i - 1))))
+"""), reals, 100),
+    "an array, built of another": (constant("""f :: Array Double -> Double
+f xs = product (build (length xs) (\\i -> 1 + sum (build 4 (\\j -> xs ! i * xs ! (length xs - 1 - i) / 8))))
+"""), reals, 100),
+    "the largest of an array": (constant("""f :: Array Double -> Double
+f xs = maximum (map sin xs) * minimum xs
+"""), reals, 100),
+    "a sorted list": (constant("""f :: [Double] -> Double
+f xs = foldl (\\a x -> a / 2 + x) 0 (sorted (zipWith (*) xs (reverse xs)))
+  where
+    sorted (a : b : rest) = merge (sorted (halves 0 rest ++ [a])) (sorted (b : halves 1 rest))
+    sorted short = short
+    halves k (y : ys) = if k == 0 then y : halves 1 ys else halves 0 ys
+    halves _ [] = []
+    merge [] ys = ys
+    merge xs' [] = xs'
+    merge (x : xs') (y : ys) = if x <= y then x : merge xs' (y : ys) else y : merge (x : xs') ys
+"""), reals, 50),
+    "work on constants": (constant("""f :: (Double, Int) -> Double
+f (x, n) = x * sum (map (\\i -> sin (fromIntegral i)) (iota n))
+"""), lambda n: [0.5, n], 100),
+    "closures in a list": (constant("""f :: [Double] -> Double
+f xs = sum (map (\\g -> g 2) (map (\\x -> \\y -> x * y + 1) xs))
+"""), reals, 100),
+    "a derivative at each step": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n x
+  where go k y = if k == 0 then y else go (k - 1) (diff (\\z -> sin z * x + y) 0.5)
+"""), lambda n: [0.5, n], 50),
+    "a gradient at each step": (constant("""f :: (Double, Int) -> Double
+f (x, n) = go n x
+  where go k y = if k == 0 then y else go (k - 1) (sum (grad (\\(z, w) -> sin z * x + y * w * z) (0.5, y)))
+        sum (a, b) = a / 4 + b / 4
+"""), lambda n: [0.5, n], 50),
+    "a matrix by a vector": (constant("""f :: (Array (Array Double), Array Double) -> Double
+f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
+"""), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
+}
+
+# The steps of its program are nearly the same for all numbers of inputs.
+INPUTS = """f :: Array Double -> Double
+f xs = go 2000 (sum xs)
+  where go k y = if k == 0 then y else go (k - 1) (y * 0.5 + sin y)
+"""
+
+
+def point(value):
+    return json.dumps(value)
