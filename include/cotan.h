@@ -157,6 +157,14 @@ void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
+/* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes of its
+ * types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the forward pass
+ * leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a forward method the
+ * tangent; NULL stands for ones. The page is HTML in one file and needs the program `dot` of Graphviz. The text belongs to
+ * the program until the next call with it. */
+typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
+cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
+
 /* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite differences, and against each other: each number of a
  * tangent must be the slope of the function to 1e-6, relatively. */
 typedef struct cotan_check_row {
@@ -199,12 +207,12 @@ typedef struct cotan_compare_result {
     bool agrees;                   /* no row differs or fails */
 } cotan_compare_result;
 
-/* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is the
- * gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent, which is
- * made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have a derivative.
- * All methods are stopped at the context's limit of steps; if it has none, those that may take exponentially long are, after
- * a thousand times the function's steps and 100,000 more. It is an error when the function fails and all methods fail alike, and when all methods are
- * stopped. Of call, no_json and no_text are looked at too. */
+/* Runs the function call->function and its derivative at call->at by several methods (NULL: by all). The derivative is
+ * the gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent,
+ * which is made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have
+ * a derivative. All methods are stopped at the context's limit of steps; if it has none, those that may take
+ * exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the function
+ * fails and all methods fail alike, and when all methods are stopped. Of call, no_json and no_text are looked at too. */
 cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
                            cotan_compare_result *out);
 

@@ -94,6 +94,7 @@ if build build; then
     run "costs" tests/costs.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
+    run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
 else

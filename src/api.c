@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "session.h"
+#include "explain.h"
 
 const char *cotan_version(void) { return CT_VERSION; }
 
@@ -519,6 +519,29 @@ cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const ch
     Dump d = {program, call, pass, out};
     *out = NULL;
     return ct_guarded(program->context, dump, &d);
+}
+
+/* ---- explaining ---- */
+
+typedef struct Stages {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_page form;
+    const char **out;
+} Stages;
+
+static bool stages(cotan_context *context, void *data) {
+    Stages *s = data;
+    CtEntry entry = {.mode = COTAN_VJP};
+    if (!choose_method(context, s->call->method, &entry)) return false;
+    CtArena *results = ct_fresh_results(s->program);
+    return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
+}
+
+cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out) {
+    Stages s = {program, call, form, out};
+    *out = NULL;
+    return ct_guarded(program->context, stages, &s);
 }
 
 /* ---- checking ---- */

@@ -1,7 +1,8 @@
 /* One derivative by several methods, side by side: `cotan compare FILE FUNCTION --at …`.
  *
- * The function is run alone first: its value is what every method's value is held against, its result says which cotangent
- * is asked for, its steps say when a method is stopped. The derivatives are held against the reference's, number by number.
+ * The function is run alone first: its value is what every method's value is held against, its result says which
+ * cotangent is asked for, its steps say when a method is stopped. The derivatives are held against the reference's,
+ * number by number.
  */
 #include <math.h>
 
@@ -9,7 +10,7 @@
 
 /* Methods add the same products in different orders: so far apart may the sums be, relatively. Floats round sooner. */
 static const double tolerance = 1e-9, single_tolerance = 1e-4;
-/* A number this much smaller than the largest beside it may be what is left of a sum of such: it counts as this large. */
+/* A number so much smaller than the largest beside it may be what is left of a sum of such: it counts as this large. */
 static const double least_size = 1e-3;
 
 typedef struct Compare {

@@ -184,3 +184,12 @@ bool ct_build_entry(CtBuild *build, const CtEntry *entry) {
         if (!run_pass(build, i, entry)) return false;
     return true;
 }
+
+bool ct_build_as_written(CtBuild *build, const CtEntry *entry) {
+    if (!run_pass(build, FIRST_CORE_PASS, entry)) return false;
+    for (uint32_t i = 0; i < build->program->globals.count; i++) {
+        CtGlobal *global = build->program->globals.items[i];
+        global->is_kept = !global->is_library && global != build->entry;
+    }
+    return run_pass(build, FIRST_CORE_PASS + 1, entry);
+}

@@ -99,6 +99,9 @@ void ct_build_free(CtBuild *build);
 /* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
  * build->entry is ready to be evaluated. */
 bool ct_build_entry(CtBuild *build, const CtEntry *entry);
+/* The same through `simplify` only, with the functions of the program left as they were written: none goes into the place of its
+ * calls. Derivatives are not expanded yet. */
+bool ct_build_as_written(CtBuild *build, const CtEntry *entry);
 /* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
 bool ct_build_core(CtBuild *build, const char *name, CtText *out);
 

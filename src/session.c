@@ -70,14 +70,14 @@ static void find_types(CtSession *session) {
     session->derivative = mode == COTAN_RUN ? NULL : result->parts[1];
 }
 
-static CtSession *make(cotan_program *program, const CtEntry *entry) {
+CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data) {
     cotan_context *context = program->context;
     CtBuild *build = ct_program_build(program, NULL);
     if (!build) return NULL;
     context->making = build;
     CtSession *session = NULL;
     char *function = NULL;
-    if (!ct_build_entry(build, entry)) {
+    if (!prepare(build, entry, data)) {
         ct_report(context, &build->context);
     } else {
         session = calloc(1, sizeof *session);
@@ -103,11 +103,16 @@ static CtSession *make(cotan_program *program, const CtEntry *entry) {
     return session;
 }
 
+static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
+    (void)data;
+    return ct_build_entry(build, entry);
+}
+
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
     while (session && !same(&session->entry, entry)) session = session->next;
-    if (!session) session = make(program, entry);
+    if (!session) session = ct_session_make(program, entry, prepare_entry, NULL);
     if (session) ct_arena_on_failure(session->build->arena, context->handler);
     context->active = session;
     context->active_program = program;

@@ -134,6 +134,9 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
 /* The session of an entry point. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
+/* A new session that is not asked for twice, its build taken through the passes by `prepare`. */
+typedef bool CtPrepare(CtBuild *build, const CtEntry *entry, void *data);
+CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data);
 void ct_session_free(CtSession *session);
 /* Removes the sessions of expressions, which are not asked for twice. */
 void ct_program_forget_expressions(cotan_program *program);

@@ -144,6 +144,8 @@ def check_shell(shell, verbs, options, folder, environment):
     offers("cotan run program.cot --color a", ["always", "auto"])
     offers("cotan run program.cot --dump inf", ["infer"])
     offers("cotan help me", ["methods"])
+    offers("cotan explain program.cot squ", ["square", "squeeze"])
+    offers("cotan explain program.cot square --html pa", ["page.html"])
     offers("cotan repl pro", ["program.cot"])
     offers("cotan repl program.cot ", [])
     offers("cotan version ", [])
@@ -174,7 +176,7 @@ def main():
         with open(os.path.join(folder, "program.cot"), "w") as file:
             file.write(PROGRAM)
         os.mkdir(os.path.join(folder, "folder"))
-        for name in ("point.json", "other.txt"):
+        for name in ("point.json", "page.html", "other.txt"):
             open(os.path.join(folder, name), "w").close()
         check_manual(cotan, verbs, sorted({option for some in options.values() for option in some}))
         for shell in (bash, zsh, fish):

@@ -56,6 +56,7 @@ _cotan_value() {
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce) ;;
     --path) _cotan_files "$2" ;;
     --out) _cotan_files "$2" json npz npy ;;
+    --html) _cotan_files "$2" html ;;
     --at | --args | --tangent | --cotangent) _cotan_json "$2" ;;
     --max-*) ;;
     *) return 1 ;;
@@ -93,7 +94,7 @@ _cotan() {
     done
     case $verb:$count in
     help:0) _cotan_offer "$current" < <(_cotan_verbs "$command") ;;
-    methods:* | version:* | explain:* | help:* | repl:1) ;;
+    methods:* | version:* | help:* | repl:1) ;;
     fmt:* | *:0) _cotan_files "$current" cot ;;
     *:1) _cotan_offer "$current" < <(_cotan_functions "$command" "$file") ;;
     esac

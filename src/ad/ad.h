@@ -46,6 +46,29 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global);
  * lam->captures, then the states that the path's methods carry), returns what DUAL says. Kept per λ and path. */
 CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
 
+/* ---- for showing how a method works (explain.c) ---- */
+
+/* S, the state that a method carries; NULL when it has none. */
+CtType *ct_ad_state_type(CtAd *ad, CtMethod method);
+
+/* An operation op ⟨x⟩ of a program, as it was transformed while its method was recorded. */
+typedef struct CtOperationNote {
+    CtPrim prim;
+    CtSpan span;
+    uint32_t count;
+    bool real[2];  /* of the arguments: D[ℝ]; the others are as they were */
+    bool is_float; /* the result */
+    const char *fused; /* a term that became one node: the function that it calls, or "fused"; NULL: an operation */
+} CtOperationNote;
+
+/* From now on what the method transforms calls, after each operation, a function `seen` with the arguments: the number of the
+ * operation's note, then for each argument D[x] and ∂op/∂x as a Double, then D[op ⟨x⟩], which it gives back. After a fused term:
+ * the number, and D of the term. */
+void ct_ad_record(CtAd *ad, CtMethod method);
+bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global);
+/* NULL when there is none. */
+const CtOperationNote *ct_ad_operation_note(const CtAd *ad, int64_t number);
+
 /* The rows of methods.def. */
 typedef enum CtMethodCost {
     COST_CONSTANT,    /* a constant times the program's own cost */

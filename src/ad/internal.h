@@ -104,6 +104,7 @@ struct CtAd {
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
     bool busy; /* pending is being worked off */
+    struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */

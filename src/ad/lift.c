@@ -108,9 +108,9 @@ static CtCore *application(CtTransform *t, CtSeq *seq, CtCore *core) {
     uint32_t count = core->as.call.count;
     CtCore **all = CT_NEW_ARRAY(t->ad->arena, CtCore *, count + 1);
     all[0] = core->as.call.of.fun;
-    memcpy(all + 1, core->as.call.args, count * sizeof *all);
+    for (uint32_t i = 0; i < count; i++) all[i + 1] = core->as.call.args[i];
     CtCore **values = ct_lift_values(t, seq, all, count + 1);
-    memcpy(all, values + 1, count * sizeof *all);
+    for (uint32_t i = 0; i < count; i++) all[i] = values[i + 1];
     all[count] = ct_seq_state(seq, core->span);
     return ct_core_app(t->p, core->span, values[0], all, count + 1);
 }

@@ -17,7 +17,7 @@ typedef struct Options {
     const Verb *verb;
     const char **words; /* what stands without a dash: file, function, … */
     int word_count;
-    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool json, count, help, no_warnings, only_check;
@@ -35,9 +35,10 @@ enum {
     TAKES_RUN = 32, /* --count --engine --dump --out */
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
+    TAKES_HTML = 1024, /* --html */
     TAKES_FILE = 128, /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
-    TAKES_METHODS = 1024,
+    TAKES_METHODS = 2048,
 };
 
 struct Verb {

@@ -33,7 +33,8 @@ const Verb verbs[] = {
     {"repl", "repl [FILE]", "definitions and expressions, line by line", 0, 1, TAKES_FILE | TAKES_METHOD | TAKES_LIMITS,
      verb_repl},
     {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},
-    {"explain", "explain CODE", "explain an error code, such as E0301", 1, 1, 0, verb_explain},
+    {"explain", "explain FILE FUNCTION | CODE", "how a method differentiates a function, stage by stage; or an error code", 1,
+     2, TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML, verb_explain},
     {"help", "help [VERB]", "this, or the help of a verb", 0, 1, 0, verb_help},
     {"version", "version", "the version", 0, 0, 0, verb_version},
 };

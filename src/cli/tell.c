@@ -1,4 +1,4 @@
-/* cotan methods, explain, help and version: what needs no program. */
+/* cotan methods, help and version, and error codes: what needs no program. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,11 +40,6 @@ bool print_explanation(const char *code) {
     printf("%s: %s\n\n", code, title);
     print_filled(explanation);
     return true;
-}
-
-int verb_explain(const Options *options) {
-    if (print_explanation(options->words[0])) return EXIT_DONE;
-    return complain(options, "there is no error code `%s`; codes look like E0301", options->words[0]);
 }
 
 int verb_help(const Options *options) {

@@ -240,6 +240,7 @@ typedef struct CtGlobal {
     CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
     CtSpan span;
     bool is_library;
+    bool is_kept; /* its calls stay calls, for whoever shows or watches them */
     struct CtGlobal *origin; /* D_method[origin] */
     CtMethod method;
     CtMap duals; /* ad: method -> CtGlobal */
@@ -252,6 +253,7 @@ typedef struct CtProgram {
     CT_VEC(CtGlobal *) globals; /* in order of making; callers and callees in any order */
     uint32_t next_var, next_global;
     uint32_t simplifier_runs;
+    bool keeps_calls; /* from now on no call is replaced by a body: the program is to be shown, or watched */
     CtType *bool_type, *unit_type, *string_type, *double_type, *float_type, *int_type, *char_type;
     CtGlobal *(*library)(void *data,
                          const char *name); /* a monomorphic library function by name, elaborated on demand */

@@ -61,7 +61,7 @@ static bool is_function_in_sight(CtSimplifier *s, const CtCore *arg) {
 }
 
 CtCore *ct_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uint32_t count) {
-    Verdict verdict = ask(s, global);
+    Verdict verdict = global->is_kept || s->p->keeps_calls ? NEVER : ask(s, global);
     if (verdict == SMALL_ONE) return global->body;
     if (verdict != FUNCTIONS_ONLY) return NULL;
     for (uint32_t i = 0; i < count; i++)

@@ -182,6 +182,7 @@ static void put_data_type(CtText *out, const CtData *data, bool tight, uint32_t 
     bool parenthesis = tight && data->arg_count > 0;
     if (parenthesis) ct_text_puts(out, "(");
     ct_text_puts(out, data->name->text);
+    if (data->method != NULL && data->arg_count == 0) ct_text_printf(out, ".%s", data->method); /* no argument tells them apart */
     for (uint32_t i = 0; i < data->arg_count; i++) {
         ct_text_puts(out, " ");
         put_type(out, data->args[i], true, fuel);

@@ -39,6 +39,7 @@ static uint32_t functions_among(const CtLam *lam) {
 /* The fixed parameters of a global, as bits. None where it is used otherwise than by calling it. */
 static uint32_t find_fixed(CtProgram *p, CtGlobal *global) {
     CtArena *arena = p->context->arena;
+    if (global->is_kept) return 0;
     const CtLam *lam = global->body->as.lam;
     uint32_t fixed = lam->count <= MAX_PARAMS ? functions_among(lam) : 0, mentions = 0, calls = 0, nodes = 0;
     CtCoreList work = {0};

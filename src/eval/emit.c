@@ -222,6 +222,8 @@ bool ct_code_compile(Machine *m, CtCode *code) {
     ct_compile_ownership(&c);
     c.read = c.ledger.count;
     if (code->lam != NULL) {
+        if (m->watch.wants != NULL && m->watch.wants(m->watch.data, code->global, code->lam))
+            begin(&c, OP_WATCH, code->lam->node->span);
         emit_params(&c);
         emit_expr(&c, code->lam->body, NO_SLOT, true);
     } else {

@@ -112,6 +112,13 @@ bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *ar
     return ct_machine_call(eval, closure->code, env, args, count, result) || failed(eval);
 }
 
+void ct_eval_watch(CtEval *eval, CtWatch watch) { eval->watch = watch; }
+
+const CtLam *ct_eval_lam(CtWord function) {
+    const CtCode *code = ((const CtClosure *)function.object)->code;
+    return code->lam;
+}
+
 CtEvalStats ct_eval_stats(const CtEval *eval) {
     return (CtEvalStats){.steps = (uint64_t)((int64_t)eval->slice_end - eval->fuel),
                          .peak_memory = ct_heap_peak(eval->heap),

@@ -36,6 +36,19 @@ bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t c
 /* Calls a function value (borrowed) of type `type`. */
 bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result);
 
+/* Somebody who looks on: `wants` is asked once of every function, when it is compiled; calls of those that it wants are told to
+ * `called` before they begin, with the object that holds what the function captures (NULL: nothing) and its arguments, all
+ * borrowed. Neither may run the evaluator. Costs the other functions nothing, and no steps. */
+typedef struct CtWatch {
+    bool (*wants)(void *data, const CtGlobal *global, const CtLam *lam); /* global: NULL for a λ inside */
+    void (*called)(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args);
+    void *data;
+} CtWatch;
+/* To be set before the first call; copied. */
+void ct_eval_watch(CtEval *eval, CtWatch watch);
+/* The λ of a function value. */
+const CtLam *ct_eval_lam(CtWord function);
+
 /* Of the last call; steps go on counting until reset. */
 CtEvalStats ct_eval_stats(const CtEval *eval);
 void ct_eval_reset_stats(CtEval *eval);

@@ -97,6 +97,7 @@ struct CtEval {
     CtAd *ad;
     CtHeap *heap;
     CtEvalLimits limits;
+    CtWatch watch; /* wants NULL: nobody looks on */
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
     CtCode *all_codes;

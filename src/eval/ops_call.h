@@ -205,6 +205,11 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure c
     fp = frame;
     goto enter;
 }
+INSTRUCTION(WATCH) {
+    const CtCode *code = frame_code(fp);
+    m->watch.called(m->watch.data, code->global, code->lam, fp[FRAME_ENV].object, fp);
+    NEXT(1);
+}
 INSTRUCTION(STRING_PRIM) {
     CtObject *text = ct_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
     CHECK_MEMORY(text);

@@ -270,6 +270,41 @@ static void methods_are_compared(void **state) {
     cotan_close(context);
 }
 
+static void stages_are_shown(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    const char *text;
+    for (size_t i = 0; cotan_method_at(i) != NULL; i++) {
+        const cotan_method *method = cotan_method_at(i);
+        cotan_call call = {.function = "f", .at = "[2, 3]", .method = method->name};
+        assert_null(cotan_stages(p, &call, COTAN_PLAIN, &text));
+        assert_non_null(strstr(text, "value = 12.0\n"));
+        /* in reverse the gradient, forward the sum of its parts: ones are the cotangent or the tangent */
+        assert_non_null(strstr(text, method->reverse ? "pulled back = (12.0,4.0)\n" : "tangent of the value = 16.0\n"));
+        assert_non_null(strstr(text, method->figure));
+        assert_null(strstr(text, "\033["));
+    }
+    cotan_call call = {.function = "f", .at = "[2, 3]", .with = "10"};
+    assert_null(cotan_stages(p, &call, COTAN_COLOURED, &text));
+    assert_non_null(strstr(text, "pulled back = (120.0,40.0)\n"));
+    assert_non_null(strstr(text, "\033["));
+    call = (cotan_call){.function = "f"};
+    assert_null(cotan_stages(p, &call, COTAN_HTML, &text));
+    assert_ptr_equal(strstr(text, "<!DOCTYPE html>"), text);
+    call = (cotan_call){.function = "nosuch"};
+    assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0702", 2);
+    call = (cotan_call){.function = "f", .at = "[2, 3]", .method = "magic"};
+    assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0705", 2);
+    /* what is looked on at is no session: the function runs afterwards as it did before */
+    cotan_result result;
+    call = (cotan_call){.mode = COTAN_GRAD, .function = "f", .at = "[2, 3]", .count = true};
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_int_equal(result.primal_steps, 3);
+    assert_string_equal(result.derivative, "[12,4]");
+    cotan_close(context);
+}
+
 static void methods_that_disagree_or_stop_are_told(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
@@ -394,6 +429,7 @@ int main(void) {
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
         cmocka_unit_test(methods_are_compared),
+        cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),
         cmocka_unit_test(limits_that_change_hold_for_what_has_run_before),
         cmocka_unit_test(tables_can_be_walked),

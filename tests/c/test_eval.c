@@ -570,6 +570,46 @@ static void steps_follow_the_cost_model(void **state) {
     assert_int_equal(stats.steps, (1 + 200) + (1 + 200) + (1 + 100));
 }
 
+typedef struct Seen {
+    const CtGlobal *wanted;
+    double sum;
+    int calls;
+} Seen;
+
+static bool wants_one(void *data, const CtGlobal *global, const CtLam *lam) {
+    (void)lam;
+    return global != NULL && global == ((Seen *)data)->wanted;
+}
+
+static void add_up(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args) {
+    Seen *seen = data;
+    assert_ptr_equal(global, seen->wanted);
+    assert_int_equal(lam->count, 2);
+    assert_null(env);
+    seen->calls++;
+    seen->sum += (double)args[1].integer;
+}
+
+/* Every call is told, tail calls too, and costs what it costs otherwise. */
+static void calls_can_be_watched(void **state) {
+    Fixture *f = *state;
+    CtGlobal *sums = summing(f);
+    CtGlobal *start = global(f, "start", ct_core_lam(f->p, AT, NULL, NULL, 0, CALL(sums, whole(f, 0), whole(f, 10))));
+    uint64_t steps[2];
+    for (int watched = 0; watched < 2; watched++) {
+        Seen seen = {.wanted = sums};
+        CtEval *eval = ct_eval_new(f->p, NULL, no_limits);
+        CtWord value;
+        if (watched) ct_eval_watch(eval, (CtWatch){wants_one, add_up, &seen});
+        assert_true(ct_eval_call(eval, start, NULL, 0, &value));
+        assert_int_equal(seen.calls, watched ? 11 : 0);
+        assert_true(seen.sum == (watched ? 55 : 0));
+        steps[watched] = ct_eval_stats(eval).steps;
+        ct_eval_free(eval);
+    }
+    assert_int_equal(steps[0], steps[1]);
+}
+
 static void function_values_can_be_called_from_outside(void **state) {
     Fixture *f = *state;
     CtVar *x = variable(f, "x", f->real), *xs = variable(f, "xs", f->list);
@@ -654,6 +694,7 @@ int main(void) {
         TEST(the_memory_limit_holds_for_stack_and_heap),
         TEST(an_interrupted_run_ends_and_the_next_one_works),
         TEST(steps_follow_the_cost_model),
+        TEST(calls_can_be_watched),
         TEST(function_values_can_be_called_from_outside),
         TEST(nesting_of_any_depth_takes_no_c_stack),
         TEST(long_lists_are_made_and_folded),

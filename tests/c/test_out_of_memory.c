@@ -170,6 +170,17 @@ static const char compared[] = "f :: Double -> [Double]\n"
                                "outside :: Array Double -> Double\n"
                                "outside xs = xs ! 7\n";
 
+/* The stages of methods, with a run and without; a point that is outside, and a page, which does not draw. */
+static void use_stages(cotan_program *program) {
+    const char *text;
+    cotan_call call = {.function = "f", .at = "3", .method = "delta-fused"};
+    came_of(cotan_stages(program, &call, COTAN_PLAIN, &text));
+    call = (cotan_call){.function = "outside", .at = "[1]", .method = "dual-defunc"};
+    came_of(cotan_stages(program, &call, COTAN_COLOURED, &text));
+    call = (cotan_call){.function = "f", .method = "forward"};
+    came_of(cotan_stages(program, &call, COTAN_HTML, &text));
+}
+
 static const char everything[] = "import Data.Map (Map, fromList, size)\n"
                                  "data Options = Options { scale :: Double, name :: String } deriving (Eq, Show)\n"
                                  "class Shape a where\n"
@@ -277,6 +288,13 @@ static void methods_compared(void **state) {
     fail_everywhere(&s, 1, is_long() ? 1 : 101, true);
 }
 
+static void stages_shown(void **state) {
+    (void)state;
+    Scenario s = {"compared.cot", compared, NULL, use_stages};
+    fail_everywhere(&s, 1, is_long() ? 1 : 17, false);
+    fail_everywhere(&s, 1, is_long() ? 1 : 101, true);
+}
+
 /* ---- the golden programs ---- */
 
 static char *text_of(const char *path) {
@@ -345,6 +363,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_program_with_an_error),
         cmocka_unit_test(all_that_can_be_done),
         cmocka_unit_test(methods_compared),
+        cmocka_unit_test(stages_shown),
         cmocka_unit_test(the_golden_programs),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

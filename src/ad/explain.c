@@ -1,0 +1,117 @@
+/* For those who look at a derivative while it is computed: the operations of a method, made visible.
+ *
+ * While a method is recorded, each D[op] that is made ends in a call of a function that gives its last argument back,
+ *     seen op ⟨D[x], ∂op/∂x⟩ D[op ⟨x⟩]
+ * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever
+ * it goes from there, so that who meets it again knows which operation made it.
+ */
+#include "ad/internal.h"
+
+typedef struct CtRecorder {
+    CtRules rules;           /* the method's own, but for `operation` */
+    const CtRules *original; /* NULL: nothing is recorded */
+    CT_VEC(CtOperationNote) notes;
+    CtMap functions; /* CtSym, the types of the arguments -> CtGlobal * */
+} CtRecorder;
+
+CtType *ct_ad_state_type(CtAd *ad, CtMethod method) { return ct_ad_state(ad, method); }
+
+/* seen : (Int, σ, …, D[ℝ]) → D[ℝ], which gives back its last argument */
+static CtGlobal *seen(CtAd *ad, CtCore *const *args, uint32_t count) {
+    CtText types = ct_text(ad->arena);
+    for (uint32_t i = 0; i < count; i++) ct_text_printf(&types, "%u ", args[i]->type->id);
+    CtSym key = ct_intern_text(&ad->p->context->symbols, types.data);
+    CtGlobal *global = ct_map_get(&ad->recorder->functions, ct_key(key));
+    if (global) return global;
+    CtSpan span = args[count - 1]->span;
+    CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, count);
+    for (uint32_t i = 0; i < count; i++) params[i] = ct_var_new(ad->p, "d", args[i]->type);
+    CtCore *body = ct_core_var(ad->p, span, params[count - 1]);
+    CtCore *lam = ct_core_lam(ad->p, span, "seen", params, count, body);
+    global = ct_ad_new_global(ad, "seen", lam->type, span);
+    global->body = lam;
+    global->is_kept = true;
+    ct_map_set(ad->arena, &ad->recorder->functions, ct_key(key), global);
+    return global;
+}
+
+static CtCore *partial(CtAd *ad, CtSeq *seq, const CtOperation *op, uint32_t index, CtCore *const *x, CtCore *y) {
+    CtCore *p = NULL;
+    if (ct_ad_is_conversion(op->prim))
+        p = ct_core_double(ad->p, op->span, 1.0);
+    else if (ct_is_real(op->types[index]))
+        p = ct_ad_derivative(ad, op, index, x, y, NULL);
+    return ct_seq_name(seq, "p", p ? ct_to_double(ad, op->span, p) : ct_core_double(ad->p, op->span, 0.0));
+}
+
+/* A term that may stand in two places. A pair stays in sight: the method looks whether it is a constant's. */
+static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
+    if (ct_ad_movable(d)) return d;
+    if (d->kind != CORE_TUPLE) return ct_seq_name(seq, "d", d);
+    CtCore **parts = CT_NEW_ARRAY(ad->arena, CtCore *, d->as.call.count);
+    for (uint32_t i = 0; i < d->as.call.count; i++) {
+        CtCore *part = d->as.call.args[i];
+        parts[i] = part->kind == CORE_GLOBAL ? part : ct_seq_name(seq, "d", part);
+    }
+    return ct_core_tuple(ad->p, d->span, parts, d->as.call.count);
+}
+
+static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+    CtRecorder *r = ad->recorder;
+    CtOperation named = *op;
+    CtCore *x[2] = {NULL, NULL}, *args[6];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < op->count; i++) named.args[i] = twice(ad, seq, op->args[i]);
+    CtCore *result = ct_seq_name(seq, "r", r->original->operation(ad, seq, &named));
+    CtCore *y = ct_seq_name(seq, "y", r->original->primal(ad, op->span, result));
+    for (uint32_t i = 0; i < op->count; i++) {
+        x[i] = named.args[i];
+        if (ct_is_real(op->types[i])) x[i] = ct_seq_name(seq, "x", r->original->primal(ad, op->span, x[i]));
+    }
+    args[count++] = ct_core_int(ad->p, op->span, r->notes.count);
+    for (uint32_t i = 0; i < op->count; i++) {
+        args[count++] = named.args[i];
+        args[count++] = partial(ad, seq, op, i, x, y);
+    }
+    args[count++] = result;
+    CtOperationNote note = {.prim = op->prim, .span = op->span, .count = op->count};
+    for (uint32_t i = 0; i < op->count; i++) note.real[i] = ct_is_real(op->types[i]);
+    note.is_float = op->type->kind == TYPE_FLOAT;
+    ct_push(ad->arena, &r->notes, note);
+    return ct_seq_name(seq, "d", ct_ad_call(ad, op->span, seen(ad, args, count), args, count));
+}
+
+/* A term that becomes one node: seen op D[e] */
+static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
+    CtRecorder *r = t->ad->recorder;
+    CtCore *args[2] = {NULL, r->original->fuse(t, seq, core)};
+    if (!args[1]) return NULL;
+    args[0] = ct_core_int(t->p, core->span, r->notes.count);
+    args[1] = ct_seq_name(seq, "r", args[1]);
+    bool call = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
+    CtOperationNote note = {.span = core->span, .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
+    ct_push(t->ad->arena, &r->notes, note);
+    return ct_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
+}
+
+void ct_ad_record(CtAd *ad, CtMethod method) {
+    ad->recorder = CT_NEW(ad->arena, CtRecorder);
+    ad->recorder->original = ad->rules[method];
+    ad->recorder->rules = *ad->rules[method];
+    ad->recorder->rules.operation = operation;
+    if (ad->recorder->original->fuse) ad->recorder->rules.fuse = fuse;
+    ad->rules[method] = &ad->recorder->rules;
+}
+
+const CtOperationNote *ct_ad_operation_note(const CtAd *ad, int64_t number) {
+    const CtRecorder *r = ad->recorder;
+    return number >= 0 && number < r->notes.count ? &r->notes.items[number] : NULL;
+}
+
+bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global) {
+    const CtRecorder *r = ad->recorder;
+    if (!r || !global || !global->is_kept) return false;
+    for (uint32_t i = 0; i < r->functions.count; i++)
+        if (r->functions.entries[i].value == global) return true;
+    return false;
+}
