@@ -51,7 +51,7 @@ typedef struct CtForm {
     int64_t known;         /* of an Int, a Char, an enumeration: itself; of data: the constructor; of an array: its length */
     struct CtForm **parts; /* of a tuple or data: of each; of an array: of its first element, NULL without one */
     uint32_t count;
-    bool ragged; /* an array whose elements differ in form */
+    bool ragged; /* an array whose elements differ in form, or too deep to be looked at */
     CtLam *lam;  /* of a function that captured nothing */
 } CtForm;
 

@@ -27,6 +27,7 @@ static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
 static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
     CtArena *arena = in->room->arena;
     CtProgram *p = in->room->p;
+    if (form->ragged) return NULL;
     if (type->kind == TYPE_DOUBLE) return input(in, ELEMENT_REAL, around);
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
@@ -43,7 +44,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
         return ct_stand_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam) return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
-    if (type->kind != TYPE_ARRAY || form->ragged) return NULL;
+    if (type->kind != TYPE_ARRAY) return NULL;
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
@@ -293,7 +294,7 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
-    Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = written->node->span};
+    Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
     CtCore *made = derivative(&d, written, forms);
     if (!made) return NULL;
     made = ct_core_simplify_term(ad->p, made);

@@ -327,9 +327,8 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
 }
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
-    if (a->kind == STAND_FAILURE || (a != b && b->kind != STAND_FAILURE && a->kind == b->kind && a->kind != STAND_TERM &&
-                                     a->kind != STAND_ROWS && alike(a, b)))
-        return b;
+    bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
+    if (a->kind == STAND_FAILURE || (same && alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
@@ -422,7 +421,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
         CtBulk *bad = ct_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
-        ct_trace_check(tr, bad, CT_E0502, "division by zero", core->span);
+        ct_trace_check(tr, bad, CT_E0506, "division by zero", core->span);
         terms[1] = ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
     }
     return ct_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])

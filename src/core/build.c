@@ -272,6 +272,7 @@ CtCore *ct_core_dual(CtProgram *p, CtSpan span, CtType *type, CtMethod method, c
     CtArena *arena = p->context->arena;
     CtDualPath *dual = CT_NEW(arena, CtDualPath);
     dual->method = method;
+    dual->span = span;
     dual->count = path_count;
     dual->path = CT_NEW_ARRAY(arena, CtMethod, path_count);
     if (path_count > 0) memcpy(dual->path, path, path_count * sizeof *path);

@@ -231,6 +231,7 @@ typedef struct CtDualPath {
     CtMethod method;
     CtMethod *path;
     uint32_t count;
+    CtSpan span; /* of the derivative */
 } CtDualPath;
 
 /* ---- programs ---- */

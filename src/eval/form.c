@@ -21,6 +21,9 @@ static bool put(FormKey *key, const char *format, long long value) {
     return true;
 }
 
+/* Structures that are deeper are no arrays of numbers in any case. */
+enum { DEEPEST = 1000 };
+
 static CtForm *form_new(Machine *m, bool build, uint32_t count) {
     static CtForm nothing;
     if (!build) return &nothing;
@@ -80,8 +83,7 @@ static CtForm *form_array(Machine *m, FormKey *key, const CtType *type, CtWord v
     return put(key, "]", 0) ? form : NULL;
 }
 
-/* `many`: inside an array, where integers are not what is known. NULL without memory. */
-static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
+static CtForm *form_of(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
     CtForm *form;
     switch (type->kind) {
     case TYPE_DOUBLE:
@@ -103,6 +105,19 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     case TYPE_DATA: return form_fields(m, key, type, value, many, build);
     }
     return NULL;
+}
+
+/* `many`: inside an array, where integers are not what is known. NULL without memory. */
+static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
+    if (key->depth >= DEEPEST) {
+        CtForm *form = form_new(m, build, 0);
+        if (build) form->ragged = true;
+        return put(key, "^", 0) ? form : NULL;
+    }
+    key->depth++;
+    CtForm *form = form_of(m, key, type, value, many, build);
+    key->depth--;
+    return form;
 }
 
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build) {

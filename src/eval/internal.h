@@ -105,6 +105,7 @@ typedef struct CtEval Machine;
 typedef struct FormKey {
     char *data;
     size_t length, capacity;
+    uint32_t depth; /* of what is being walked */
 } FormKey;
 
 struct CtEval {
