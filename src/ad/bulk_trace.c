@@ -10,7 +10,7 @@
 #include "ad/bulk_trace_internal.h"
 
 
-enum { MAX_DEPTH = 1000, MAX_TERMS = 100000 };
+enum { MAX_DEPTH = 1000, MAX_TERMS = 3000 };
 
 /* ---- stand-ins ---- */
 
