@@ -356,12 +356,23 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     return ct_core_let(l->p, t->span, bound, rhs, body);
 }
 
+/* The test has outermost dimensions of the branches: it is the same for all of a row. */
+static CtCore *select_elements(CtLower *l, CtBulk *t) {
+    int64_t tests = ct_shape_count(t->as.cond.test->shape);
+    CtDim dims[] = {{tests, 1}, {ct_shape_count(ct_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
+    CtCore *test = ct_lower(l, t->as.cond.test);
+    CtCore *each = ct_lower_view(l, t->span, test, tests, 0, dims, 2);
+    CtCore *yes = ct_lower(l, t->as.cond.yes);
+    return ct_lower_array(l, t->span, ARRAY_SELECT, each, yes, ct_lower(l, t->as.cond.no));
+}
+
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
  * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
-    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no};
+    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = uniform(l, t->as.cond.test);
+    if (same == NULL) return select_elements(l, t);
     CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *test = ct_lower(l, t->as.cond.test), *values[2];
+    CtCore *test = ct_lower(l, same), *values[2];
     bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
     if (fails) test = ct_seq_name(&seq, "b", test);
     for (int i = 0; i < 2; i++) {
