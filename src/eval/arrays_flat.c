@@ -6,22 +6,43 @@
 
 enum { MAX_VIEW = 64 }; /* dimensions */
 
+enum { TILE = 16 }; /* columns */
+
+static void copy_row(CtWord *out, const CtWord *from, int64_t size, int64_t stride) {
+    if (stride == 1) {
+        memcpy(out, from, (size_t)size * sizeof(CtWord));
+        return;
+    }
+    for (int64_t i = 0; i < size; i++) out[i] = from[i * stride];
+}
+
+/* The last two dimensions; a transposition in tiles, so that what a line of the cache holds is used while it is there.
+ */
+static void copy_rows(CtWord *out, const CtWord *from, const CtWord *dims) {
+    int64_t rows = dims[0].integer, down = dims[1].integer, columns = dims[2].integer, across = dims[3].integer;
+    int64_t width = down == 1 && across != 1 ? TILE : columns;
+    for (int64_t at = 0; at < columns; at += width) {
+        int64_t some = columns - at < width ? columns - at : width;
+        for (int64_t i = 0; i < rows; i++)
+            copy_row(out + i * columns + at, from + i * down + at * across, some, across);
+    }
+}
+
 /* One dimension of a view after the other; returns where the next element goes. */
 static CtWord *copy_view(CtWord *out, const CtWord *from, const CtWord *dims, int64_t rank) {
     if (rank == 0) {
         *out = *from;
         return out + 1;
     }
-    int64_t size = dims[0].integer, stride = dims[1].integer;
-    if (rank == 1 && stride == 1) {
-        memcpy(out, from, (size_t)size * sizeof(CtWord));
-        return out + size;
-    }
     if (rank == 1) {
-        for (int64_t i = 0; i < size; i++) out[i] = from[i * stride];
-        return out + size;
+        copy_row(out, from, dims[0].integer, dims[1].integer);
+        return out + dims[0].integer;
     }
-    for (int64_t i = 0; i < size; i++) out = copy_view(out, from + i * stride, dims + 2, rank - 1);
+    if (rank == 2) {
+        copy_rows(out, from, dims);
+        return out + dims[0].integer * dims[2].integer;
+    }
+    for (int64_t i = 0; i < dims[0].integer; i++) out = copy_view(out, from + i * dims[1].integer, dims + 2, rank - 1);
     return out;
 }
 

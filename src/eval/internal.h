@@ -215,8 +215,8 @@ typedef struct Kernel {
     const CtLayout *layout; /* of the result */
     uint32_t cost;          /* steps of an element */
 } Kernel;
-/* The array of `count` results: `reuse`, which may be an operand, or a new one. NULL with an error raised; then `reuse` may hold
- * some results already. Steps are charged to the machine. */
+/* The array of `count` results: `reuse`, which may be an operand, or a new one. NULL with an error raised; then `reuse`
+ * may hold some results already. Steps are charged to the machine. */
 CtArray *ct_kernel_run(Machine *m, const Kernel *k, CtArray *reuse, int64_t count);
 
 /* strings.c: the primitives that make texts. */

@@ -45,10 +45,11 @@ static KernelFunction *const kernels[] = {
 #undef CT_PRIM
 };
 
-/* How many elements the steps that are left allow: one more, if none. The machine refuels then, or stops. */
+/* How many elements the steps that are left allow; one more, if none are (or less: what has no loop charges
+ * afterwards). The machine refuels then, or stops. */
 static bool charge(Machine *m, uint32_t cost, int64_t *count) {
     int64_t covered = m->fuel / cost;
-    if (covered == 0) covered = 1;
+    if (covered < 1) covered = 1;
     if (*count > covered) *count = covered;
     m->fuel -= *count * cost;
     return m->fuel >= 0 || ct_refuel(m);

@@ -102,7 +102,7 @@ static void compare(Fixture *f, CtBulkRoom *r, const Inputs *in, CtBulk *t, uint
     fail();
 }
 
-typedef enum Stage { AS_IT_IS, NORMAL } Stage;
+typedef enum Stage { AS_IT_IS, NORMAL, SIMPLE } Stage;
 
 static void random_terms(uint32_t from, uint32_t count, int fuel, Stage stage, bool simplifies) {
     for (uint32_t seed = from; seed < from + count; seed++) {
@@ -115,7 +115,8 @@ static void random_terms(uint32_t from, uint32_t count, int fuel, Stage stage, b
         CtElement element = (CtElement)bulk_random(&g, 3);
         CtShape shape = bulk_random_shape(&g, 3);
         CtBulk *t = bulk_random_term(&g, element, shape, fuel);
-        if (stage == NORMAL) t = ct_bulk_rewrite(&r, t);
+        if (stage != AS_IT_IS) t = ct_bulk_rewrite(&r, t);
+        if (stage == SIMPLE) t = ct_bulk_simplify(&r, t);
         assert_null(ct_bulk_lint(&r, t, in.vars, in.count));
         compare(f, &r, &in, t, seed, simplifies);
         tear_down(&state);
@@ -137,6 +138,71 @@ static void normal_forms_mean_what_the_interpreter_says(void **state) {
     (void)state;
     random_terms(30000, 2000, 6, NORMAL, false);
     random_terms(40000, 1000, 6, NORMAL, true);
+}
+
+static void simplified_terms_mean_what_the_interpreter_says(void **state) {
+    (void)state;
+    random_terms(50000, 3000, 6, SIMPLE, false);
+}
+
+/* ---- gradients of random terms ---- */
+
+static const char *expected_gradient(Fixture *f, const Inputs *in, const CtBulkGradient *g) {
+    BulkRun run = {.arena = f->arena};
+    CtText text = ct_text(f->arena);
+    for (uint32_t i = 0; i < in->count; i++) bulk_bind(&run, in->vars[i], in->values[i]);
+    for (uint32_t i = 0; i < g->vars.count; i++) {
+        BulkValue *value = bulk_run(&run, g->terms.items[i]);
+        if (value != NULL) bulk_bind(&run, g->vars.items[i], value);
+    }
+    for (uint32_t i = 0; i < in->count; i++) { /* the cotangent is the last input */
+        CtBulk *t = i == 0 ? g->value : g->gradient[i - 1];
+        BulkValue *value = t != NULL ? bulk_run(&run, t) : NULL;
+        if (run.failed) return ct_error_name(run.code);
+        const char *shown = t != NULL ? show(f, value) : "()";
+        ct_text_printf(&text, "%s%s", i == 0 ? "(" : ",", shown);
+    }
+    ct_text_putc(&text, ')');
+    return text.data;
+}
+
+static CtCore *lowered_gradient(Fixture *f, CtBulkRoom *r, const Inputs *in, const CtBulkGradient *g) {
+    CtMap map = {0};
+    CtVar *vars[16];
+    for (uint32_t i = 0; i < in->count; i++) {
+        vars[i] = variable(f, in->vars[i]->name, ct_bulk_type(f->p, in->vars[i]->element, in->vars[i]->shape));
+        ct_map_set(f->arena, &map, ct_key(in->vars[i]), vars[i]);
+    }
+    return bound(f, in, vars, ct_bulk_lower_gradient(r, AT, g, in->count - 1, &map));
+}
+
+static void random_gradients(uint32_t from, uint32_t count, int fuel, bool simplifies) {
+    for (uint32_t seed = from; seed < from + count; seed++) {
+        void *state;
+        set_up(&state);
+        Fixture *f = state;
+        CtBulkRoom r = {.p = f->p, .arena = f->arena};
+        BulkRandom g = {.r = &r, .state = seed * 7919u + 17};
+        Inputs in = random_inputs(&g);
+        CtBulk *t = ct_bulk_rewrite(&r, bulk_random_term(&g, ELEMENT_REAL, bulk_random_shape(&g, 2), fuel));
+        CtBulkVar *dy = ct_bulk_new_var(&r, "dy", ELEMENT_REAL, t->shape);
+        CtBulkGradient gradient = ct_bulk_gradient(&r, t, in.vars, in.count, dy);
+        if (simplifies) ct_bulk_simplify_gradient(&r, &gradient, in.count);
+        in.vars[in.count] = dy;
+        in.values[in.count++] = bulk_random_value(&g, ELEMENT_REAL, t->shape);
+        const char *wanted = expected_gradient(f, &in, &gradient);
+        const char *found = run(f, lowered_gradient(f, &r, &in, &gradient));
+        bool same = wanted[0] == 'E' ? strncmp(wanted, found, 5) == 0 : strcmp(wanted, found) == 0;
+        if (!same) fprintf(stderr, "seed %u\nwanted %s\nfound  %s\n", seed, wanted, found);
+        assert_true(same);
+        tear_down(&state);
+    }
+}
+
+static void gradients_mean_what_the_interpreter_says(void **state) {
+    (void)state;
+    random_gradients(60000, 1500, 6, false);
+    random_gradients(70000, 1500, 7, true);
 }
 
 /* ---- what becomes of the forms ---- */
@@ -357,6 +423,8 @@ int main(void) {
         cmocka_unit_test(small_terms_mean_what_the_interpreter_says),
         cmocka_unit_test(larger_terms_mean_what_the_interpreter_says),
         cmocka_unit_test(normal_forms_mean_what_the_interpreter_says),
+        cmocka_unit_test(simplified_terms_mean_what_the_interpreter_says),
+        cmocka_unit_test(gradients_mean_what_the_interpreter_says),
         TEST(operations_are_maps_of_one_primitive),
         TEST(views_are_as_cheap_as_they_can_be),
         TEST(a_gather_and_its_scatter_share_their_positions),

@@ -363,6 +363,20 @@ static void every_array_operation_means_what_its_table_says(void **state) {
     for (size_t i = 0; i < COUNT(cases); i++) assert_string_equal(run(f, cases[i].core), cases[i].text);
 }
 
+/* Row i and column j of a matrix of n columns is i n + j; in the order of columns, in tiles and what is left of one. */
+static void a_large_matrix_is_transposed(void **state) {
+    Fixture *f = *state;
+    enum { ROWS = 37, COLUMNS = 21 };
+    CtCore *turned = ARRAY(STRIDED, INTS(0, COLUMNS, 1, ROWS, COLUMNS), ARRAY(IOTA, whole(f, ROWS * COLUMNS)));
+    CtVar *p = variable(f, "p", f->integer), *x = variable(f, "x", f->integer), *y = variable(f, "y", f->integer);
+    CtCore *row = op(f, PRIM_INT_REM, var(f, p), whole(f, ROWS)),
+           *column = op(f, PRIM_INT_QUOT, var(f, p), whole(f, ROWS));
+    CtCore *at = op(f, PRIM_INT_ADD, op(f, PRIM_INT_MUL, row, whole(f, COLUMNS)), column);
+    CtCore *wanted = ARRAY(BUILD, whole(f, ROWS * COLUMNS), lam1(f, p, at));
+    CtCore *differs = ct_core_if(f->p, AT, op(f, PRIM_INT_EQ, var(f, x), var(f, y)), whole(f, 0), whole(f, 1));
+    assert_string_equal(run(f, ARRAY(SUM, ARRAY(ZIP_WITH, LAM(differs, x, y), turned, wanted))), "0");
+}
+
 static void a_map_that_carries_a_state_gives_both(void **state) {
     Fixture *f = *state;
     CtVar *s = variable(f, "s", f->real), *x = variable(f, "x", f->real);
@@ -680,6 +694,7 @@ int main(void) {
         TEST(a_constant_that_needs_itself_is_an_error),
         TEST(loops_write_their_bodies_in_line),
         TEST(every_array_operation_means_what_its_table_says),
+        TEST(a_large_matrix_is_transposed),
         TEST(a_map_that_carries_a_state_gives_both),
         TEST(an_irregular_array_says_which_element_differs),
         TEST(updating_an_array_that_nobody_else_holds_takes_one_step),

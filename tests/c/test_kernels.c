@@ -169,6 +169,16 @@ static void limits_and_interrupts_stop_it(void **state) {
     ct_eval_free(eval);
 }
 
+static void steps_may_have_run_out_before(void **state) {
+    Fixture *f = *state;
+    CtVar *x = variable(f, "x", f->real);
+    CtCore *many = ARRAY(REPLICATE, whole(f, 3000000), num(f, 1));
+    CtCore *core = ARRAY(MAP, lam1(f, x, op(f, PRIM_ADD, var(f, x), num(f, 1))), many);
+    CtEvalStats stats;
+    assert_string_equal(run_with(f, ARRAY(SUM, core), no_limits, &stats), "6000000.0");
+    assert_int_equal(stats.steps, (1 + 3000000) + (1 + 2 * 3000000) + (1 + 3000000));
+}
+
 static void an_error_is_where_the_primitive_stands(void **state) {
     Fixture *f = *state;
     CtSpan outer = {0, 0, 20}, inner = {0, 5, 9};
@@ -191,6 +201,7 @@ int main(void) {
         TEST(the_result_is_made_of_an_array_that_nobody_else_holds),
         TEST(arrays_of_two_lengths_do_not_fit),
         TEST(limits_and_interrupts_stop_it),
+        TEST(steps_may_have_run_out_before),
         TEST(an_error_is_where_the_primitive_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
