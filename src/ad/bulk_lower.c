@@ -356,17 +356,22 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
     return ct_core_let(l->p, t->span, bound, rhs, body);
 }
 
-/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
- * meant always. */
-/* Element by element, where the test is an array. */
+/* Where the test has dimensions each of its elements chooses what is behind it. */
 static CtCore *lower_select(CtLower *l, CtBulk *t) {
+    CtBulk *test = t->as.cond.test;
+    int64_t count = ct_shape_count(test->shape), row = ct_shape_count(ct_shape_tail(t->shape, test->shape.rank));
+    CtDim each[] = {{count, 1}, {row, 0}};
     CtSeq seq = ct_seq(l->p, NULL);
-    CtBulk *parts[3] = {t->as.cond.test, t->as.cond.yes, t->as.cond.no};
-    CtCore *values[3];
-    for (int i = 0; i < 3; i++) values[i] = ct_seq_name(&seq, "xs", ct_lower(l, parts[i]));
-    return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_SELECT, values[0], values[1], values[2]));
+    CtCore *which = ct_lower(l, test);
+    if (row != 1) which = ct_lower_view(l, t->span, which, count, 0, each, 2);
+    which = ct_seq_name(&seq, "bs", which);
+    CtCore *yes = ct_seq_name(&seq, "xs", ct_lower(l, t->as.cond.yes));
+    CtCore *no = ct_seq_name(&seq, "xs", ct_lower(l, t->as.cond.no));
+    return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_SELECT, which, yes, no));
 }
 
+/* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
+ * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
     if (t->as.cond.test->shape.rank > 0) return lower_select(l, t);
     CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no};

@@ -389,12 +389,12 @@ static void traced_terms_mean_the_same_simplified(void **state) {
         CtArena *arena = ct_arena_new(0);
         CtBulkRoom room = {.p = f->p, .arena = arena};
         BulkRandom g = {.r = &room, .state = seed * 77777};
-        BulkRun runs[3] = {{.arena = arena}, {.arena = arena}, {.arena = arena}};
+        BulkRun runs[4] = {{.arena = arena}, {.arena = arena}, {.arena = arena}, {.arena = arena}};
         for (int k = 0; k < 4; k++) {
             CtElement element = k == 3 ? ELEMENT_INT : ELEMENT_REAL;
             CtBulkVar *var = ct_bulk_new_var(&room, "x", element, bulk_random_shape(&g, 3));
             BulkValue *value = bulk_random_value(&g, element, var->shape);
-            for (int j = 0; j < 3; j++) bulk_bind(&runs[j], var, value);
+            for (int j = 0; j < 4; j++) bulk_bind(&runs[j], var, value);
             ct_push(arena, &g.scope, var);
         }
         g.inputs = g.scope.count;
@@ -403,6 +403,9 @@ static void traced_terms_mean_the_same_simplified(void **state) {
         assert_close(value, bulk_run(&runs[1], ct_bulk_simplify(&room, t)), seed, "value");
         assert_close(value, bulk_run(&runs[2], ct_bulk_simplify(&room, ct_bulk_rewrite(&room, t))), seed,
                      "value of the transform");
+        CtBulk *again = ct_bulk_rewrite(&room, ct_bulk_simplify(&room, t));
+        assert_close(value, bulk_run(&runs[3], ct_bulk_simplify(&room, again)), seed,
+                     "value of the transform in between");
         ct_arena_free(arena);
     }
 }

@@ -102,7 +102,7 @@ static void compare(Fixture *f, CtBulkRoom *r, const Inputs *in, CtBulk *t, uint
     fail();
 }
 
-typedef enum Stage { AS_IT_IS, NORMAL } Stage;
+typedef enum Stage { AS_IT_IS, NORMAL, SIMPLE } Stage;
 
 static void random_terms(uint32_t from, uint32_t count, int fuel, Stage stage, bool simplifies) {
     for (uint32_t seed = from; seed < from + count; seed++) {
@@ -115,7 +115,9 @@ static void random_terms(uint32_t from, uint32_t count, int fuel, Stage stage, b
         CtElement element = (CtElement)bulk_random(&g, 3);
         CtShape shape = bulk_random_shape(&g, 3);
         CtBulk *t = bulk_random_term(&g, element, shape, fuel);
-        if (stage == NORMAL) t = ct_bulk_rewrite(&r, t);
+        if (stage == SIMPLE) t = ct_bulk_simplify(&r, t);
+        if (stage != AS_IT_IS) t = ct_bulk_rewrite(&r, t);
+        if (stage == SIMPLE) t = ct_bulk_simplify(&r, t);
         assert_null(ct_bulk_lint(&r, t, in.vars, in.count));
         compare(f, &r, &in, t, seed, simplifies);
         tear_down(&state);
@@ -137,6 +139,12 @@ static void normal_forms_mean_what_the_interpreter_says(void **state) {
     (void)state;
     random_terms(30000, 2000, 6, NORMAL, false);
     random_terms(40000, 1000, 6, NORMAL, true);
+}
+
+static void simplified_terms_mean_what_the_interpreter_says(void **state) {
+    (void)state;
+    random_terms(50000, 2000, 7, SIMPLE, false);
+    random_terms(60000, 500, 12, SIMPLE, true);
 }
 
 /* ---- what becomes of the forms ---- */
@@ -357,6 +365,7 @@ int main(void) {
         cmocka_unit_test(small_terms_mean_what_the_interpreter_says),
         cmocka_unit_test(larger_terms_mean_what_the_interpreter_says),
         cmocka_unit_test(normal_forms_mean_what_the_interpreter_says),
+        cmocka_unit_test(simplified_terms_mean_what_the_interpreter_says),
         TEST(operations_are_maps_of_one_primitive),
         TEST(views_are_as_cheap_as_they_can_be),
         TEST(a_gather_and_its_scatter_share_their_positions),
