@@ -18,6 +18,7 @@ typedef struct CtBulkBinding {
     struct CtBulkBinding *same_hash; /* the next */
     bool out_of_scope;
     uint32_t uses;
+    bool late, used_late; /* whether it depends on the cotangent, or something that uses it does */
 } CtBulkBinding;
 
 typedef struct CtBulkBlock {
