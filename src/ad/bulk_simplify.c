@@ -196,6 +196,7 @@ typedef struct Assembly {
     uint32_t size; /* of the term being assembled */
     bool inside;   /* of a function: what is there is counted as used often */
     bool late;     /* of what depends on the cotangent */
+    uint32_t user; /* the place of what is counted */
     const CtBulkVar *cotangent;
 } Assembly;
 
@@ -203,8 +204,10 @@ static CtBulk *count_uses(void *data, CtBulk *t) {
     Assembly *a = data;
     if (t->kind == BULK_VAR) {
         CtBulkBinding *b = ct_map_get(&a->s->known, ct_key(t->as.var));
-        if (b) b->uses += a->inside ? 2 : 1;
-        if (b && a->late) b->used_late = true;
+        if (!b) return t;
+        b->uses += a->inside ? 2 : 1;
+        b->user = a->user;
+        if (a->late) b->used_late = true;
         return t;
     }
     bool inside = a->inside;
@@ -265,25 +268,38 @@ static void count_root(Assembly *a, CtBulk *t) {
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
-        bool keep = ct_may_fail(a->s, b->term);
+        b->fails = ct_may_fail(a->s, b->term);
         a->late = b->late;
-        if (b->uses || keep) count_uses(a, b->term);
+        a->user = k;
+        if (b->uses || b->fails) count_uses(a, b->term);
     }
 }
 
-/* Calls `keep` for each binding that is left. */
-static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out) {
+/* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
+ * and a check comes before what it is about. Of several roots none is known to come first. */
+static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
+    const CtBulkBinding *b = block->bindings.items[k];
+    if (b->uses != 1 || (b->used_late && !b->late)) return false;
+    if (!b->fails) return true;
+    if (b->user == block->bindings.count ? !one_root : block->bindings.items[b->user]->term->kind == BULK_CHECK)
+        return false;
+    return failing[b->user] == failing[k + 1];
+}
+
+/* What is left of the bindings. */
+static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out, bool one_root) {
     CtArena *arena = a->s->r->arena;
+    uint32_t *failing = CT_NEW_ARRAY(arena, uint32_t, block->bindings.count + 1); /* before each place */
+    for (uint32_t k = 0; k < block->bindings.count; k++) failing[k + 1] = failing[k] + block->bindings.items[k]->fails;
     for (uint32_t k = 0; k < block->bindings.count; k++) {
         CtBulkBinding *b = block->bindings.items[k];
-        bool fails = ct_may_fail(a->s, b->term);
-        if (!b->uses && !fails) continue;
+        if (!b->uses && !b->fails) continue;
         CtBulk *term = assemble(a, b->term);
         a->size = 0;
         measure(a, term);
-        bool apart = b->used_late && !b->late;
-        if (b->uses == 1 && !fails && !apart && a->size <= SIZE_LIMIT) {
+        if (can_move(block, failing, k, one_root) && a->size <= SIZE_LIMIT) {
             ct_map_set(arena, &a->inlined, ct_key(b->var), term);
+            if (b->fails && b->user < block->bindings.count) block->bindings.items[b->user]->fails = true;
         } else {
             ct_push(arena, &out->vars, b->var);
             ct_push(arena, &out->terms, term);
@@ -302,9 +318,10 @@ static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
     Assembly a = {.s = s};
     CtBulkGradient out = {.value = NULL};
     for (uint32_t k = 0; k < inner.bindings.count; k++) inner.bindings.items[k]->uses = 0;
+    a.user = inner.bindings.count;
     count_uses(&a, root);
     count_all(&a, &inner);
-    assemble_all(&a, &inner, &out);
+    assemble_all(&a, &inner, &out, true);
     t = assemble(&a, root);
     for (uint32_t k = out.vars.count; k-- > 0;) t = ct_bulk_let(s->r, out.vars.items[k], out.terms.items[k], t);
     for (uint32_t k = 0; k < inner.bindings.count; k++) inner.bindings.items[k]->out_of_scope = true;
@@ -395,12 +412,13 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
         b->uses = 0;
         b->late = is_late(&a, b->term);
     }
+    a.user = block.bindings.count;
     count_root(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) count_root(&a, g->gradient[k]);
     count_all(&a, &block);
     g->vars.count = g->terms.count = 0;
-    assemble_all(&a, &block, g);
+    assemble_all(&a, &block, g, false);
     g->value = assemble(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) g->gradient[k] = assemble(&a, g->gradient[k]);

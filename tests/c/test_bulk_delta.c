@@ -588,10 +588,27 @@ static void simplified_as_a_person_would_write(void **state) {
     assert_simplifies(r, rows, "replicate 5 (x × 3.0)");
     CtBulk *sine = ct_bulk_op1(r, PRIM_SIN, x);
     assert_simplifies(r, ct_bulk_op2(r, PRIM_MUL, sine, ct_bulk_op1(r, PRIM_SIN, x)), "let t = sin x in\nt × t");
+    CtBulk *down = ct_bulk_op2(r, PRIM_INT_SUB, at_n, number(r, 1)),
+           *up = ct_bulk_op2(r, PRIM_INT_ADD, at_n, number(r, 3));
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_ADD, down, number(r, 3)), "n + 2");
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_SUB, up, number(r, 5)), "n - 2");
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_SUB, back, number(r, 3)), "1 - i");
+    CtBulkVar *j = index_var(r, "j"), *k = index_var(r, "k"), *cycle[] = {i, j, k};
+    CtBulk *cube = ct_bulk_var(r, reals_var(r, "t", shape_of(r, 2, 3, 4, -1)));
+    CtBulk *turned[] = {ct_bulk_var(r, k), at_i, ct_bulk_var(r, j)};
+    CtIndexing turn = {.vars = cycle, .var_count = 3, .ix = turned, .count = 3};
+    CtBulk *gathered = ct_bulk_gather(r, shape_of(r, 3, 4, 2, -1), cube, turn, CT_NO_SPAN);
+    assert_simplifies(r, gathered, "tr_{1,2,0} t");
+    assert_simplifies(r, ct_bulk_scatter(r, shape_of(r, 4, 2, 3, -1), cube, turn, CT_NO_SPAN), "tr_{2,0,1} t");
     /* What may be outside is an error that is kept, used or not; where it is not live there is none. */
     CtBulkVar *dead = reals_var(r, "dead", scalar);
     CtBulk *wild = ct_bulk_index(r, a, &at_n, 1, NULL, CT_NO_SPAN);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "let dead = index a [n] in\nx");
+    CtBulkVar *table = ct_bulk_new_var(r, "table", ELEMENT_INT, three);
+    CtBulk *entry = ct_bulk_op2(r, PRIM_INT_MOD, at(r, table, at_i), number(r, 5));
+    assert_simplifies(r, moved(r, BULK_GATHER, five, ct_bulk_replicate(r, 5, x), i, entry, NULL),
+                      "gather [5] (replicate 5 x) (λ[i]. [index table [i] `mod` 5])");
+    assert_simplifies(r, moved(r, BULK_GATHER, three, ct_bulk_replicate(r, 5, x), i, entry, NULL), "replicate 3 x");
     wild = ct_bulk_index(r, a, &at_n, 1, ct_bulk_bool(r, false, scalar), CT_NO_SPAN);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "x");
 }
