@@ -430,7 +430,8 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     } else if (test != NULL) {
         us = name_all(&names, us, taken);
         live = name_it(&names, "live", x->live);
-        test = both(w, live, outside_any(w, us, gather->shape.sizes, taken));
+        test = outside_any(w, us, gather->shape.sizes, taken); /* NULL: inside, and what could fail is named */
+        if (test != NULL) test = both(w, live, test);
     }
     if (test != NULL && !none && !all_total(f)) {
         CtBulk **inside = CT_NEW_ARRAY(w->r->arena, CtBulk *, taken);
