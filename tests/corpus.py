@@ -1,4 +1,5 @@
-"""The derivatives that the golden programs ask for, as commands in which a method can be put: for methods.py and costs.py."""
+"""The derivatives that the golden programs ask for, as commands in which a method can be put; for methods.py and
+costs.py."""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""Families of programs that grow with a number, for costs.py: each a source and a point for a size n, with a function f."""
+"""Families of programs that grow with a number n, for costs.py: each has a function f and a point."""
 import json
 
 

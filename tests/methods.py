@@ -3,10 +3,10 @@
 
     tests/methods.py [--cotan PATH] [--methods a,b] [--sample N] [--quick] [WORD…]
 
-Each command of a golden program that takes a derivative is run again with --method, and must print what the .out file says.
-Real numbers agree to 1e-9 of their size, or to 1e-12; integers and all else are the same; errors and warnings are the same
-codes at the same places. A method that promises no constant factor runs up to a limit of steps and memory: what goes beyond is
-counted as left out.
+Each command of a golden program that takes a derivative is run again with --method, and must print what the .out file
+says. Real numbers agree to 1e-9 of their size, or to 1e-12; integers and all else are the same; errors and warnings are
+the same codes at the same places. A method that promises no constant factor runs up to a limit of steps and memory: what
+goes beyond is counted as left out.
 """
 import argparse
 import json
@@ -96,7 +96,8 @@ def main():
     parser.add_argument("--sample", type=int, default=1, metavar="N",
                         help="above 1: every N-th command, by one method, each in its turn")
     parser.add_argument("--quick", action="store_true", help="leave out programs marked slow")
-    parser.add_argument("--max-steps", type=int, default=10000000, help="the limit of methods that promise no constant factor")
+    parser.add_argument("--max-steps", type=int, default=10000000,
+                        help="the limit of methods that promise no constant factor")
     parser.add_argument("--timeout", type=float, default=120)
     options = parser.parse_args()
     options.cotan = os.path.abspath(options.cotan)

@@ -183,13 +183,6 @@ static CtCore *flat_cotangent(Derivative *d, CtSeq *seq, const CtStand *like, Ct
         CtBulk *t = leaves.terms.items[i];
         if (t->element != ELEMENT_REAL) continue;
         CtCore *x = ct_core_var(p, d->span, ct_map_get(&d->vars, ct_key(t->as.var)));
-        if (t->shape.rank > 0) {
-            CtCore *length = array2(d, ARRAY_LENGTH, x, NULL);
-            CtCore *size = ct_core_int(p, d->span, ct_shape_count(t->shape));
-            CtCore *same = ct_core_prim2(p, d->span, PRIM_INT_EQ, length, size);
-            CtCore *bad = ct_core_fail(p, d->span, x->type, CT_E0504, "the cotangent does not have the shape of the result", NULL);
-            x = ct_core_if(p, d->span, same, x, bad);
-        }
         if (real_count(&leaves) == 1) return x;
         if (t->shape.rank == 0) x = ct_core_array_lit(p, d->span, x->type, &x, 1);
         whole = whole ? array2(d, ARRAY_APPEND, whole, x) : x;
@@ -278,6 +271,10 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
 
     CtVar *dy = ct_var_new(p, "dy", type);
     CtSeq inner = ct_seq(p, NULL);
+    if (type->kind != TYPE_DOUBLE) { /* they must have one shape */
+        CtCore *dot = ct_generic_dot(d->ad, d->span, type, value, ct_core_var(p, d->span, dy), false);
+        ct_seq_let(&inner, d->span, ct_var_new(p, "same", dot->type), dot);
+    }
     bind_flat(d, &inner, dy_flat, flat_cotangent(d, &inner, trace.result, ct_core_var(p, d->span, dy)));
     for (uint32_t i = 0; i < g.vars.count; i++)
         if (ct_map_has(&reverse, ct_key(g.vars.items[i])))

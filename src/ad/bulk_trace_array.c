@@ -299,7 +299,10 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_ZIP_WITH: {
         From from = {.f = a[0], .xs = a[1], .ys = a[2], .span = span};
         if (ct_trace_size(a[1]) != ct_trace_size(a[2]))
-            return failed(tr, CT_E0504, ct_format(tr->arena, "zipWith of arrays of %lld and %lld elements", (long long)ct_trace_size(a[1]), (long long)ct_trace_size(a[2])), span);
+            return failed(tr, CT_E0504,
+                          ct_format(tr->arena, "zipWith takes arrays of one length; these have %lld and %lld elements",
+                                    (long long)ct_trace_size(a[1]), (long long)ct_trace_size(a[2])),
+                          span);
         if (a[1]->kind == STAND_LIST || a[2]->kind == STAND_LIST) return one_by_one(tr, &from, true, span);
         return build(tr, ct_trace_size(a[1]), zipped, &from, span);
     }
@@ -329,7 +332,10 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         if (bad == NULL) bad = sized(tr, a[1], span, &columns);
         if (bad != NULL) return bad;
         if (size * columns != ct_trace_size(a[2]))
-            return failed(tr, CT_E0504, ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size, (long long)columns, (long long)ct_trace_size(a[2])), span);
+            return failed(tr, CT_E0504,
+                          ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size,
+                                    (long long)columns, (long long)ct_trace_size(a[2])),
+                          span);
         return rows_reshaped(tr, a[2], (Dimensions){1, 2, {size, columns}});
     }
     case ARRAY_REVERSE: return build(tr, ct_trace_size(a[0]), reversed, &(From){.xs = a[0], .span = span}, span);

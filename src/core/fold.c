@@ -78,6 +78,11 @@ static CtCore *fold_int(CtProgram *p, CtCore *prim, int64_t a, int64_t b) {
     case PRIM_INT_NEGATE: return ct_core_int(p, span, ct_wrap_sub(0, a));
     case PRIM_INT_DIV: return b != 0 ? ct_core_int(p, span, ct_int_div(a, b)) : NULL;
     case PRIM_INT_MOD: return b != 0 ? ct_core_int(p, span, ct_int_mod(a, b)) : NULL;
+    case PRIM_INT_QUOT: return b != 0 ? ct_core_int(p, span, ct_int_quot(a, b)) : NULL;
+    case PRIM_INT_REM: return b != 0 ? ct_core_int(p, span, ct_int_rem(a, b)) : NULL;
+    case PRIM_INT_ABS: return ct_core_int(p, span, ct_int_abs(a));
+    case PRIM_INT_MIN: return ct_core_int(p, span, ct_int_min(a, b));
+    case PRIM_INT_MAX: return ct_core_int(p, span, ct_int_max(a, b));
     case PRIM_INT_EQ:
     case PRIM_CHAR_EQ: return ct_core_bool(p, span, a == b);
     case PRIM_INT_LT:

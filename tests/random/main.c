@@ -7,7 +7,8 @@
  * otherwise near the point, are discarded and counted. Methods whose gradients may take exponential time run up to a
  * limit of steps; what goes beyond is counted. A failure is made smaller, printed, and (--save) written as a golden
  * test. --costs tells for each method the largest number of steps of a gradient for each step of the program and each
- * number of the point and of the result. The last line is the count that test runners read.
+ * number of the point and of the result, and that divided by the logarithm of its trace. The last line is the count
+ * that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -111,6 +112,7 @@ typedef struct Method {
     bool unbounded;  /* may take exponential time */
     long beyond;     /* programs on which it went over the limit of steps */
     double costliest; /* steps for each step of the program and each number of point and result */
+    double by_log;    /* the same, and for each doubling of the operations */
 } Method;
 
 static const uint64_t step_limit = 30000000;
@@ -146,6 +148,7 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
     if (call->count) {
         double cost = (double)result.steps / (double)(result.primal_steps + (uint64_t)count + 1);
         method->costliest = fmax(method->costliest, cost);
+        method->by_log = fmax(method->by_log, cost / log2((double)result.trace + 2));
     }
     return true;
 }
@@ -344,7 +347,8 @@ int main(int argc, char **argv) {
         const Method *method = &o.methods[i];
         if (method->beyond > 0)
             printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
-        if (o.costs) printf("cost of %s: %.2f\n", method->name, method->costliest);
+        if (o.costs)
+            printf("cost of %s: %.2f, by the logarithm %.2f\n", method->name, method->costliest, method->by_log);
     }
     printf("%ld passed, %ld failed\n", passed, failed);
     return failed > 0 ? 1 : 0;
