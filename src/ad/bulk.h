@@ -210,8 +210,9 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 /* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL where there are none). */
 /* The tangent is gradient[0]. */
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
-/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. */
-void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
+/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. What does not depend on
+ * the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses it. */
+void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *

@@ -209,13 +209,18 @@ static CtBulk *index_let(CtBulkRewriter *w, const Index *x) {
     return ct_bulk_let(w->r, let->as.let.var, let->as.let.rhs, index_of(w, x, let->as.let.body));
 }
 
-/* index (cond b u v) [t₁, …, tₙ] ~> let i₁ = t₁ in … in cond b (index u [i₁, …, iₙ]) (index v [i₁, …, iₙ]) */
+/* index (cond b u v) [t₁, …, tₙ] ~> let i₁ = t₁ in … in cond b (index u [i₁, …, iₙ]) (index v [i₁, …, iₙ]); a test with
+ * dimensions is indexed as far as it has them */
 static CtBulk *index_cond(CtBulkRewriter *w, const Index *x) {
     Names names = {.w = w};
     Index named = with_names(&names, x);
     CtBulk *yes = index_of(w, &named, x->source->as.cond.yes);
     CtBulk *no = index_of(w, &named, x->source->as.cond.no);
-    return bind_names(&names, ct_bulk_cond(w->r, x->source->as.cond.test, yes, no));
+    CtBulk *test = x->source->as.cond.test;
+    Index outer = named;
+    if (outer.count > test->shape.rank) outer.count = test->shape.rank;
+    if (outer.count > 0) test = index_of(w, &outer, test);
+    return bind_names(&names, ct_bulk_cond(w->r, test, yes, no));
 }
 
 /* index (op t u) [t₁, …, tₙ] ~> let i₁ = t₁ in … in op (index t [i₁, …, iₙ]) (index u [i₁, …, iₙ]); index (op t) ix ~>
@@ -425,7 +430,8 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     } else if (test != NULL) {
         us = name_all(&names, us, taken);
         live = name_it(&names, "live", x->live);
-        test = both(w, live, outside_any(w, us, gather->shape.sizes, taken));
+        test = outside_any(w, us, gather->shape.sizes, taken); /* NULL: inside, and what could fail is named */
+        if (test != NULL) test = both(w, live, test);
     }
     if (test != NULL && !none && !all_total(f)) {
         CtBulk **inside = CT_NEW_ARRAY(w->r->arena, CtBulk *, taken);

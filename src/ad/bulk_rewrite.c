@@ -73,12 +73,13 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
 }
 
 /* build1 k (λi. cond b u v) ~> build1 k (λi. index [u, v] [cond b 0 1]); cond b (build1 k (λi. u)) (build1 k (λi. v))
- * where b is the same for all i */
+ * where b is the same for all i. What chooses for each element of a dimension already (the simplifier makes that) chooses for one
+ * dimension more. */
 static CtBulk *build_cond(CtBulkRewriter *w, const Build *b) {
     CtBulk *test = b->body->as.cond.test, *items[] = {b->body->as.cond.yes, b->body->as.cond.no};
-    if (!depends(b, test)) {
-        CtBulk *yes = build_of(w, b, items[0]);
-        return ct_bulk_cond(w->r, test, yes, build_of(w, b, items[1]));
+    if (!depends(b, test) || test->shape.rank > 0) {
+        CtBulk *yes = build_of(w, b, items[0]), *no = build_of(w, b, items[1]);
+        return ct_bulk_cond(w->r, test->shape.rank > 0 ? build_of(w, b, test) : test, yes, no);
     }
     CtBulk *zero = ct_bulk_int(w->r, 0, scalar);
     CtBulk *which = ct_bulk_cond(w->r, test, zero, ct_bulk_int(w->r, 1, scalar));

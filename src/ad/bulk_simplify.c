@@ -168,7 +168,8 @@ static CtBulk *number(CtSimplifier *s, CtBulk *t) {
     for (CtBulkBinding *b = first; b; b = b->same_hash)
         if (!b->out_of_scope && ct_bulk_same(b->term, t)) return ct_bulk_var(s->r, b->var);
     CtBulkBinding *made = CT_NEW(arena, CtBulkBinding);
-    *made = (CtBulkBinding){ct_bulk_new_var(s->r, made_name, t->element, t->shape), t, hash, first, false, 0};
+    *made = (CtBulkBinding){.term = t, .hash = hash, .same_hash = first};
+    made->var = ct_bulk_new_var(s->r, made_name, t->element, t->shape);
     ct_map_set(arena, &s->hashes, hash, made);
     ct_map_set(arena, &s->known, ct_key(made->var), made);
     ct_push(arena, &s->block->bindings, made);
@@ -194,13 +195,19 @@ typedef struct Assembly {
     CtMap inlined; /* CtBulkVar * -> CtBulk * */
     uint32_t size; /* of the term being assembled */
     bool inside;   /* of a function: what is there is counted as used often */
+    bool late;     /* of what depends on the cotangent */
+    uint32_t user; /* the place of what is counted */
+    const CtBulkVar *cotangent;
 } Assembly;
 
 static CtBulk *count_uses(void *data, CtBulk *t) {
     Assembly *a = data;
     if (t->kind == BULK_VAR) {
         CtBulkBinding *b = ct_map_get(&a->s->known, ct_key(t->as.var));
-        if (b) b->uses += a->inside ? 2 : 1;
+        if (!b) return t;
+        b->uses += a->inside ? 2 : 1;
+        b->user = a->user;
+        if (a->late) b->used_late = true;
         return t;
     }
     bool inside = a->inside;
@@ -237,27 +244,62 @@ static CtBulk *assemble(Assembly *a, CtBulk *t) {
     return ct_bulk_map(a->s->r, t, put_back, a);
 }
 
+/* Sets `late` when t depends on the cotangent. */
+static CtBulk *find_late(void *data, CtBulk *t) {
+    Assembly *a = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(a->s->r, t, find_late, a);
+    const CtBulkBinding *b = ct_map_get(&a->s->known, ct_key(t->as.var));
+    if (t->as.var == a->cotangent || (b && b->late)) a->late = true;
+    return t;
+}
+
+static bool is_late(Assembly *a, CtBulk *t) {
+    a->late = false;
+    if (a->cotangent) find_late(a, t);
+    return a->late;
+}
+
+static void count_root(Assembly *a, CtBulk *t) {
+    a->late = is_late(a, t);
+    count_uses(a, t);
+}
+
 /* From the last to the first: what is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
-        bool keep = ct_may_fail(a->s, b->term);
-        if (b->uses || keep) count_uses(a, b->term);
+        b->fails = ct_may_fail(a->s, b->term);
+        a->late = b->late;
+        a->user = k;
+        if (b->uses || b->fails) count_uses(a, b->term);
     }
 }
 
-/* Calls `keep` for each binding that is left. */
-static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out) {
+/* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
+ * and a check comes before what it is about. Of several roots none is known to come first. */
+static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
+    const CtBulkBinding *b = block->bindings.items[k];
+    if (b->uses != 1 || (b->used_late && !b->late)) return false;
+    if (!b->fails) return true;
+    if (b->user == block->bindings.count ? !one_root : block->bindings.items[b->user]->term->kind == BULK_CHECK)
+        return false;
+    return failing[b->user] == failing[k + 1];
+}
+
+/* What is left of the bindings. */
+static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *out, bool one_root) {
     CtArena *arena = a->s->r->arena;
+    uint32_t *failing = CT_NEW_ARRAY(arena, uint32_t, block->bindings.count + 1); /* before each place */
+    for (uint32_t k = 0; k < block->bindings.count; k++) failing[k + 1] = failing[k] + block->bindings.items[k]->fails;
     for (uint32_t k = 0; k < block->bindings.count; k++) {
         CtBulkBinding *b = block->bindings.items[k];
-        bool fails = ct_may_fail(a->s, b->term);
-        if (!b->uses && !fails) continue;
+        if (!b->uses && !b->fails) continue;
         CtBulk *term = assemble(a, b->term);
         a->size = 0;
         measure(a, term);
-        if (b->uses == 1 && !fails && a->size <= SIZE_LIMIT) {
+        if (can_move(block, failing, k, one_root) && a->size <= SIZE_LIMIT) {
             ct_map_set(arena, &a->inlined, ct_key(b->var), term);
+            if (b->fails && b->user < block->bindings.count) block->bindings.items[b->user]->fails = true;
         } else {
             ct_push(arena, &out->vars, b->var);
             ct_push(arena, &out->terms, term);
@@ -276,9 +318,10 @@ static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
     Assembly a = {.s = s};
     CtBulkGradient out = {.value = NULL};
     for (uint32_t k = 0; k < inner.bindings.count; k++) inner.bindings.items[k]->uses = 0;
+    a.user = inner.bindings.count;
     count_uses(&a, root);
     count_all(&a, &inner);
-    assemble_all(&a, &inner, &out);
+    assemble_all(&a, &inner, &out, true);
     t = assemble(&a, root);
     for (uint32_t k = out.vars.count; k-- > 0;) t = ct_bulk_let(s->r, out.vars.items[k], out.terms.items[k], t);
     for (uint32_t k = 0; k < inner.bindings.count; k++) inner.bindings.items[k]->out_of_scope = true;
@@ -356,21 +399,26 @@ CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
     return closed(&s, t);
 }
 
-void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count) {
+void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent) {
     CtBulkBlock block = {{0}};
     CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_simplify_walk(&s, g->terms.items[k]));
     g->value = ct_simplify_walk(&s, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) g->gradient[k] = ct_simplify_walk(&s, g->gradient[k]);
-    Assembly a = {.s = &s};
-    for (uint32_t k = 0; k < block.bindings.count; k++) block.bindings.items[k]->uses = 0;
-    count_uses(&a, g->value);
+    Assembly a = {.s = &s, .cotangent = cotangent};
+    for (uint32_t k = 0; k < block.bindings.count; k++) {
+        CtBulkBinding *b = block.bindings.items[k];
+        b->uses = 0;
+        b->late = is_late(&a, b->term);
+    }
+    a.user = block.bindings.count;
+    count_root(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
-        if (g->gradient[k]) count_uses(&a, g->gradient[k]);
+        if (g->gradient[k]) count_root(&a, g->gradient[k]);
     count_all(&a, &block);
     g->vars.count = g->terms.count = 0;
-    assemble_all(&a, &block, g);
+    assemble_all(&a, &block, g, false);
     g->value = assemble(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) g->gradient[k] = assemble(&a, g->gradient[k]);

@@ -17,7 +17,9 @@ typedef struct CtBulkBinding {
     uint64_t hash;
     struct CtBulkBinding *same_hash; /* the next */
     bool out_of_scope;
-    uint32_t uses;
+    uint32_t uses, user;  /* how often it is used; of a use that is the only one, the place in the block */
+    bool fails;           /* whether evaluating its term, with what was put back into that, can be an error */
+    bool late, used_late; /* whether it depends on the cotangent, or something that uses it does */
 } CtBulkBinding;
 
 typedef struct CtBulkBlock {

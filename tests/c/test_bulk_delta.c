@@ -71,7 +71,7 @@ static CtBulk *with_bindings(CtBulkRoom *r, const CtBulkGradient *g, CtBulk *roo
 static CtBulkGradient gradient_of(CtBulkRoom *r, CtBulk *t, CtBulkVar **inputs, uint32_t count, bool simplify) {
     CtBulkVar *c = ct_bulk_new_var(r, "c", ELEMENT_REAL, t->shape);
     CtBulkGradient g = ct_bulk_gradient(r, t, inputs, count, c);
-    if (simplify) ct_bulk_simplify_gradient(r, &g, count);
+    if (simplify) ct_bulk_simplify_gradient(r, &g, count, c);
     return g;
 }
 
@@ -347,7 +347,7 @@ static void simplified_gradients_mean_the_same(void **state) {
         before[INPUTS] = bulk_run(&run, g.value);
         for (uint32_t k = 0; k < INPUTS; k++)
             if (g.gradient[k]) before[k] = bulk_run(&run, g.gradient[k]);
-        ct_bulk_simplify_gradient(&s.room, &g, INPUTS);
+        ct_bulk_simplify_gradient(&s.room, &g, INPUTS, s.cotangent);
         run_bindings(&again, &g);
         assert_sound(&s, &g, g.value);
         assert_close(before[INPUTS], bulk_run(&again, g.value), seed, "value");
@@ -367,7 +367,7 @@ static void gradients_of_gradients(void **state) {
         Sample s;
         make_sample(&s, *state, seed, false);
         CtBulkGradient inner = ct_bulk_gradient(&s.room, s.t, s.inputs, INPUTS, s.cotangent);
-        if (seed % 2) ct_bulk_simplify_gradient(&s.room, &inner, INPUTS);
+        if (seed % 2) ct_bulk_simplify_gradient(&s.room, &inner, INPUTS, NULL);
         CtBulk *t = with_bindings(&s.room, &inner, inner.gradient[seed % 3]);
         s.first = s.cotangent;
         s.first_weight = s.weight;
@@ -389,12 +389,12 @@ static void traced_terms_mean_the_same_simplified(void **state) {
         CtArena *arena = ct_arena_new(0);
         CtBulkRoom room = {.p = f->p, .arena = arena};
         BulkRandom g = {.r = &room, .state = seed * 77777};
-        BulkRun runs[3] = {{.arena = arena}, {.arena = arena}, {.arena = arena}};
+        BulkRun runs[4] = {{.arena = arena}, {.arena = arena}, {.arena = arena}, {.arena = arena}};
         for (int k = 0; k < 4; k++) {
             CtElement element = k == 3 ? ELEMENT_INT : ELEMENT_REAL;
             CtBulkVar *var = ct_bulk_new_var(&room, "x", element, bulk_random_shape(&g, 3));
             BulkValue *value = bulk_random_value(&g, element, var->shape);
-            for (int j = 0; j < 3; j++) bulk_bind(&runs[j], var, value);
+            for (int j = 0; j < 4; j++) bulk_bind(&runs[j], var, value);
             ct_push(arena, &g.scope, var);
         }
         g.inputs = g.scope.count;
@@ -403,6 +403,9 @@ static void traced_terms_mean_the_same_simplified(void **state) {
         assert_close(value, bulk_run(&runs[1], ct_bulk_simplify(&room, t)), seed, "value");
         assert_close(value, bulk_run(&runs[2], ct_bulk_simplify(&room, ct_bulk_rewrite(&room, t))), seed,
                      "value of the transform");
+        CtBulk *again = ct_bulk_rewrite(&room, ct_bulk_simplify(&room, t));
+        assert_close(value, bulk_run(&runs[3], ct_bulk_simplify(&room, again)), seed,
+                     "value of the transform in between");
         ct_arena_free(arena);
     }
 }
@@ -533,7 +536,7 @@ static void elements_make_rows(void **state) {
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 3, -1)), *b = reals_var(r, "b", shape_of(r, COUNT, -1));
     CtBulk *t = ct_bulk_op2(r, PRIM_MUL, at(r, a, number(r, 0)), ct_bulk_op1(r, PRIM_SIN, at(r, a, number(r, 2))));
     CtBulkGradient g = gradient_of(r, t, &a, 1, true);
-    assert_string_equal(text_of(r, g.gradient[0]), "[x3 · c, -0.0, cos x1 · (x2 · c)]");
+    assert_string_equal(text_of(r, g.gradient[0]), "[x3 · c, -0.0, p1 · (x2 · c)]");
     t = at(r, b, number(r, 0));
     for (int k = 1; k < COUNT; k++) {
         CtBulk *x = at(r, b, number(r, k));
@@ -585,10 +588,27 @@ static void simplified_as_a_person_would_write(void **state) {
     assert_simplifies(r, rows, "replicate 5 (x × 3.0)");
     CtBulk *sine = ct_bulk_op1(r, PRIM_SIN, x);
     assert_simplifies(r, ct_bulk_op2(r, PRIM_MUL, sine, ct_bulk_op1(r, PRIM_SIN, x)), "let t = sin x in\nt × t");
+    CtBulk *down = ct_bulk_op2(r, PRIM_INT_SUB, at_n, number(r, 1)),
+           *up = ct_bulk_op2(r, PRIM_INT_ADD, at_n, number(r, 3));
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_ADD, down, number(r, 3)), "n + 2");
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_SUB, up, number(r, 5)), "n - 2");
+    assert_simplifies(r, ct_bulk_op2(r, PRIM_INT_SUB, back, number(r, 3)), "1 - i");
+    CtBulkVar *j = index_var(r, "j"), *k = index_var(r, "k"), *cycle[] = {i, j, k};
+    CtBulk *cube = ct_bulk_var(r, reals_var(r, "t", shape_of(r, 2, 3, 4, -1)));
+    CtBulk *turned[] = {ct_bulk_var(r, k), at_i, ct_bulk_var(r, j)};
+    CtIndexing turn = {.vars = cycle, .var_count = 3, .ix = turned, .count = 3};
+    CtBulk *gathered = ct_bulk_gather(r, shape_of(r, 3, 4, 2, -1), cube, turn, CT_NO_SPAN);
+    assert_simplifies(r, gathered, "tr_{1,2,0} t");
+    assert_simplifies(r, ct_bulk_scatter(r, shape_of(r, 4, 2, 3, -1), cube, turn, CT_NO_SPAN), "tr_{2,0,1} t");
     /* What may be outside is an error that is kept, used or not; where it is not live there is none. */
     CtBulkVar *dead = reals_var(r, "dead", scalar);
     CtBulk *wild = ct_bulk_index(r, a, &at_n, 1, NULL, CT_NO_SPAN);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "let dead = index a [n] in\nx");
+    CtBulkVar *table = ct_bulk_new_var(r, "table", ELEMENT_INT, three);
+    CtBulk *entry = ct_bulk_op2(r, PRIM_INT_MOD, at(r, table, at_i), number(r, 5));
+    assert_simplifies(r, moved(r, BULK_GATHER, five, ct_bulk_replicate(r, 5, x), i, entry, NULL),
+                      "gather [5] (replicate 5 x) (λ[i]. [index table [i] `mod` 5])");
+    assert_simplifies(r, moved(r, BULK_GATHER, three, ct_bulk_replicate(r, 5, x), i, entry, NULL), "replicate 3 x");
     wild = ct_bulk_index(r, a, &at_n, 1, ct_bulk_bool(r, false, scalar), CT_NO_SPAN);
     assert_simplifies(r, ct_bulk_let(r, dead, wild, x), "x");
 }
@@ -599,7 +619,7 @@ static void simplified_as_a_person_would_write(void **state) {
 static BulkValue *run_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *x, const double *items, bool simplify) {
     CtBulkVar *c = ct_bulk_new_var(r, "c", ELEMENT_REAL, t->shape);
     CtBulkGradient g = ct_bulk_gradient(r, t, &x, 1, c);
-    if (simplify) ct_bulk_simplify_gradient(r, &g, 1);
+    if (simplify) ct_bulk_simplify_gradient(r, &g, 1, c);
     BulkRun run = {.arena = r->arena};
     bulk_bind(&run, x, bulk_value_reals(r->arena, items, x->shape));
     BulkValue *ones = bulk_value(r->arena, ELEMENT_REAL, t->shape);
