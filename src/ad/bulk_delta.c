@@ -18,43 +18,35 @@ typedef struct Cotangent {
     uint32_t depth;
 } Cotangent;
 
-/* What share was given, in the order of IDAST, and what unshare makes of it: IDAST ↦ (var, t'). */
-typedef struct Shared {
-    const char *name;
-    CtBulkVar *var;
-    CtBulk *term;
-} Shared;
-
 /* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
 typedef struct State {
     CtBulkRoom *r;
-    Cotangent *grad;       /* by input */
-    CtDelta **dfrag;       /* by id: the Share node */
-    Cotangent *accum;      /* by id */
-    uint32_t first;        /* IDAST of the first that is shared here */
-    CT_VEC(Shared) shared; /* by IDAST − first */
-    const char *name;      /* of the node that is being evaluated */
-    CtMap *names;          /* see ct_bulk_fresh_name */
+    Cotangent *grad;  /* by input */
+    CtDelta **dfrag;  /* by id: the Share node */
+    Cotangent *accum; /* by id */
+    CtBulkReverse out;
+    const char *name; /* of the node that is being evaluated */
+    CtMap *names;     /* see ct_bulk_fresh_name */
 } State;
 
 static bool is_atom(const CtBulk *t) { return t->kind == BULK_VAR || t->kind == BULK_CONST; }
-
-/* insertWith (+) */
-static void contribute(State *s, Cotangent *place, Cotangent c) {
-    if (place->c) {
-        c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
-        c.depth = (c.depth > place->depth ? c.depth : place->depth) + 1;
-    }
-    *place = c;
-}
 
 /* id ← genID_AST; share id c */
 static Cotangent share(State *s, Cotangent c) {
     if (is_atom(c.c) || c.c->kind == BULK_SHARE) return c;
     const char *base = s->name ? ct_format(s->r->arena, "%s_adj", s->name) : "shared";
     const char *name = ct_bulk_fresh_name(s->r->arena, s->names, base, !s->name);
-    ct_push(s->r->arena, &s->shared, (Shared){name, NULL, c.c});
-    return (Cotangent){ct_bulk_share(s->r, s->r->shares++, c.c), 1};
+    ct_push(s->r->arena, &s->out.shared, (CtBulkShared){name, NULL, c.c});
+    return (Cotangent){ct_bulk_share(s->r, ++s->r->shares, c.c), 1};
+}
+
+/* insertWith (+). Of what is used often the sum is as deep as it has terms. */
+static void contribute(State *s, Cotangent *place, Cotangent c) {
+    if (place->c) {
+        c.c = ct_bulk_op2(s->r, PRIM_ADD, c.c, place->c);
+        c.depth = (c.depth > place->depth ? c.depth : place->depth) + 1;
+    }
+    *place = c.depth > DEPTH_LIMIT ? share(s, c) : c;
 }
 
 static Cotangent over(Cotangent c, CtBulk *made) { return (Cotangent){made, c.depth + 1}; }
@@ -126,31 +118,46 @@ static void backprop(State *s, uint32_t count) {
         CtDelta *d = s->dfrag[id];
         if (!d) continue;
         s->name = d->as.share.name;
-        Cotangent c = s->accum[id];
-        if (c.depth > DEPTH_LIMIT) c = share(s, c);
-        eval(s, c, d->parts[0]);
+        eval(s, s->accum[id], d->parts[0]);
     }
+}
+
+CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *c) {
+    State s = {.r = r, .names = &dual->names, .out = {.first = r->shares + 1}};
+    s.grad = CT_NEW_ARRAY(r->arena, Cotangent, inputs);
+    s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1);
+    s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual->shares + 1);
+    s.out.grad = CT_NEW_ARRAY(r->arena, CtBulk *, inputs);
+    eval(&s, (Cotangent){c, 1}, dual->delta);
+    backprop(&s, dual->shares);
+    for (uint32_t k = 0; k < inputs; k++) s.out.grad[k] = s.grad[k].c;
+    return s.out;
 }
 
 /* ---- global sharing to bindings (Fig. 20) ---- */
 
+typedef struct Unsharing {
+    CtBulkRoom *r;
+    const CtBulkReverse *reverse;
+} Unsharing;
+
 /* Shares stand on cotangents alone: the terms of the primal, which hold none, come back as they are. */
 static CtBulk *unshare(void *data, CtBulk *t) {
-    State *s = data;
+    const Unsharing *u = data;
     if (is_atom(t)) return t;
-    if (t->kind != BULK_SHARE || t->as.share.id < s->first) return ct_bulk_map(s->r, t, unshare, s);
-    return ct_bulk_var(s->r, s->shared.items[t->as.share.id - s->first].var);
+    if (t->kind != BULK_SHARE || t->as.share.id < u->reverse->first) return ct_bulk_map(u->r, t, unshare, data);
+    return ct_bulk_var(u->r, u->reverse->shared.items[t->as.share.id - u->reverse->first].var);
 }
 
 /* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
  * too, all that a term mentions has its variable when unshare gets there. */
-static void stack_lets(State *s, CtBulkGradient *out) {
-    for (uint32_t k = 0; k < s->shared.count; k++) {
-        Shared *shared = &s->shared.items[k];
-        shared->var = ct_bulk_new_var(s->r, shared->name, shared->term->element, shared->term->shape);
-        shared->term = unshare(s, shared->term);
-        ct_push(s->r->arena, &out->vars, shared->var);
-        ct_push(s->r->arena, &out->terms, shared->term);
+static void stack_lets(Unsharing *u, CtBulkGradient *out) {
+    for (uint32_t k = 0; k < u->reverse->shared.count; k++) {
+        CtBulkShared *shared = &u->reverse->shared.items[k];
+        shared->var = ct_bulk_new_var(u->r, shared->name, shared->term->element, shared->term->shape);
+        shared->term = unshare(u, shared->term);
+        ct_push(u->r->arena, &out->vars, shared->var);
+        ct_push(u->r->arena, &out->terms, shared->term);
     }
 }
 
@@ -361,17 +368,13 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
     Nodes nodes = nodes_of(r, &dual);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
-    State s = {.r = r, .first = r->shares, .names = &dual.names};
-    ct_bulk_fresh_name(r->arena, s.names, cotangent->name, false);
-    s.grad = CT_NEW_ARRAY(r->arena, Cotangent, count);
-    s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual.shares + 1);
-    s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual.shares + 1);
-    eval(&s, (Cotangent){ct_bulk_var(r, cotangent), 1}, dual.delta);
-    backprop(&s, dual.shares);
-    stack_lets(&s, &g);
+    ct_bulk_fresh_name(r->arena, &dual.names, cotangent->name, false);
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, count, ct_bulk_var(r, cotangent));
+    Unsharing u = {r, &reverse};
+    stack_lets(&u, &g);
     for (uint32_t k = 0; k < count; k++) {
         if (inputs[k]->element != ELEMENT_REAL) continue;
-        g.gradient[k] = s.grad[k].c ? unshare(&s, s.grad[k].c) : zero(r, inputs[k]->shape);
+        g.gradient[k] = reverse.grad[k] ? unshare(&u, reverse.grad[k]) : zero(r, inputs[k]->shape);
     }
     return g;
 }

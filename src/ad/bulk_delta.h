@@ -58,11 +58,27 @@ typedef struct CtBulkDual {
     CtMap names;     /* those that are taken: see ct_bulk_fresh_name */
 } CtBulkDual;
 
-/* A name that nothing else has, so that bindings and Delta term can be read side by side: `base` itself, unless it is taken or what
- * it is for has no name in the program (numbered); or else with a number. */
+/* A name that nothing else has, so that bindings and Delta term can be read side by side: `base` itself, unless it is
+ * taken or what it is for has no name in the program (numbered); or else with a number. */
 const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, bool numbered);
 
 /* D[t] for a normal form t whose free variables are `inputs`. */
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
+
+/* What share was given, and the variable that it gets in Fig. 20. */
+typedef struct CtBulkShared {
+    const char *name;
+    CtBulkVar *var;
+    CtBulk *term;
+} CtBulkShared;
+
+/* Fig. 19: the gradients with global sharing. */
+typedef struct CtBulkReverse {
+    CtBulk **grad;  /* by input; NULL: it got no cotangent */
+    uint32_t first; /* IDAST of the first of … */
+    CT_VEC(CtBulkShared) shared;
+} CtBulkReverse;
+
+CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *c);
 
 #endif

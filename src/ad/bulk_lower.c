@@ -358,7 +358,23 @@ static CtCore *lower_let(CtLower *l, CtBulk *t) {
 
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
  * meant always. */
+/* Element by element, where the test is an array. */
+static CtCore *lower_select(CtLower *l, CtBulk *t) {
+    CtSeq seq = ct_seq(l->p, NULL);
+    CtBulk *parts[3] = {t->as.cond.test, t->as.cond.yes, t->as.cond.no};
+    CtCore *values[3];
+    for (int i = 0; i < 3; i++) values[i] = ct_seq_name(&seq, "xs", ct_lower(l, parts[i]));
+    CtShape chosen = ct_shape_tail(t->shape, parts[0]->shape.rank);
+    if (chosen.rank > 0) { /* a row for each element of the test */
+        int64_t points = ct_shape_count(parts[0]->shape);
+        CtDim each[] = {{points, 1}, {ct_shape_count(chosen), 0}};
+        values[0] = ct_seq_name(&seq, "xs", ct_lower_view(l, t->span, values[0], points, 0, each, 2));
+    }
+    return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_SELECT, values[0], values[1], values[2]));
+}
+
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
+    if (t->as.cond.test->shape.rank > 0) return lower_select(l, t);
     CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no};
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *test = ct_lower(l, t->as.cond.test), *values[2];

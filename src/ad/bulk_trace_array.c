@@ -355,6 +355,11 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         size = ct_trace_size(a[0]) + 1;
         return build(tr, size, appended, &(From){.xs = a[0], .ys = last, .span = span}, span);
     }
+    case ARRAY_STRIDED: /* what bulk itself makes */
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
     case CT_ARRAY_OP_COUNT: break;
     }
     return ct_trace_refuse(tr, span, "this operation on arrays");

@@ -3,6 +3,7 @@
  */
 #include "eval/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static bool put(FormKey *key, const char *format, long long value) {
