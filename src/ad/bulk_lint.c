@@ -114,7 +114,8 @@ static void check_term(Lint *l, CtBulk *t) {
         check_term(l, t->as.cond.test);
         check_term(l, t->as.cond.yes);
         check_term(l, t->as.cond.no);
-        expect(l, t->as.cond.test->element == ELEMENT_BOOL && is_prefix(t->as.cond.test->shape, t->shape), t, "the test");
+        expect(l, t->as.cond.test->element == ELEMENT_BOOL && is_prefix(t->as.cond.test->shape, t->shape), t,
+               "the test");
         expect(l, same_type(t, t->as.cond.yes) && same_type(t, t->as.cond.no), t, "types differ");
         break;
     case BULK_OP: check_op(l, t); break;

@@ -208,6 +208,15 @@ static void index_is_pushed_into_each_form(void **state) {
     CtBulk *one = number(f, 1), *far = read_at(f, n.m, IX(one));
     assert_rewrites(f, ct_bulk_index(f->r, n.a, NULL, 0, NULL, CT_NO_SPAN), "a");
     assert_rewrites(f, read_at(f, read_at(f, n.a, IX(n.i)), IX(n.j)), "index a [i, j]");
+    CtBulk *once = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 3)),
+           *twice = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 3));
+    CtBulk *live_row = ct_bulk_index(f->r, n.a, &n.i, 1, once, CT_NO_SPAN);
+    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_SPAN), "index a ([i, j] when n < 3)");
+    twice = ct_bulk_op2(f->r, PRIM_INT_LT, n.n, number(f, 4));
+    assert_rewrites(f, ct_bulk_index(f->r, live_row, &n.j, 1, twice, CT_NO_SPAN),
+                    "check\n"
+                    "  (n < 3 && (i < 0 || 3 <= i) || n < 4 && (j < 0 || 2 <= j))\n"
+                    "  (index a ([i, j] when n < 3 && n < 4))");
     CtBulkVar *y = ct_bulk_new_var(f->r, "y", ELEMENT_REAL, SHAPE(f, 3));
     CtBulk *ys = ct_bulk_var(f->r, y);
     assert_rewrites(f, read_at(f, ct_bulk_let(f->r, y, op(f, PRIM_ADD, n.v, n.v), ys), IX(one)),
@@ -466,6 +475,8 @@ static void terms_print_with_names_that_tell_apart(void **state) {
     assert_prints(f, ct_bulk_real(f->r, INFINITY, scalar), "inf");
     assert_prints(f, ct_bulk_real(f->r, NAN, SHAPE(f, 1)), "[NaN]");
     assert_prints(f, ct_bulk_bool(f->r, true, scalar), "True");
+    CtBulk *ix[] = {number(f, 4)};
+    assert_prints(f, ct_bulk_one_hot(f->r, SHAPE(f, 9), ix, 1, x), "oneHot [9] [4] x");
     assert_prints(f, ct_bulk_share(f->r, 3, ct_bulk_op1(f->r, PRIM_EXP, x)), "share 3 (exp x)");
 }
 
@@ -651,10 +662,21 @@ static void rules_may_be_applied_in_any_order(void **state) {
             make_case(f, &c, seed, 2 + (int)(seed % 5));
             CtBulk *normal = rewrite_in_order(&c.g, order, c.t);
             if (normal == NULL) fail_msg("seed %llu does not end", (unsigned long long)seed);
+            if (order == INNERMOST) assert_rewrites(f, c.t, print(f, normal));
             expect_same_meaning(f, &c, normal, seed);
             tear_down(&inner);
         }
     }
+}
+
+/* Terms have several normal forms, which mean the same: which part is found not to depend on i is a matter of order. */
+static void the_order_of_rules_can_be_seen(void **state) {
+    Fixture *f = *state;
+    CtBulk *x = real_var(f, "x", scalar), *i = int_var(f, "i");
+    BulkRandom g = {.r = f->r};
+    CtBulk *t = build(f, 3, i, op(f, PRIM_ADD, x, read_at(f, ct_bulk_replicate(f->r, 3, x), IX(i))));
+    assert_prints(f, rewrite_in_order(&g, INNERMOST, t), "replicate 3 (x + x)");
+    assert_prints(f, rewrite_in_order(&g, OUTERMOST, t), "replicate 3 x + replicate 3 x");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -677,6 +699,7 @@ int main(void) {
         TEST(substitution_does_not_capture),
         TEST(the_meaning_of_random_terms_is_kept),
         TEST(rules_may_be_applied_in_any_order),
+        TEST(the_order_of_rules_can_be_seen),
     };
     return cmocka_run_group_tests_name("bulk", tests, NULL, NULL);
 }
