@@ -187,7 +187,7 @@ static void random_gradients(uint32_t from, uint32_t count, int fuel, bool simpl
         CtBulk *t = ct_bulk_rewrite(&r, bulk_random_term(&g, ELEMENT_REAL, bulk_random_shape(&g, 2), fuel));
         CtBulkVar *dy = ct_bulk_new_var(&r, "dy", ELEMENT_REAL, t->shape);
         CtBulkGradient gradient = ct_bulk_gradient(&r, t, in.vars, in.count, dy);
-        if (simplifies) ct_bulk_simplify_gradient(&r, &gradient, in.count);
+        if (simplifies) ct_bulk_simplify_gradient(&r, &gradient, in.count, dy);
         in.vars[in.count] = dy;
         in.values[in.count++] = bulk_random_value(&g, ELEMENT_REAL, t->shape);
         const char *wanted = expected_gradient(f, &in, &gradient);
