@@ -204,7 +204,7 @@ static CtConDecl constructor(CtParser *p) {
             record_fields(p, &con);
         else
             plain_fields(p, &con);
-        if (ct_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
+        if (con.field_names == NULL && ct_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
     } else {
         bool strict = ct_accept(p, TOKEN_BANG);
         if (!ct_at_atype(p)) ct_fail(p, "a constructor, which begins with a capital");
