@@ -46,18 +46,19 @@ CtGlobal *ct_ad_global(CtAd *ad, CtMethod method, CtGlobal *global);
  * lam->captures, then the states that the path's methods carry), returns what DUAL says. Kept per λ and path. */
 CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
 
-/* What of a value a function is specialised to by `bulk`: all but its real numbers, and what stands in arrays of numbers. */
+/* What of a value a function is specialised to by `bulk`: all but its real numbers, and what stands in arrays of
+ * numbers. */
 typedef struct CtForm {
-    int64_t known;         /* of an Int, a Char, an enumeration: itself; of data: the constructor; of an array: its length */
+    int64_t known; /* of an Int, a Char, an enumeration: itself; of data: the constructor; of an array: its length */
     struct CtForm **parts; /* of a tuple or data: of each; of an array: of its first element, NULL without one */
     uint32_t count;
     bool ragged; /* an array whose elements differ in form, or too deep to be looked at */
     CtLam *lam;  /* of a function that captured nothing */
 } CtForm;
 
-/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to a point, gives (value, pullback): the
- * derivative of the function at points of these forms. `forms` are those of what it captured, in order, and of the point. NULL
- * with an error. Kept by the evaluator. */
+/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to a point, gives (value,
+ * pullback): the derivative of the function at points of these forms. `forms` are those of what it captured, in order,
+ * and of the point. NULL with an error. Kept by the evaluator. */
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
 
 /* ---- for showing how a method works (explain.c) ---- */
@@ -70,14 +71,14 @@ typedef struct CtOperationNote {
     CtPrim prim;
     CtSpan span;
     uint32_t count;
-    bool real[2];  /* of the arguments: D[ℝ]; the others are as they were */
-    bool is_float; /* the result */
+    bool real[2];      /* of the arguments: D[ℝ]; the others are as they were */
+    bool is_float;     /* the result */
     const char *fused; /* a term that became one node: the function that it calls, or "fused"; NULL: an operation */
 } CtOperationNote;
 
-/* From now on what the method transforms calls, after each operation, a function `seen` with the arguments: the number of the
- * operation's note, then for each argument D[x] and ∂op/∂x as a Double, then D[op ⟨x⟩], which it gives back. After a fused term:
- * the number, and D of the term. */
+/* From now on what the method transforms calls, after each operation, a function `seen` with the arguments: the number
+ * of the operation's note, then for each argument D[x] and ∂op/∂x as a Double, then D[op ⟨x⟩], which it gives back.
+ * After a fused term: the number, and D of the term. */
 void ct_ad_record(CtAd *ad, CtMethod method);
 bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global);
 /* NULL when there is none. */

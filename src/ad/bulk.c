@@ -1,10 +1,10 @@
 /* bulk: programs over arrays become whole-array operations, and are differentiated as such. BULK 2025, §§5–7.
  *
- * A function is differentiated for the shapes of the arguments that it is called with, when it is first called with such: the
- * evaluator asks for it (ct_ad_bulk) and keeps it. bulk_trace.c finds the term that the function is, bulk_rewrite.c takes the
- * element-wise code out of it, bulk_delta.c differentiates it and runs the reverse pass, symbolically; what they leave becomes Core
- * here. No differentiation is left in it, and no trace is made when it runs: a gradient costs a constant factor over the program, in
- * whole-array operations.
+ * A function is differentiated for the shapes of the arguments that it is called with, when it is first called with
+ * such: the evaluator asks for it (ct_ad_bulk) and keeps it. bulk_trace.c finds the term that the function is,
+ * bulk_rewrite.c takes the element-wise code out of it, bulk_delta.c differentiates it and runs the reverse pass,
+ * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
+ * a gradient costs a constant factor over the program, in whole-array operations.
  */
 #include "ad/bulk_trace.h"
 #include "ad/internal.h"
@@ -43,7 +43,8 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
         }
         return ct_stand_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
     }
-    if (type->kind == TYPE_FUN && around.rank == 0 && form->lam) return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
+    if (type->kind == TYPE_FUN && around.rank == 0 && form->lam)
+        return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
     if (type->kind != TYPE_ARRAY) return NULL;
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
@@ -95,7 +96,6 @@ static CtBulk *together(CtBulkRoom *r, const Leaves *leaves, CtSpan span) {
     }
     return sum ? sum : ct_bulk_real(r, -0.0, whole);
 }
-
 
 /* ---- the derivative ---- */
 
@@ -160,8 +160,7 @@ static CtStand *variables(Derivative *d, const CtStand *s, Leaves *out) {
         ct_push(d->room.arena, &out->terms, term);
         return ct_stand_term(&d->room, term);
     }
-    if (s->kind == STAND_ROWS)
-        return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, out));
+    if (s->kind == STAND_ROWS) return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, out));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return (CtStand *)(uintptr_t)s;
     CtStand *made = ct_stand_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], out);
@@ -201,7 +200,8 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag = ct_error(ad->p->context, CT_E0409, span, "%s is outside of what `bulk` can differentiate", refusal.what);
+    CtDiag *diag =
+        ct_error(ad->p->context, CT_E0409, span, "%s is outside of what `bulk` can differentiate", refusal.what);
     ct_help(ad->p->context, diag, "--method tape takes every program");
     return NULL;
 }

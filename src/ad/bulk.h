@@ -1,16 +1,18 @@
 /* The core array language of BULK 2025, Figs. 7 and 8: terms over regular arrays whose shapes are known.
  *
- * A function of Core is run on stand-ins for its arguments, whose shapes are those of the arguments that it was called with; what it
- * does to them is a term of this language (bulk_trace.c). Stage 1, the bulk-operation transform, takes `build1` out of it
- * (bulk_rewrite.c, Figs. 9 to 11). Stages 2 and 3 make its Delta term and run the reverse pass on that symbolically
- * (bulk_delta.c, Figs. 12 to 15 and 17 to 21). What comes out is a term again, which becomes Core over flat arrays
- * (bulk_lower.c): an ordinary program.
+ * A function of Core is run on stand-ins for its arguments, whose shapes are those of the arguments that it was called
+ * with; what it does to them is a term of this language (bulk_trace.c). Stage 1, the bulk-operation transform, takes
+ * `build1` out of it (bulk_rewrite.c, Figs. 9 to 11). Stages 2 and 3 make its Delta term and run the reverse pass on
+ * that symbolically (bulk_delta.c, Figs. 12 to 15 and 17 to 21). What comes out is a term again, which becomes Core
+ * over flat arrays (bulk_lower.c): an ordinary program.
  *
- * Terms are immutable, live in the arena, and may be shared; a shared term is meant as often as it is met: what is to be computed
- * once is bound by LET (or SHARE, until stage 3 is over). Every expression is of array type, scalars are arrays of rank 0.
+ * Terms are immutable, live in the arena, and may be shared; a shared term is meant as often as it is met: what is to
+ * be computed once is bound by LET (or SHARE, until stage 3 is over). Every expression is of array type, scalars are
+ * arrays of rank 0.
  *
- * Conditionals are strict (§5.2), so what stands in a branch that is not taken may fail: an index outside its array gives 0 there. So INDEX
- * and GATHER say in `live` when they are meant; only there an index outside is an error. CHECK is an error that the program itself reports.
+ * Conditionals are strict (§5.2), so what stands in a branch that is not taken may fail: an index outside its array
+ * gives 0 there. So INDEX and GATHER say in `live` when they are meant; only there an index outside is an error. CHECK
+ * is an error that the program itself reports.
  */
 #ifndef CT_AD_BULK_H
 #define CT_AD_BULK_H
@@ -32,28 +34,35 @@ typedef struct CtBulkVar {
 } CtBulkVar;
 
 typedef enum CtBulkKind {
-    BULK_CONST,      /* c */
-    BULK_VAR,        /* x */
-    BULK_LET,        /* let x = u in v */
-    BULK_COND,       /* cond t u v: both are evaluated */
-    BULK_OP,         /* op u v | op t, broadcast over equal shapes */
-    BULK_LOGIC,      /* the same, on Bool */
-    BULK_INDEX,      /* index t ix */
-    BULK_REDUCE,     /* sumOuter t, and its likes */
-    BULK_GATHER,     /* gather sh t (λis. ix) */
-    BULK_SCATTER,    /* scatter sh t (λis. ix) */
-    BULK_LITERAL,    /* [t₁, …, tₙ] */
-    BULK_REPLICATE,  /* replicate k t */
-    BULK_TRANSPOSE,  /* tr_{k₁,…,kₙ} t */
-    BULK_RESHAPE,    /* reshape sh t */
-    BULK_BUILD,      /* build1 k (λi. t) */
-    BULK_ONE_HOT,    /* oneHot sh ix t */
-    BULK_SHARE,      /* share id t */
-    BULK_CHECK,      /* check b t: t, but an error where an element of b is true */
+    BULK_CONST,     /* c */
+    BULK_VAR,       /* x */
+    BULK_LET,       /* let x = u in v */
+    BULK_COND,      /* cond t u v: both are evaluated */
+    BULK_OP,        /* op u v | op t, broadcast over equal shapes */
+    BULK_LOGIC,     /* the same, on Bool */
+    BULK_INDEX,     /* index t ix */
+    BULK_REDUCE,    /* sumOuter t, and its likes */
+    BULK_GATHER,    /* gather sh t (λis. ix) */
+    BULK_SCATTER,   /* scatter sh t (λis. ix) */
+    BULK_LITERAL,   /* [t₁, …, tₙ] */
+    BULK_REPLICATE, /* replicate k t */
+    BULK_TRANSPOSE, /* tr_{k₁,…,kₙ} t */
+    BULK_RESHAPE,   /* reshape sh t */
+    BULK_BUILD,     /* build1 k (λi. t) */
+    BULK_ONE_HOT,   /* oneHot sh ix t */
+    BULK_SHARE,     /* share id t */
+    BULK_CHECK,     /* check b t: t, but an error where an element of b is true */
 } CtBulkKind;
 
 /* Along the outermost dimension. Ties as in core.def: the first. */
-typedef enum CtReduction { REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM, REDUCE_ARGMAX, REDUCE_ARGMIN } CtReduction;
+typedef enum CtReduction {
+    REDUCE_SUM,
+    REDUCE_PRODUCT,
+    REDUCE_MAXIMUM,
+    REDUCE_MINIMUM,
+    REDUCE_ARGMAX,
+    REDUCE_ARGMIN
+} CtReduction;
 
 typedef enum CtLogic { LOGIC_AND, LOGIC_OR, LOGIC_NOT } CtLogic;
 
@@ -87,7 +96,8 @@ struct CtBulk {
         } let;
         struct {
             CtBulk *test, *yes, *no;
-        } cond; /* the test is of rank 0; after stage 1, of outermost dimensions of the branches: it chooses for each of its elements */
+        } cond; /* the test is of rank 0; after stage 1, of outermost dimensions of the branches: it chooses for each of
+                   its elements */
         struct {
             CtPrim prim;
             CtBulk *args[2];
@@ -133,8 +143,9 @@ struct CtBulk {
 
 /* ---- bulk_term.c: constructors ----
  *
- * Each works out element and shape (Fig. 8) from its parts, which must fit: callers have checked what comes from outside. Nothing is
- * simplified here. The room that makes terms and its variables' numbers is CtBulkRoom, one a function that is differentiated.
+ * Each works out element and shape (Fig. 8) from its parts, which must fit: callers have checked what comes from
+ * outside. Nothing is simplified here. The room that makes terms and its variables' numbers is CtBulkRoom, one a
+ * function that is differentiated.
  */
 typedef struct CtBulkRoom {
     CtProgram *p;
@@ -154,7 +165,7 @@ CtBulk *ct_bulk_var(CtBulkRoom *r, CtBulkVar *var);
 CtBulk *ct_bulk_real(CtBulkRoom *r, double value, CtShape shape); /* all elements */
 CtBulk *ct_bulk_int(CtBulkRoom *r, int64_t value, CtShape shape);
 CtBulk *ct_bulk_bool(CtBulkRoom *r, bool value, CtShape shape);
-CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape);       /* items are borrowed */
+CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape); /* items are borrowed */
 CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtElement element);
 CtBulk *ct_bulk_let(CtBulkRoom *r, CtBulkVar *var, CtBulk *rhs, CtBulk *body);
 CtBulk *ct_bulk_cond(CtBulkRoom *r, CtBulk *test, CtBulk *yes, CtBulk *no);
@@ -180,7 +191,8 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data);
 /* t with variables replaced by terms (key of a CtBulkVar * -> CtBulk *); binders are made fresh. */
 CtBulk *ct_bulk_substitute(CtBulkRoom *r, CtBulk *t, const CtMap *replace);
 bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
-/* What is wrong with a term (types, scoping), in the arena; NULL when it is sound. `vars` are those that may be free. */
+/* What is wrong with a term (types, scoping), in the arena; NULL when it is sound. `vars` are those that may be free.
+ */
 const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
 
 /* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
@@ -188,10 +200,12 @@ void ct_bulk_print(CtText *out, CtBulk *t);
 
 /* ---- bulk_rewrite.c: stage 1 ---- */
 
-/* The normal form of a term by the rules of Figs. 9, 10 and 11: without build1, with index in the four forms of Theorem 5.1. */
+/* The normal form of a term by the rules of Figs. 9, 10 and 11: without build1, with index in the four forms of
+ * Theorem 5.1. */
 CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t);
 
-/* ---- bulk_simplify.c: what a person would not have written: gather by the identity, adding zero, lets used once ---- */
+/* ---- bulk_simplify.c: what a person would not have written: gather by the identity, adding zero, lets used once ----
+ */
 CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t);
 
 /* ---- bulk_delta.c: stages 2 and 3 ---- */
@@ -205,26 +219,33 @@ typedef struct CtBulkGradient {
     CtText delta;             /* the Delta term as text, for explanation */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;
-/* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in the gradient). */
-CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count, CtBulkVar *cotangent);
-/* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL where there are none). */
+/* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in
+ * the gradient). */
+CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
+                                CtBulkVar *cotangent);
+/* let ⟨primals⟩ in (value, tangent): the same Delta term, evaluated forward on tangents of the inputs (variables; NULL
+ * where there are none). */
 /* The tangent is gradient[0]. */
-CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents, uint32_t count);
-/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. What does not depend on
- * the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses it. */
+CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
+                               uint32_t count);
+/* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. What does
+ * not depend on the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses
+ * it. */
 void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *
- * A term of rank 0 is a Double, Int or Bool; one of a higher rank an array of all its elements, row-major, of Double or Int (a Bool
- * is 1 or 0). `vars` says what free variables are (CtBulkVar * -> CtVar *); it is changed meanwhile, and then as it was. Constants
- * that a term needs become globals of the program.
+ * A term of rank 0 is a Double, Int or Bool; one of a higher rank an array of all its elements, row-major, of Double or
+ * Int (a Bool is 1 or 0). `vars` says what free variables are (CtBulkVar * -> CtVar *); it is changed meanwhile, and
+ * then as it was. Constants that a term needs become globals of the program.
  *
- * A primitive that would fail gives 0 (an Int divided by 0, a real that is no Int); the largest of nothing is 0; sums start from −0.0.
+ * A primitive that would fail gives 0 (an Int divided by 0, a real that is no Int); the largest of nothing is 0; sums
+ * start from −0.0.
  */
 CtType *ct_bulk_type(CtProgram *p, CtElement element, CtShape shape);
 CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars);
-/* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is 0. */
+/* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is
+ * 0. */
 CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars);
 
 #endif

@@ -73,8 +73,8 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
 }
 
 /* build1 k (λi. cond b u v) ~> build1 k (λi. index [u, v] [cond b 0 1]); cond b (build1 k (λi. u)) (build1 k (λi. v))
- * where b is the same for all i. What chooses for each element of a dimension already (the simplifier makes that) chooses for one
- * dimension more. */
+ * where b is the same for all i. What chooses for each element of a dimension already (the simplifier makes that)
+ * chooses for one dimension more. */
 static CtBulk *build_cond(CtBulkRewriter *w, const Build *b) {
     CtBulk *test = b->body->as.cond.test, *items[] = {b->body->as.cond.yes, b->body->as.cond.no};
     if (!depends(b, test) || test->shape.rank > 0) {

@@ -1,5 +1,5 @@
-/* Between values of a program and the flat arrays that terms are about: a structure is taken apart into a flat array, or a
- * number, for each of its terms, and put together from them.
+/* Between values of a program and the flat arrays that terms are about: a structure is taken apart into a flat array,
+ * or a number, for each of its terms, and put together from them.
  */
 #include "ad/bulk_trace.h"
 
@@ -10,7 +10,7 @@ typedef struct Flat {
     CtProgram *p;
     CtSpan span;
     CtSeq *seq;
-    CtMap *vars; /* taking apart: CtBulkVar * -> CtVar * */
+    CtMap *vars;         /* taking apart: CtBulkVar * -> CtVar * */
     CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
     uint32_t next;
 } Flat;
@@ -181,7 +181,8 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     return old != NULL ? old : ct_core_fail(f->p, f->span, type, CT_E0901, "a value that is not first-order", NULL);
 }
 
-CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat) {
+CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
+                             CtCore *const *flat) {
     Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
     return put_together(&f, s, type, old, NULL, 0);
 }

@@ -1,14 +1,13 @@
 /* From Core to the core array language of BULK 2025: a function is run on stand-ins for its arguments.
  *
- * What is known beforehand (shapes, integers, constructors, functions) is computed; what is not becomes a term. So ordinary
- * programs get into the fragment by inlining, specialising to shapes and unrolling what is static. A branch on a number
- * that is not known is run both ways, and a strict `cond` selects; the conditions on the way to a term say where its
- * indices are meant, and where a failure is one.
+ * What is known beforehand (shapes, integers, constructors, functions) is computed; what is not becomes a term. So
+ * ordinary programs get into the fragment by inlining, specialising to shapes and unrolling what is static. A branch on
+ * a number that is not known is run both ways, and a strict `cond` selects; the conditions on the way to a term say
+ * where its indices are meant, and where a failure is one.
  *
  * Results of operations are named, in the body of the innermost build1 whose index they depend on.
  */
 #include "ad/bulk_trace_internal.h"
-
 
 enum { MAX_DEPTH = 1000, MAX_TERMS = 3000 };
 
@@ -169,12 +168,15 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b) {
     return a == NULL ? b : ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_AND, a, b));
 }
 
-CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) { return ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL)); }
+CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
+    return ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL));
+}
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     test = ct_trace_both(tr, tr->live, test);
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, ct_bulk_check(tr->room, test, code, text, span, nothing));
+    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
+            ct_bulk_check(tr->room, test, code, text, span, nothing));
 }
 
 static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
@@ -255,11 +257,12 @@ static bool is_array(const CtStand *s) {
 
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     if (xs->kind == STAND_LIST) {
-        if (i->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
+        if (i->kind != STAND_KNOWN)
+            return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
         if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
-            const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s",
-                                         (long long)i->as.known, (long long)ct_trace_size(xs),
-                                         ct_trace_size(xs) == 1 ? "" : "s");
+            const char *text =
+                ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i->as.known,
+                          (long long)ct_trace_size(xs), ct_trace_size(xs) == 1 ? "" : "s");
             ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
             return ct_stand_new(tr->room, STAND_FAILURE);
         }
@@ -337,7 +340,8 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
         return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
     }
     if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
-        return ct_trace_array_of(tr, a->as.rows.size, ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
+        return ct_trace_array_of(tr, a->as.rows.size,
+                                 ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
         return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
@@ -392,7 +396,8 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     made = ct_core_simplify_term(tr->p, made);
     if (made->kind == CORE_CON) return known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
-    if (made->type->kind == TYPE_DOUBLE) return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
+    if (made->type->kind == TYPE_DOUBLE)
+        return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
     return ct_stand_known(tr->room, made->as.lit.integer);
 }
 
@@ -413,7 +418,8 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
+        return ct_stand_term(
+            tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
     }
     if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
@@ -422,14 +428,16 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
         CtBulk *bad = ct_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
         ct_trace_check(tr, bad, CT_E0506, "division by zero", core->span);
-        terms[1] = ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
+        terms[1] =
+            ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
     }
     return ct_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
-                                              : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
+                                                       : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
-    if (f->kind != STAND_CLOSURE) return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
+    if (f->kind != STAND_CLOSURE)
+        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
         return ct_trace_refuse(tr, span, "a recursion whose end is not known before it runs, or is far");
     const CtLam *lam = f->as.closure.lam;
@@ -478,7 +486,6 @@ static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
         if (env->var == core->as.var) return env->value;
     return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
 }
-
 
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     for (;;) {

@@ -54,7 +54,8 @@ typedef struct CtBulkTrace {
 } CtBulkTrace;
 
 /* Runs the function that `f` stands for on `args`. False when it is refused. */
-bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out, CtBulkRefusal *refusal);
+bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
+                   CtBulkRefusal *refusal);
 /* A term of a trace with the bindings that it needs around it, and the checks when `checked`. */
 CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked);
 
@@ -67,10 +68,12 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
 /* ---- bulk_structure.c ---- */
 
 struct CtSeq;
-/* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar *. */
+/* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar
+ * *. */
 void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars);
-/* A structure of this type from flat values for its terms, in order; where one is NULL, and for what is known, as it is in `old` (may be
- * NULL). */
-CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat);
+/* A structure of this type from flat values for its terms, in order; where one is NULL, and for what is known, as it is
+ * in `old` (may be NULL). */
+CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
+                             CtCore *const *flat);
 
 #endif

@@ -1,4 +1,5 @@
-/* Array operations on stand-ins: what changes elements is a build1 over their index, what moves arrays as a whole stays whole. */
+/* Array operations on stand-ins: what changes elements is a build1 over their index, what moves arrays as a whole stays
+ * whole. */
 #include "ad/bulk_trace_internal.h"
 
 enum { MAX_UNROLLED = 1000 }; /* steps of a fold */
@@ -42,7 +43,8 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!has_terms_only(made)) return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
+    if (!has_terms_only(made))
+        return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
         CtBulk *test = build_leaf(tr, &b, check->as.check.test);
@@ -321,10 +323,9 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         bad = sized(tr, a[0], span, &size);
         if (bad != NULL) return bad;
         return ct_trace_array_of(tr, size, ct_trace_leaves(tr, ct_trace_unknown(tr, a[1]), replicated, &size));
-    case ARRAY_IOTA:
-        bad = sized(tr, a[0], span, &size);
-        return bad != NULL ? bad : build(tr, size, itself, NULL, span);
-    case ARRAY_GATHER: return build(tr, ct_trace_size(a[1]), gathered, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
+    case ARRAY_IOTA: bad = sized(tr, a[0], span, &size); return bad != NULL ? bad : build(tr, size, itself, NULL, span);
+    case ARRAY_GATHER:
+        return build(tr, ct_trace_size(a[1]), gathered, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     case ARRAY_TRANSPOSE: return transpose(tr, a[0], span);
     case ARRAY_RESHAPE: {
         int64_t columns = 0;

@@ -1,9 +1,9 @@
 /* delta: symbolic updates in a state monad, their sharing kept. DELTA 2022 Figs. 9, 10, 11 and 16.
  *
- * Each term of an operation gets a name, and the name stands beside the real: it can be copied freely. The state carries
- * the supply of names and the bindings so far (lib/ad/delta.cot). In the end the bindings are wrapped around the result's
- * term as Lets, and evaluation meets each once, after all that uses it. Forward and back cost a constant factor over the
- * program.
+ * Each term of an operation gets a name, and the name stands beside the real: it can be copied freely. The state
+ * carries the supply of names and the bindings so far (lib/ad/delta.cot). In the end the bindings are wrapped around
+ * the result's term as Lets, and evaluation meets each once, after all that uses it. Forward and back cost a constant
+ * factor over the program.
  */
 #include "ad/internal.h"
 
@@ -42,8 +42,5 @@ const CtReverse ct_delta_names = {.none = "zero",
                                   .resolve = "resolve",
                                   .entries = "entries"};
 
-const CtRules ct_delta_rules = {CT_REVERSE_RULES,
-                                .state = ct_reverse_state,
-                                .operation = ct_delta_operation,
-                                .trace = ct_reverse_trace,
-                                .reverse = &ct_delta_names};
+const CtRules ct_delta_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = ct_delta_operation,
+                                .trace = ct_reverse_trace, .reverse = &ct_delta_names};

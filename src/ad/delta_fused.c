@@ -1,10 +1,11 @@
 /* delta-fused: expressions and calls fused to one node, where that saves. DELTA 2022 Fig. 15 and §8.7.
  *
- * What goes from reals to a real through operations, lets, branches and calls of functions of that kind alone can be treated as
- * a primitive operation: its partial derivatives are worked out where the transformed program is made, since the Delta of such a
- * term, and its evaluation, are known then. What runs is the term itself, a sweep of multiplications back through it, and one
- * deltaLet for the whole, of a Scale for each input. The paper leaves open when to do so. Here it is done when every path
- * through the term would make nodes enough to pay for the one (is_cheaper). All else is as for delta.
+ * What goes from reals to a real through operations, lets, branches and calls of functions of that kind alone can be
+ * treated as a primitive operation: its partial derivatives are worked out where the transformed program is made, since
+ * the Delta of such a term, and its evaluation, are known then. What runs is the term itself, a sweep of
+ * multiplications back through it, and one deltaLet for the whole, of a Scale for each input. The paper leaves open
+ * when to do so. Here it is done when every path through the term would make nodes enough to pay for the one
+ * (is_cheaper). All else is as for delta.
  */
 #include "ad/internal.h"
 
@@ -75,7 +76,8 @@ static CtFused *fused(CtTransform *t, CtGlobal *global) {
     known = CT_NEW(t->ad->arena, CtFused);
     ct_map_set(t->ad->arena, &t->ad->fused, ct_key(global), known);
     const CtType *type = global->type;
-    if (!global->body || global->body->kind != CORE_LAM || type->parts[type->count - 1]->kind != TYPE_DOUBLE) return known;
+    if (!global->body || global->body->kind != CORE_LAM || type->parts[type->count - 1]->kind != TYPE_DOUBLE)
+        return known;
     for (uint32_t i = 0; i + 1 < type->count; i++)
         if (type->parts[i]->kind != TYPE_DOUBLE && !ct_is_discrete(type->parts[i])) return known;
     known->asked = true;
@@ -366,7 +368,9 @@ static CtCore *sweep(Fusion *f, CtSpan span, Value value) {
     }
     for (uint32_t i = 0; i < f->inputs; i++) {
         bool is_result = i + 1 == value.node;
-        out[i + 1] = is_result ? ct_core_double(p, span, 1.0) : adjoints[i] ? adjoints[i] : ct_core_double(p, span, -0.0);
+        out[i + 1] = is_result     ? ct_core_double(p, span, 1.0)
+                     : adjoints[i] ? adjoints[i]
+                                   : ct_core_double(p, span, -0.0);
     }
     return ct_core_tuple(p, span, out, f->inputs + 1);
 }
@@ -547,9 +551,5 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_core_pair(t->p, core->span, value.y, name);
 }
 
-const CtRules ct_delta_fused_rules = {CT_REVERSE_RULES,
-                                      .state = ct_reverse_state,
-                                      .operation = ct_delta_operation,
-                                      .fuse = fuse,
-                                      .trace = ct_reverse_trace,
-                                      .reverse = &ct_delta_names};
+const CtRules ct_delta_fused_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = ct_delta_operation,
+                                      .fuse = fuse,     .trace = ct_reverse_trace, .reverse = &ct_delta_names};

@@ -1,8 +1,9 @@
 /* delta-tree: symbolic updates, their sharing lost. DELTA 2022 Figs. 7 and 8.
  *
  * Beside a real stands not the vector of its partial derivatives but a term that says how to make it (Delta, in
- * lib/ad/delta_tree.cot), which costs a constant for each operation. The terms are led back through an array that is updated
- * in place. But a real that is used twice stands in two terms, which are walked twice: the cost can grow exponentially.
+ * lib/ad/delta_tree.cot), which costs a constant for each operation. The terms are led back through an array that is
+ * updated in place. But a real that is used twice stands in two terms, which are walked twice: the cost can grow
+ * exponentially.
  */
 #include "ad/internal.h"
 
@@ -13,11 +14,7 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
                                : ct_partials_pair(&partials, ct_delta_term(&partials));
 }
 
-static const CtReverse names = {.none = "zero",
-                                .start = "start",
-                                .input = "input",
-                                .nothing = "zero",
-                                .collect = "collect",
-                                .resolve = "resolve"};
+static const CtReverse names = {
+    .none = "zero", .start = "start", .input = "input", .nothing = "zero", .collect = "collect", .resolve = "resolve"};
 
 const CtRules ct_delta_tree_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};

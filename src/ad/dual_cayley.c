@@ -1,7 +1,7 @@
 /* dual-cayley: what is staged is a function from what was. DUAL 2022 Figs. 10 and 11.
  *
- * Staged values are not made and added: a backpropagator returns a function that adds to the one there is. So zero is the
- * identity, plus is composition, and no maps are united; adding one call to the map still costs a logarithm
+ * Staged values are not made and added: a backpropagator returns a function that adds to the one there is. So zero is
+ * the identity, plus is composition, and no maps are united; adding one call to the map still costs a logarithm
  * (lib/ad/dual_cayley.cot).
  */
 #include "ad/internal.h"
@@ -16,8 +16,5 @@ CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_dual_tagged(&partials, seq, z, ct_core_lam(ad->p, op->span, NULL, &staged, 1, body));
 }
 
-const CtRules ct_dual_cayley_rules = {CT_REVERSE_RULES,
-                                      .state = ct_reverse_state,
-                                      .operation = ct_dual_composed,
-                                      .trace = ct_reverse_trace,
-                                      .reverse = &ct_dual_names};
+const CtRules ct_dual_cayley_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = ct_dual_composed,
+                                      .trace = ct_reverse_trace, .reverse = &ct_dual_names};

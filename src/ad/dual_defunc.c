@@ -1,8 +1,8 @@
 /* dual-defunc: one array, backpropagators as data. DUAL 2022 §§9.1 and 9.2.
  *
- * All backpropagators have one form: calls of others with z times a number. So the list of the others, with their numbers and
- * these factors, takes the place of the function (Contrib, in lib/ad/dual_defunc.cot), and the cotangents of the inputs are
- * read off the array of calls. Forward and back cost a constant factor over the program.
+ * All backpropagators have one form: calls of others with z times a number. So the list of the others, with their
+ * numbers and these factors, takes the place of the function (Contrib, in lib/ad/dual_defunc.cot), and the cotangents
+ * of the inputs are read off the array of calls. Forward and back cost a constant factor over the program.
  */
 #include "ad/internal.h"
 
@@ -21,8 +21,5 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_partials_pair(&partials, ct_seq_run(seq, "d", tagged));
 }
 
-const CtRules ct_dual_defunc_rules = {CT_REVERSE_RULES,
-                                      .state = ct_reverse_state,
-                                      .operation = operation,
-                                      .trace = ct_reverse_trace,
-                                      .reverse = &ct_dual_names};
+const CtRules ct_dual_defunc_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
+                                      .trace = ct_reverse_trace, .reverse = &ct_dual_names};

@@ -1,8 +1,8 @@
 /* dual-naive: reals paired with backpropagators. DUAL 2022 Figs. 5 and 6.
  *
- * Beside a real stands the linear function from its cotangent to that of the whole input. An operation makes one that calls
- * those of its arguments and adds what they return. It is easy to prove right; but a real that is used twice has its
- * backpropagator called twice, and so has all that it was computed from: the cost can grow exponentially (§5.4).
+ * Beside a real stands the linear function from its cotangent to that of the whole input. An operation makes one that
+ * calls those of its arguments and adds what they return. It is easy to prove right; but a real that is used twice has
+ * its backpropagator called twice, and so has all that it was computed from: the cost can grow exponentially (§5.4).
  */
 #include "ad/internal.h"
 
@@ -20,11 +20,7 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_partials_pair(&partials, ct_core_lam(ad->p, op->span, "d", &z, 1, sum));
 }
 
-static const CtReverse names = {.none = "none",
-                                .start = "start",
-                                .input = "input",
-                                .nothing = "zero",
-                                .collect = "collect",
-                                .resolve = "resolve"};
+static const CtReverse names = {
+    .none = "none", .start = "start", .input = "input", .nothing = "zero", .collect = "collect", .resolve = "resolve"};
 
 const CtRules ct_dual_naive_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};

@@ -1,9 +1,9 @@
 /* dual-staged: calls of backpropagators staged by number. DUAL 2022 Figs. 8 and 9.
  *
- * A backpropagator does not call others: it leaves a map from their numbers to what they are to be called with, in which
- * calls of the same one are added up, since it is linear: f x + f y = f (x + y). The state numbers backpropagators in the
- * order of their making, so the highest number can be called first: none but higher ones could have called it
- * (lib/ad/dual_staged.cot). Each is called at most once; the maps cost a logarithm.
+ * A backpropagator does not call others: it leaves a map from their numbers to what they are to be called with, in
+ * which calls of the same one are added up, since it is linear: f x + f y = f (x + y). The state numbers
+ * backpropagators in the order of their making, so the highest number can be called first: none but higher ones could
+ * have called it (lib/ad/dual_staged.cot). Each is called at most once; the maps cost a logarithm.
  */
 #include "ad/internal.h"
 
@@ -26,7 +26,8 @@ CtCore *ct_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, Ct
     return ct_library_call(ad, span, "stagedCall", args, state ? 3 : 2);
 }
 
-/* D³[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, λ(z : ℝ). StagedCall d₁ (∂₁op(⟨x⟩)(z)) + ⋯ + StagedCall dₙ (∂ₙop(⟨x⟩)(z)))), i + 1) */
+/* D³[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, λ(z : ℝ). StagedCall d₁ (∂₁op(⟨x⟩)(z)) + ⋯ + StagedCall dₙ (∂ₙop(⟨x⟩)(z)))), i +
+ * 1) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials partials = ct_partials(ad, seq, op);
     if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
@@ -45,8 +46,5 @@ const CtReverse ct_dual_names = {.none = "none",
                                  .resolve = "resolve",
                                  .entries = "entries"};
 
-const CtRules ct_dual_staged_rules = {CT_REVERSE_RULES,
-                                      .state = ct_reverse_state,
-                                      .operation = operation,
-                                      .trace = ct_reverse_trace,
-                                      .reverse = &ct_dual_names};
+const CtRules ct_dual_staged_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
+                                      .trace = ct_reverse_trace, .reverse = &ct_dual_names};

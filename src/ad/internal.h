@@ -77,10 +77,10 @@ typedef struct CtRules {
     CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core);  /* D[e] of a term as a whole, or NULL; may be absent */
-    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, tangent) */
-    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);          /* gives (value, pullback) */
-    CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);        /* gives the trace's length; NULL: keeps none */
-    const struct CtReverse *reverse;                                   /* in reverse: the names of its library */
+    CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
+    CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, pullback) */
+    CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives the trace's length; NULL: keeps none */
+    const struct CtReverse *reverse;                            /* in reverse: the names of its library */
 } CtRules;
 
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
@@ -103,7 +103,7 @@ struct CtAd {
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
-    bool busy; /* pending is being worked off */
+    bool busy;                   /* pending is being worked off */
     struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
 };
 
@@ -249,9 +249,9 @@ CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span
 
 /* ---- reverse.c: what all methods in reverse share ----
  *
- * D[ℝ] = ℝ × B: beside every real stands what its cotangent will be led on by. Inputs are numbered from 1, left to right; the
- * numbering N is the method's state S, or an Int for a method in direct style. A pullback collects the cotangent of the
- * result in a C, which is then resolved to the cotangents of the inputs.
+ * D[ℝ] = ℝ × B: beside every real stands what its cotangent will be led on by. Inputs are numbered from 1, left to
+ * right; the numbering N is the method's state S, or an Int for a method in direct style. A pullback collects the
+ * cotangent of the result in a C, which is then resolved to the cotangents of the inputs.
  *
  * R[f] x = let (x', n) = interleave_S (x, start); (y, n') = D[f] (x', n)
  *          in (primal_T y, λdy. read_S x (resolve (inputs n) n' (collect_T y dy (nothing (inputs n) n'))))
@@ -280,7 +280,8 @@ CtCore *ct_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
     .real = ct_reverse_real, .constant = ct_reverse_constant, .primal = ct_reverse_primal, .jvp = ct_reverse_jvp,      \
     .vjp = ct_reverse_vjp
 
-/* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of each. */
+/* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of
+ * each. */
 typedef struct CtPartials {
     CtAd *ad;
     const CtOperation *op;

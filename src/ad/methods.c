@@ -3,8 +3,7 @@
 
 static const CtMethodInfo infos[CT_METHOD_COUNT] = {
 #define CT_METHOD(id, rules, reverse_, library_, cost_, figure_, what_)                                                \
-    [METHOD_##id] = {                                                                                                  \
-        .what = what_, .figure = figure_, .reverse = reverse_, .library = library_, .cost = cost_},
+    [METHOD_##id] = {.what = what_, .figure = figure_, .reverse = reverse_, .library = library_, .cost = cost_},
 #include "ad/methods.def"
 #undef CT_METHOD
 };

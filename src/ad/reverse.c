@@ -1,6 +1,6 @@
-/* What all methods in reverse share: reals beside something that leads their cotangents on, and the wrapper. It is that of
- * DUAL 2022 Fig. 13, and of DELTA Fig. 16: inputs are numbered as they are interleaved, and the cotangents of the inputs put
- * back into the structure of the point at the end.
+/* What all methods in reverse share: reals beside something that leads their cotangents on, and the wrapper. It is that
+ * of DUAL 2022 Fig. 13, and of DELTA Fig. 16: inputs are numbered as they are interleaved, and the cotangents of the
+ * inputs put back into the structure of the point at the end.
  */
 #include "ad/internal.h"
 
@@ -158,7 +158,8 @@ static CtCore *of_run(CtAd *ad, CtSpan span, const char *name, const Forward *ru
     if (run->state) args[count++] = run->state;
     if (c) args[count++] = c;
     CtGlobal *function = ct_ad_library(ad, name);
-    return ct_is_function(function) ? ct_ad_call(ad, span, function, args, count) : ct_core_global(ad->p, span, function);
+    return ct_is_function(function) ? ct_ad_call(ad, span, function, args, count)
+                                    : ct_core_global(ad->p, span, function);
 }
 
 CtCore *ct_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
@@ -169,12 +170,10 @@ CtCore *ct_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtCore *dy_use = ct_core_var(p, span, dy);
     CtSeq inner = ct_seq(p, NULL);
     CtCore *nothing = of_run(ad, span, names(ad)->nothing, &run, NULL);
-    CtCore *c = ct_generic(ad, &collect,
-                           (CtGenericCall){.method = ad->reverse,
-                                           .span = span,
-                                           .type = wrap->t,
-                                           .ins = {run.y, dy_use},
-                                           .state = nothing});
+    CtCore *c =
+        ct_generic(ad, &collect,
+                   (CtGenericCall){
+                       .method = ad->reverse, .span = span, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
     c = ct_seq_name(&inner, "c", c);
     CtCore *reals = ct_seq_name(&inner, "dx", of_run(ad, span, names(ad)->resolve, &run, c));
     CtCore *cotangent = ct_generic_read(ad, span, wrap->s, wrap->x, reals);
@@ -188,6 +187,4 @@ CtCore *ct_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     return ct_library_call(ad, wrap->span, names(ad)->entries, &run.state, 1);
 }
 
-CtCore *ct_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
-    return ct_jvp_from_vjp(ad, seq, wrap, ad->reverse);
-}
+CtCore *ct_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_jvp_from_vjp(ad, seq, wrap, ad->reverse); }

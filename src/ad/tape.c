@@ -31,8 +31,5 @@ static const CtReverse names = {.none = "tapeNone",
                                 .resolve = "tapeResolve",
                                 .entries = "tapeEntries"};
 
-const CtRules ct_tape_rules = {CT_REVERSE_RULES,
-                               .state = ct_reverse_state,
-                               .operation = operation,
-                               .trace = ct_reverse_trace,
-                               .reverse = &names};
+const CtRules ct_tape_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
+                               .trace = ct_reverse_trace, .reverse = &names};

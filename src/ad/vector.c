@@ -1,8 +1,8 @@
 /* vector: every real carries its whole gradient. DELTA 2022 Figs. 5 and 6.
  *
- * Forward mode in all directions at once: beside a real stands the vector of its partial derivatives with respect to the
- * inputs, and every operation adds and scales such vectors (lib/ad/vector.cot). Plainly right, and dear: each operation
- * costs as much as the function has inputs.
+ * Forward mode in all directions at once: beside a real stands the vector of its partial derivatives with respect to
+ * the inputs, and every operation adds and scales such vectors (lib/ad/vector.cot). Plainly right, and dear: each
+ * operation costs as much as the function has inputs.
  */
 #include "ad/internal.h"
 
@@ -19,11 +19,7 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return ct_partials_pair(&partials, ct_library_call(ad, op->span, "plus", scaled, 2));
 }
 
-static const CtReverse names = {.none = "zero",
-                                .start = "start",
-                                .input = "input",
-                                .nothing = "zero",
-                                .collect = "collect",
-                                .resolve = "resolve"};
+static const CtReverse names = {
+    .none = "zero", .start = "start", .input = "input", .nothing = "zero", .collect = "collect", .resolve = "resolve"};
 
 const CtRules ct_vector_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};

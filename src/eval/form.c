@@ -1,5 +1,5 @@
-/* The forms of values: what `bulk` specialises a function to. The form is first written as text, by which a derivative that was made
- * for it is found again; only a new one is built.
+/* The forms of values: what `bulk` specialises a function to. The form is first written as text, by which a derivative
+ * that was made for it is found again; only a new one is built.
  */
 #include "eval/internal.h"
 
