@@ -439,7 +439,7 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
-        return ct_trace_refuse(tr, span, "a recursion whose end is not known before it runs, or is far");
+        return ct_trace_refuse(tr, span, "a recursion whose end is far, or not known before it runs");
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
