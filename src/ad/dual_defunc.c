@@ -8,17 +8,10 @@
 
 /* D[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, [⟨(fst d, snd d, ∂op(⟨x⟩)(1))⟩])), i + 1) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    static const char *const contrib[] = {NULL, "contrib1", "contrib2"};
     CtPartials partials = ct_partials(ad, seq, op);
     if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
-    CtCore *args[5];
-    for (uint32_t k = 0; k < partials.count; k++) {
-        args[2 * k] = partials.b[k];
-        args[2 * k + 1] = ct_partial(&partials, k, NULL);
-    }
-    args[2 * partials.count] = ct_seq_state(seq, op->span);
-    CtCore *tagged = ct_library_call(ad, op->span, contrib[partials.count], args, 2 * partials.count + 1);
-    return ct_partials_pair(&partials, ct_seq_run(seq, "d", tagged));
+    CtCore *tagged = ct_partials_run(&partials, seq, "d", "contrib1", "contrib2");
+    return ct_partials_pair(&partials, tagged);
 }
 
 const CtRules ct_dual_defunc_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,

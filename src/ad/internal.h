@@ -293,6 +293,8 @@ typedef struct CtPartials {
 CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);
 /* ∂op/∂x of the k-th of them, or that times a cotangent z; a Double. */
 CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z);
+/* Runs the method's `one` of (b, ∂op/∂x, state), or its `two` of such for both arguments; gives (B, state). */
+CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
 /* (y, b) */
 CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b);
 /* A call of a library function. */

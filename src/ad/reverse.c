@@ -60,6 +60,18 @@ CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     return single && z ? ct_core_prim2(ad->p, span, PRIM_SCALE, d, z) : d;
 }
 
+CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two) {
+    CtSpan span = partials->op->span;
+    CtCore *args[5];
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < partials->count; k++) {
+        args[count++] = partials->b[k];
+        args[count++] = ct_partial(partials, k, NULL);
+    }
+    args[count++] = ct_seq_state(seq, span);
+    return ct_seq_run(seq, name, ct_library_call(partials->ad, span, partials->count == 1 ? one : two, args, count));
+}
+
 CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b) {
     return ct_core_pair(partials->ad->p, partials->op->span, partials->y, b);
 }

@@ -9,17 +9,10 @@
 
 /* D[op(⟨x, i⟩)] = let y = op(⟨x⟩); i ← push ⟨i, ∂op(⟨x⟩)(1)⟩ in (y, i) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    static const char *const push[] = {NULL, "tapePush1", "tapePush2"};
     CtPartials partials = ct_partials(ad, seq, op);
     if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
-    CtCore *args[5];
-    for (uint32_t k = 0; k < partials.count; k++) {
-        args[2 * k] = partials.b[k];
-        args[2 * k + 1] = ct_partial(&partials, k, NULL);
-    }
-    args[2 * partials.count] = ct_seq_state(seq, op->span);
-    CtCore *pushed = ct_library_call(ad, op->span, push[partials.count], args, 2 * partials.count + 1);
-    return ct_partials_pair(&partials, ct_seq_run(seq, "i", pushed));
+    CtCore *entry = ct_partials_run(&partials, seq, "i", "tapePush1", "tapePush2");
+    return ct_partials_pair(&partials, entry);
 }
 
 static const CtReverse names = {.none = "tapeNone",
