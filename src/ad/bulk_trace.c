@@ -384,6 +384,10 @@ static bool is_division(CtPrim prim) {
     return prim == PRIM_INT_DIV || prim == PRIM_INT_MOD || prim == PRIM_INT_QUOT || prim == PRIM_INT_REM;
 }
 
+static bool is_rounding(CtPrim prim) {
+    return prim == PRIM_FLOOR_INT || prim == PRIM_CEILING_INT || prim == PRIM_ROUND_INT || prim == PRIM_TRUNCATE_INT;
+}
+
 /* A primitive on what is known: the simplifier knows the values of those on integers. */
 static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     CtCore *lits[2] = {NULL, NULL};
@@ -399,6 +403,15 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     if (made->type->kind == TYPE_DOUBLE)
         return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
     return ct_stand_known(tr->room, made->as.lit.integer);
+}
+
+/* A real that becomes an Int has to fit. */
+static void check_fits(Tracer *tr, CtBulk *x, CtSpan span) {
+    CtBulkRoom *r = tr->room;
+    CtBulk *least = ct_bulk_real(r, -0x1p63, ct_trace_scalar()), *end = ct_bulk_real(r, 0x1p63, ct_trace_scalar());
+    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LE, least, x));
+    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LT, x, end));
+    ct_trace_check(tr, ct_trace_not(tr, ct_trace_both(tr, above, below)), CT_E0510, ct_error_title(CT_E0510), span);
 }
 
 static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
@@ -424,10 +437,12 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
         return ct_trace_refuse(tr, core->span, "text that is computed");
+    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that is computed");
+    if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
         CtBulk *bad = ct_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
-        ct_trace_check(tr, bad, CT_E0506, "division by zero", core->span);
+        ct_trace_check(tr, bad, CT_E0506, ct_error_title(CT_E0506), core->span);
         terms[1] =
             ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
     }
@@ -454,13 +469,9 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     if (g->body == NULL) return ct_trace_refuse(tr, core->span, "this function");
     if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
-    if (known == NULL) {
-        CtBulk *live = tr->live;
-        tr->live = NULL;
-        known = ct_trace_eval(tr, NULL, g->body);
-        tr->live = live;
-        ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
-    }
+    if (known != NULL) return known;
+    known = ct_trace_eval(tr, NULL, g->body);
+    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
     return known;
 }
 
