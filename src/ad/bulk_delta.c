@@ -358,7 +358,9 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
         ct_push(r->arena, &g.vars, dual->vars.items[k]);
         ct_push(r->arena, &g.terms, dual->terms.items[k]);
     }
+    g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     print_all(r, dual, n, inputs, &g.delta);
     return g;
 }
@@ -374,7 +376,8 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     stack_lets(&u, &g);
     for (uint32_t k = 0; k < count; k++) {
         if (inputs[k]->element != ELEMENT_REAL) continue;
-        g.gradient[k] = reverse.grad[k] ? unshare(&u, reverse.grad[k]) : zero(r, inputs[k]->shape);
+        g.shared[k] = reverse.grad[k] ? reverse.grad[k] : zero(r, inputs[k]->shape);
+        g.gradient[k] = unshare(&u, g.shared[k]);
     }
     return g;
 }
