@@ -6,6 +6,7 @@
  * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
  * a gradient costs a constant factor over the program, in whole-array operations.
  */
+#include "ad/bulk_delta.h"
 #include "ad/bulk_stages.h"
 #include "ad/bulk_trace.h"
 #include "ad/internal.h"
@@ -15,13 +16,21 @@
 typedef struct Inputs {
     CtBulkRoom *room;
     CT_VEC(CtBulkVar *) vars;
-    uint32_t first; /* of the point; those before it are captured */
+    uint32_t first;   /* of the point; those before it are captured */
+    const char *name; /* of what is being taken apart */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(in->room, "x", element, shape);
+    CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
     ct_push(in->room->arena, &in->vars, var);
     return ct_stand_term(in->room, ct_bulk_var(in->room, var));
+}
+
+/* Inputs that the program calls the same. */
+static void name_apart(Inputs *in) {
+    CtMap names = {0};
+    for (uint32_t i = 0; i < in->vars.count; i++)
+        in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
 }
 
 /* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
@@ -254,6 +263,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
         if (i < count) captures[i] = var;
         params[i] = ct_var_like(p, var, var->type);
         if (i == count) in.first = in.vars.count;
+        in.name = var->name->text;
         stands[i] = stand_in(&in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
     }
@@ -263,6 +273,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
         refused(d->ad, d->span, refusal);
         return NULL;
     }
+    name_apart(&in);
     Leaves leaves = {0};
     collect(arena, trace.result, &leaves);
     CtBulk *whole = ct_bulk_closed(&d->room, &trace, together(&d->room, &leaves, d->span), true);
@@ -307,9 +318,10 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
 
 void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
 
+/* A function that is not written as a λ is the first that is asked for. */
 static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
     const CtCore *body = ad->look && !ad->look->done ? ad->look->function->body : NULL;
-    return body && body->kind == CORE_LAM && body->as.lam == lam;
+    return body && (body->kind != CORE_LAM || body->as.lam == lam);
 }
 
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_STEPS = 60, MOST_LINES = 16 /* of a term in a step */ };
+enum { WIDTH = 100, MOST_STEPS = 60, MOST_LINES = 16 /* of a term in a step */ };
 
 /* ---- pieces of text ---- */
 
@@ -159,6 +159,56 @@ void ct_bulk_show_normal(CtBulkLook *look, CtBulkRoom *r, CtBulk *normal, CtBulk
 
 /* ---- stages 2 and 3 ---- */
 
+/* The end of the part of a line that begins at `c`, a word or what stands in brackets. */
+static const char *part_end(const char *c) {
+    int depth = 0;
+    for (; *c != '\0' && *c != '\n'; c++) {
+        if (depth == 0 && (*c == ' ' || *c == ')' || *c == ']')) break;
+        depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+    }
+    return c;
+}
+
+static int columns_between(const char *from, const char *to) {
+    int columns = 0;
+    for (; from < to; from++) columns += ((unsigned char)*from & 0xC0) != 0x80;
+    return columns;
+}
+
+/* What stands between two places of a line: as it is where it fits; otherwise each of several parts in brackets on a
+ * line of its own, and within it again. */
+static void put_broken(CtText *out, const char *from, const char *to, int column, int indent) {
+    int groups = 0;
+    bool fits = column + columns_between(from, to) <= WIDTH;
+    for (const char *c = from; !fits && c < to; c = part_end(c) + 1) groups += *c == '(';
+    for (const char *c = from; !fits && c < to; c = part_end(c) + 1) {
+        const char *end = part_end(c);
+        if (*c == '(') {
+            if (groups > 1) ct_text_printf(out, "\n%*s", column = indent + 2, "");
+            ct_text_putc(out, '(');
+            put_broken(out, c + 1, end - 1, column + 1, groups > 1 ? indent + 2 : indent);
+            ct_text_putc(out, ')');
+        } else {
+            ct_text_add(out, c, (size_t)(end - c));
+        }
+        column += columns_between(c, end) + 1;
+        if (end < to && (groups < 2 || end[1] != '(')) ct_text_putc(out, ' ');
+    }
+    if (fits) ct_text_add(out, from, (size_t)(to - from));
+}
+
+/* Terms of a Delta term, broken as Fig. 18 breaks them. */
+static const char *broken(CtBulkRoom *r, const char *text) {
+    CtText out = ct_text(r->arena);
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        put_broken(&out, text, text + length, 0, 0);
+        ct_text_putc(&out, '\n');
+        text += length + (text[length] == '\n');
+    }
+    return out.data;
+}
+
 void ct_bulk_show_gradient(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *const *inputs,
                            uint32_t count) {
     if (!look) return;
@@ -171,7 +221,7 @@ void ct_bulk_show_gradient(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient
         "Each array with its Delta term, what is left of D once the primal is bound (BULK Figs. 12 to 15, Eq. 6).",
         "the primal", dual.data);
     add(look, r, NULL, NULL, ct_format(r->arena, "the Delta term, of %u node%s", g->nodes, g->nodes == 1 ? "" : "s"),
-        ct_format(r->arena, "%s\n", g->delta.data));
+        broken(r, g->delta.data));
     for (uint32_t k = 0; k < count; k++) {
         if (!g->gradient[k]) continue;
         ct_text_printf(&shared, "%s_adj = ", inputs[k]->name);
@@ -199,6 +249,34 @@ void ct_bulk_show_simplified(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradie
 
 /* ---- the program ---- */
 
+/* The arrays that were computed beforehand. */
+typedef struct Constants {
+    CtProgram *p;
+    CtArena *arena;
+    CtMap met;
+    CT_VEC(CtGlobal *) found;
+} Constants;
+
+static CtCore *find_constants(void *data, CtCore *core) {
+    Constants *c = data;
+    if (core->kind != CORE_GLOBAL) return ct_core_map(c->p, core, find_constants, c);
+    CtGlobal *global = core->as.global;
+    if (strncmp(global->name->text, "bulk.", 5) != 0 || ct_map_has(&c->met, ct_key(global))) return core;
+    ct_map_set(c->arena, &c->met, ct_key(global), global);
+    ct_push(c->arena, &c->found, global);
+    return core;
+}
+
+static void show_constants(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
+    Constants c = {.p = r->p, .arena = r->arena};
+    find_constants(&c, program);
+    for (uint32_t i = 0; i < c.found.count; i++) find_constants(&c, c.found.items[i]->body);
+    if (c.found.count == 0) return;
+    CtText text = ct_text(r->arena);
+    for (uint32_t i = 0; i < c.found.count; i++) ct_core_print_global(&text, r->p, c.found.items[i]);
+    add(look, r, NULL, NULL, "constants, computed once", text.data);
+}
+
 void ct_bulk_show_program(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
     if (!look || !look->in_words) return;
     CtText text = ct_text(r->arena);
@@ -206,4 +284,5 @@ void ct_bulk_show_program(CtBulkLook *look, CtBulkRoom *r, CtCore *program) {
     ct_text_puts(&text, "\n");
     add(look, r, "the gradient program", "What runs: Core over flat arrays, with no derivative left in it.", NULL,
         text.data);
+    show_constants(look, r, program);
 }
