@@ -211,8 +211,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag =
-        ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
     ct_help(ad->p->context, diag, "--method tape takes every program");
     return NULL;
 }

@@ -54,22 +54,26 @@ static void line(Printer *pr) {
     for (uint32_t i = 0; i < pr->indent; i++) put(pr, " ");
 }
 
-/* Puts the term where it fits on the rest of the line, and tells whether it did. */
-static bool put_flat(Printer *pr, CtBulk *t, int level) {
+/* What is put with the printer as it is; in one line where it fits on the rest of this one, and whether it did. */
+typedef void Piece(Printer *pr, const void *piece, int level);
+
+static bool put_flat(Printer *pr, Piece *put_piece, const void *piece, int level) {
     CtText *out = pr->out;
-    uint32_t column = pr->column, shares = pr->shares.count;
+    uint32_t column = pr->column, shares = pr->shares.count, scope = pr->scope.count;
     pr->scratch.length = 0;
     pr->out = &pr->scratch;
     pr->flat = true;
-    put_term(pr, t, level);
+    put_piece(pr, piece, level);
     bool fits = !pr->full;
-    if (!fits) pr->shares.count = shares;
     pr->out = out;
     pr->flat = pr->full = false;
-    if (fits)
+    if (fits) {
         ct_text_add(out, pr->scratch.data, pr->scratch.length);
-    else
+    } else {
         pr->column = column;
+        pr->shares.count = shares;
+        pr->scope.count = scope;
+    }
     return fits;
 }
 
@@ -292,7 +296,9 @@ static void put_index(Printer *pr, const CtIndexing *f) {
 }
 
 /* (λ[i, j]. [ix]), or with a condition behind */
-static void put_indexing(Printer *pr, const CtIndexing *f) {
+static void put_indexing(Printer *pr, const void *piece, int level) {
+    const CtIndexing *f = piece;
+    if (!pr->flat && put_flat(pr, put_indexing, f, level)) return;
     uint32_t before = pr->scope.count;
     put(pr, "(λ[");
     for (uint32_t i = 0; i < f->var_count; i++) {
@@ -368,7 +374,7 @@ static void put_move(Printer *pr, CtBulk *t) {
         put_part(pr, t->as.move.t);
         pr->indent += 2;
         line(pr);
-        put_indexing(pr, f);
+        put_indexing(pr, f, LOOSE);
         pr->indent -= 2;
         break;
     }
@@ -462,10 +468,12 @@ static void put_form(Printer *pr, CtBulk *t) {
     }
 }
 
+static void put_piece(Printer *pr, const void *piece, int level) { put_term(pr, (CtBulk *)(uintptr_t)piece, level); }
+
 static void put_term(Printer *pr, CtBulk *t, int level) {
     if (pr->full) return;
     bool parenthesis = level_of(t) < level, breaks = !pr->flat && t->kind == BULK_LET;
-    if (!pr->flat && !breaks && put_flat(pr, t, level)) return;
+    if (!pr->flat && !breaks && put_flat(pr, put_piece, t, level)) return;
     if (parenthesis) put(pr, "(");
     uint32_t indent = pr->indent;
     if (parenthesis) pr->indent = pr->column;

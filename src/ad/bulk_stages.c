@@ -58,7 +58,8 @@ void ct_bulk_show_term(CtBulkLook *look, CtBulkRoom *r, CtBulk *t, CtBulkVar *co
     ct_text_puts(&text, "\n  : ");
     put_shape(&text, t->element, t->shape);
     ct_text_puts(&text, "\n");
-    add(look, r, "the term", "The function for the shapes of the point, in the array language of BULK Fig. 7.", NULL,
+    add(look, r, "the term",
+        "The function for the shapes of the point, in the array language of Fig. 7 (BULK 2025 §§5–7).", NULL,
         text.data);
 }
 
@@ -107,7 +108,8 @@ static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *afte
 static const char *index_rule(CtBulkRoom *r, const CtBulk *t) {
     const CtBulk *source = t->as.move.t;
     if (t->as.move.f.count == 0) return "index by nothing, Fig. 10";
-    return ct_format(r->arena, "index of %s, %s", form_name(source), is_of_the_figures(source) ? "Fig. 10" : "as Fig. 10");
+    return ct_format(r->arena, "index of %s, %s", form_name(source),
+                     is_of_the_figures(source) ? "Fig. 10" : "as Fig. 10");
 }
 
 /* What is the same but for the condition. */

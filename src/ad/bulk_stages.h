@@ -1,5 +1,5 @@
-/* What `bulk` does to a function, written down stage by stage as BULK Fig. 18 does: for people who look at it. Nothing is
- * done where nobody looks (look is NULL). Of ad/ alone. */
+/* What `bulk` does to a function, written down stage by stage as BULK Fig. 18 does: for people who look at it. Nothing
+ * is done where nobody looks (look is NULL). Of ad/ alone. */
 #ifndef CT_AD_BULK_STAGES_H
 #define CT_AD_BULK_STAGES_H
 

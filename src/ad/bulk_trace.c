@@ -483,7 +483,8 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    if (tr->live == NULL)
+        ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
     return known;
 }
 

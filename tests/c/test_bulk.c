@@ -286,8 +286,7 @@ static void build_of_index_becomes_gather(void **state) {
     assert_rewrites(f, build(f, 3, n.i, ct_bulk_cond(f->r, exists, read, real(f, 0))),
                     "gather [3]\n"
                     "  (tr [gather [3] v (λ[i]. [i - 1] when 0 <= i - 1), replicate 3 0.0])\n"
-                    "  (λ[i]. [i,\n"
-                    "          cond (0 <= i - 1) 0 1])");
+                    "  (λ[i]. [i, cond (0 <= i - 1) 0 1])");
 }
 
 /* ---- errors and names ---- */
@@ -471,9 +470,14 @@ static void terms_print_with_names_that_tell_apart(void **state) {
     assert_prints(f, op(f, PRIM_MUL, op(f, PRIM_ADD, x, x), op(f, PRIM_MAX, x, x)), "(x + x) × max x x");
     int64_t many[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     assert_prints(f, ct_bulk_integers(f->r, many, SHAPE(f, 10), ELEMENT_INT), "[0, 1, 2, …, 9]");
-    assert_prints(f, ct_bulk_real(f->r, -0.0, SHAPE(f, 2, 1)), "[[-0.0], [-0.0]]");
+    double zeros[2] = {-0.0, -0.0};
+    assert_prints(f, ct_bulk_reals(f->r, zeros, SHAPE(f, 2, 1)), "[[-0.0], [-0.0]]");
+    assert_prints(f, ct_bulk_real(f->r, -0.0, SHAPE(f, 2, 1)), "replicate 2 (replicate 1 (-0.0))");
+    assert_prints(f, op(f, PRIM_ADD, ct_bulk_real(f->r, 1, SHAPE(f, 3)), ct_bulk_real(f->r, 2, SHAPE(f, 3))),
+                  "replicate 3 1.0 + replicate 3 2.0");
+    assert_prints(f, ct_bulk_real(f->r, 7, SHAPE(f, 0)), "[]");
     assert_prints(f, ct_bulk_real(f->r, INFINITY, scalar), "inf");
-    assert_prints(f, ct_bulk_real(f->r, NAN, SHAPE(f, 1)), "[NaN]");
+    assert_prints(f, ct_bulk_real(f->r, NAN, scalar), "NaN");
     assert_prints(f, ct_bulk_bool(f->r, true, scalar), "True");
     CtBulk *ix[] = {number(f, 4)};
     assert_prints(f, ct_bulk_one_hot(f->r, SHAPE(f, 9), ix, 1, x), "oneHot [9] [4] x");
