@@ -266,7 +266,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     ct_map_set(arena, &reverse, ct_key(dy_flat), dy_flat);
     for (uint32_t i = 0; i < g.vars.count; i++)
         if (!depends(d, &reverse, g.vars.items[i], g.terms.items[i]))
-            bind_flat(d, &seq, g.vars.items[i], lower(d, g.terms.items[i]));
+            ct_bulk_lower_binding(&d->room, &seq, g.vars.items[i], g.terms.items[i], &d->vars);
     CtCore *flat = ct_seq_name(&seq, "y", lower(d, g.value));
     CtType *type = ct_type_fun_result(lam->node->type);
     CtCore *value = ct_seq_name(&seq, "y", result(d, &trace, &leaves, type, flat));
@@ -280,7 +280,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     bind_flat(d, &inner, dy_flat, flat_cotangent(d, &inner, trace.result, ct_core_var(p, d->span, dy)));
     for (uint32_t i = 0; i < g.vars.count; i++)
         if (ct_map_has(&reverse, ct_key(g.vars.items[i])))
-            bind_flat(d, &inner, g.vars.items[i], lower(d, g.terms.items[i]));
+            ct_bulk_lower_binding(&d->room, &inner, g.vars.items[i], g.terms.items[i], &d->vars);
     CtCore **flats = CT_NEW_ARRAY(arena, CtCore *, in.vars.count);
     for (uint32_t i = in.first; i < in.vars.count; i++)
         flats[i - in.first] = g.gradient[i] ? normal(d, lower(d, g.gradient[i])) : NULL;
