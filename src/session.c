@@ -108,15 +108,22 @@ static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
     return ct_build_entry(build, entry);
 }
 
-CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+static CtSession *activate(cotan_program *program, CtSession *session) {
     cotan_context *context = program->context;
-    CtSession *session = program->sessions;
-    while (session && !same(&session->entry, entry)) session = session->next;
-    if (!session) session = ct_session_make(program, entry, prepare_entry, NULL);
     if (session) ct_arena_on_failure(session->build->arena, context->handler);
     context->active = session;
     context->active_program = program;
     return session;
+}
+
+CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry) {
+    return activate(program, ct_session_make(program, entry, prepare_entry, NULL));
+}
+
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    CtSession *session = program->sessions;
+    while (session && !same(&session->entry, entry)) session = session->next;
+    return session ? activate(program, session) : ct_program_fresh_session(program, entry);
 }
 
 void ct_session_free(CtSession *session) {

@@ -6,6 +6,8 @@
  * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
  * a gradient costs a constant factor over the program, in whole-array operations.
  */
+#include "ad/bulk_delta.h"
+#include "ad/bulk_stages.h"
 #include "ad/bulk_trace.h"
 #include "ad/internal.h"
 
@@ -14,13 +16,21 @@
 typedef struct Inputs {
     CtBulkRoom *room;
     CT_VEC(CtBulkVar *) vars;
-    uint32_t first; /* of the point; those before it are captured */
+    uint32_t first;   /* of the point; those before it are captured */
+    const char *name; /* of what is being taken apart */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(in->room, "x", element, shape);
+    CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
     ct_push(in->room->arena, &in->vars, var);
     return ct_stand_term(in->room, ct_bulk_var(in->room, var));
+}
+
+/* Inputs that the program calls the same. */
+static void name_apart(Inputs *in) {
+    CtMap names = {0};
+    for (uint32_t i = 0; i < in->vars.count; i++)
+        in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
 }
 
 /* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
@@ -103,7 +113,8 @@ typedef struct Derivative {
     CtAd *ad;
     CtBulkRoom room;
     CtSpan span;
-    CtMap vars; /* CtBulkVar * -> CtVar * */
+    CtMap vars;       /* CtBulkVar * -> CtVar * */
+    CtBulkLook *look; /* NULL: nobody looks */
 } Derivative;
 
 static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->room, t, &d->vars); }
@@ -200,8 +211,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag =
-        ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
     ct_help(ad->p->context, diag, "--method tape takes every program");
     return NULL;
 }
@@ -227,6 +237,16 @@ static bool depends(Derivative *d, CtMap *vars, CtBulkVar *var, CtBulk *t) {
     return s.found;
 }
 
+/* Stage 1. */
+static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
+    t = ct_bulk_simplify(&d->room, t);
+    ct_bulk_show_term(d->look, &d->room, t, in->vars.items, in->vars.count);
+    CtBulk *normal = ct_bulk_show_rewrite(d->look, &d->room, t);
+    CtBulk *simplified = ct_bulk_simplify(&d->room, normal);
+    ct_bulk_show_normal(d->look, &d->room, normal, simplified);
+    return simplified;
+}
+
 /* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
 static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms) {
     CtProgram *p = d->room.p;
@@ -242,6 +262,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
         if (i < count) captures[i] = var;
         params[i] = ct_var_like(p, var, var->type);
         if (i == count) in.first = in.vars.count;
+        in.name = var->name->text;
         stands[i] = stand_in(&in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
     }
@@ -251,13 +272,16 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
         refused(d->ad, d->span, refusal);
         return NULL;
     }
+    name_apart(&in);
     Leaves leaves = {0};
     collect(arena, trace.result, &leaves);
     CtBulk *whole = ct_bulk_closed(&d->room, &trace, together(&d->room, &leaves, d->span), true);
-    whole = ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, ct_bulk_simplify(&d->room, whole)));
+    whole = normal_form(d, whole, &in);
     CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, whole->shape);
     CtBulkGradient g = ct_bulk_gradient(&d->room, whole, in.vars.items, in.vars.count, dy_flat);
+    ct_bulk_show_gradient(d->look, &d->room, &g, in.vars.items, in.vars.count);
     ct_bulk_simplify_gradient(&d->room, &g, in.vars.count, dy_flat);
+    ct_bulk_show_simplified(d->look, &d->room, &g, in.vars.count);
 
     CtSeq seq = ct_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
@@ -291,14 +315,25 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     return ct_core_lam(p, d->span, lam->name, params, count + 1, ct_seq_close(&seq, pair));
 }
 
+void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
+
+/* A function that is not written as a λ is the first that is asked for. */
+static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
+    const CtCore *body = ad->look && !ad->look->done ? ad->look->function->body : NULL;
+    return body && (body->kind != CORE_LAM || body->as.lam == lam);
+}
+
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
     Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
+    if (is_looked_at(ad, written)) d.look = ad->look;
     CtCore *made = derivative(&d, written, forms);
     if (!made) return NULL;
     made = ct_core_simplify_term(ad->p, made);
+    ct_bulk_show_program(d.look, &d.room, made);
+    if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
