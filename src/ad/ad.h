@@ -56,9 +56,9 @@ typedef struct CtForm {
     CtLam *lam;  /* of a function that captured nothing */
 } CtForm;
 
-/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to a point, gives (value,
- * pullback): the derivative of the function at points of these forms. `forms` are those of what it captured, in order,
- * and of the point. NULL with an error. Kept by the evaluator. */
+/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to the arguments of dual->op,
+ * gives what that is of the function, at points of these forms. `forms` are those of what it captured, in order, and of
+ * the point; NULL for a DUAL_ALWAYS. NULL with an error. Kept by the evaluator. */
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
 
 /* ---- for showing how a method works (explain.c) ---- */

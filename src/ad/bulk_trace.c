@@ -173,10 +173,15 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 }
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
-    test = ct_trace_both(tr, tr->live, test);
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-            ct_bulk_check(tr->room, test, code, text, span, nothing));
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
+}
+
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
+    CtBulk *made = ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span,
+                                 check->as.check.t);
+    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 
 static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
@@ -217,6 +222,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: break;
     }
@@ -288,6 +294,7 @@ static bool alike(const CtStand *a, const CtStand *b) {
             if (!alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
         return true;
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
+    case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
     case STAND_STRING: return a->as.string == b->as.string;
     case STAND_FAILURE: return true;
     }
@@ -451,6 +458,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
 }
 
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0], span);
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
@@ -496,6 +504,12 @@ static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
     for (; env != NULL; env = env->outer)
         if (env->var == core->as.var) return env->value;
     return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
+}
+
+/* stopGradient: the only operator that is left (core.h). */
+static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
+    (void)data;
+    return t->element == ELEMENT_REAL ? ct_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
 }
 
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
@@ -553,8 +567,10 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
         return ct_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, env, core);
-    case CORE_DERIV: return ct_trace_refuse(tr, core->span, "stopGradient");
-    case CORE_DUAL: return ct_trace_refuse(tr, core->span, "a derivative inside the function");
+    case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
+    case CORE_DUAL:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_trace_derivative(tr, core, parts);
     case CORE_LET:
     case CORE_UNPACK:
     case CORE_LETREC: break;
