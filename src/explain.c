@@ -51,8 +51,8 @@ static bool is_first_order(CtExplain *e) {
 }
 
 bool ct_explain_begin(CtExplain *e) {
-    if (e->method >= CT_METHODS_LISTED)
-        return ct_report_one(e->context, CT_E0705, "`cotan methods` lists those that it shows", "`cotan explain` does not show `%s`",
+    if (e->method == METHOD_BULK)
+        return ct_report_one(e->context, CT_E0705, "it shows all other methods", "`cotan explain` does not show `%s`",
                              ct_method_name(e->method));
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
     entry.reverse = ct_method_info(e->method)->reverse ? e->method : METHOD_TAPE;

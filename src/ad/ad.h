@@ -98,8 +98,6 @@ typedef struct CtMethodInfo {
     CtMethodCost cost;
     const char *library; /* the module that it needs at run time, in lib/ad; or NULL */
 } CtMethodInfo;
-/* Those before it take every program, and are listed. `bulk` does not yet do all of its paper. */
-#define CT_METHODS_LISTED METHOD_BULK
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);
 
