@@ -60,6 +60,8 @@ typedef struct CtForm {
  * gives what that is of the function, at points of these forms. `forms` are those of what it captured, in order, and of
  * the point; NULL for a DUAL_ALWAYS. NULL with an error. Kept by the evaluator. */
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
+/* How many that has made. */
+uint32_t ct_ad_bulk_count(const CtAd *ad);
 
 /* ---- for showing how a method works (explain.c) ---- */
 

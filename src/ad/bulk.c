@@ -337,6 +337,7 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
+    ad->bulk_count++;
     Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
     CtCore *made = derivative(&d, written, dual, forms);
     if (!made) return NULL;
@@ -348,6 +349,8 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     ct_ad_work(ad);
     return ct_core_simplify_term(ad->p, made)->as.lam;
 }
+
+uint32_t ct_ad_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
 CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead) {
     CtCore *args[4] = {f, x, dx, instead};

@@ -104,6 +104,7 @@ struct CtAd {
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
+    uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
     bool busy;                   /* pending is being worked off */
     struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
 };
