@@ -225,6 +225,7 @@ CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
     Inner in = {.span = path->span};
     if (path->method != METHOD_BULK || path->count > 0)
         return ct_trace_refuse(tr, dual->span, "a derivative of a function that is not known before it runs");
+    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
     for (uint32_t i = 0; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
         if (args[i]->kind == STAND_FAILURE) return args[i];
     if (!trace_inner(tr, args[0], args[1], &in)) return ct_stand_new(tr->room, STAND_FAILURE);

@@ -428,6 +428,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     bool known = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
         terms[i] = ct_trace_term(tr, args[i]);

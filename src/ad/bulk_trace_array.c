@@ -280,6 +280,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     CtSpan span = core->span;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE); /* a[i] means nothing */
         if (a[i]->kind == STAND_FAILURE) return a[i];
     }
     int64_t size = 0;
