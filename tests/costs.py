@@ -5,6 +5,7 @@
 
 - On terms with much sharing the naive methods take exponential time; `vector` takes time in proportion to the inputs.
 - The others stay under a constant, the same on growing programs, on all golden programs and on random programs.
+- The Delta terms of `bulk` have as many nodes whatever the sizes of the arrays.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -186,6 +187,18 @@ def on_random_programs(run, count):
         run.note(method, float(measured.get(method, 0)), "a random program")
 
 
+def traces_of_arrays(run, folder):
+    """BULK §4.1: the Delta term of `bulk` is as long as the program, whatever the sizes of its arrays."""
+    for name, (source, point) in families.ARRAYS.items():
+        sizes = (2, 5, 40)
+        costs = [run.gradient(folder, source, point(n), "bulk") for n in sizes]
+        if None in costs:
+            continue
+        traces = [cost.trace for cost in costs]
+        run.check(traces[0] and len(set(traces)) == 1, f"bulk, {name}, sizes {sizes}: traces of {traces} nodes")
+        print(f"bulk, {name}: {traces[0]} nodes for all sizes")
+
+
 def all_claimed(run):
     for method in run.methods:
         run.check(any(method in table for table in (CONSTANTS, LOGARITHMIC, EXPONENTIAL, BY_INPUTS)),
@@ -284,6 +297,7 @@ def main():
         by_inputs(run, folder)
         growing(run, folder)
         modular(run, folder)
+        traces_of_arrays(run, folder)
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)

@@ -63,6 +63,24 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
 /* How many that has made. */
 uint32_t ct_ad_bulk_count(const CtAd *ad);
 
+/* A piece of what is told of a derivative by `bulk`. */
+typedef struct CtBulkStage {
+    const char *title, *note; /* NULL: more of the stage before */
+    const char *heading;      /* or NULL */
+    const char *text;
+} CtBulkStage;
+
+/* What becomes of a function by `bulk`, filled in when the evaluator first asks for its derivative. */
+typedef struct CtBulkLook {
+    const CtGlobal *function;
+    bool in_words; /* whether the stages are wanted */
+    bool done;
+    uint32_t nodes; /* of the Delta term */
+    CT_VEC(CtBulkStage) stages;
+} CtBulkLook;
+/* The look lives as long as the CtAd does. */
+void ct_ad_look(CtAd *ad, CtBulkLook *look);
+
 /* ---- for showing how a method works (explain.c) ---- */
 
 /* S, the state that a method carries; NULL when it has none. */

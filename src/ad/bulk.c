@@ -6,6 +6,8 @@
  * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
  * a gradient costs a constant factor over the program, in whole-array operations.
  */
+#include "ad/bulk_delta.h"
+#include "ad/bulk_stages.h"
 #include "ad/bulk_trace.h"
 #include "ad/internal.h"
 
@@ -14,13 +16,21 @@
 typedef struct Inputs {
     CtBulkRoom *room;
     CT_VEC(CtBulkVar *) vars;
-    uint32_t first; /* of the point; those before it are captured */
+    uint32_t first;   /* of the point; those before it are captured */
+    const char *name; /* of what is being taken apart */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(in->room, "x", element, shape);
+    CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
     ct_push(in->room->arena, &in->vars, var);
     return ct_stand_term(in->room, ct_bulk_var(in->room, var));
+}
+
+/* Inputs that the program calls the same. */
+static void name_apart(Inputs *in) {
+    CtMap names = {0};
+    for (uint32_t i = 0; i < in->vars.count; i++)
+        in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
 }
 
 /* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
@@ -61,7 +71,8 @@ typedef struct Derivative {
     CtAd *ad;
     CtBulkRoom room;
     CtSpan span;
-    CtMap vars; /* CtBulkVar * -> CtVar * */
+    CtMap vars;       /* CtBulkVar * -> CtVar * */
+    CtBulkLook *look; /* NULL: nobody looks */
 } Derivative;
 
 static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->room, t, &d->vars); }
@@ -152,8 +163,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag =
-        ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
+    CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
     ct_help(ad->p->context, diag, "--method tape takes every program");
     return NULL;
 }
@@ -177,6 +187,16 @@ static CtCore *param(Derivative *d, const Differentiated *f, uint32_t k) {
     return ct_core_var(d->room.p, d->span, f->params[f->captures + k]);
 }
 
+/* Stage 1. */
+static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
+    t = ct_bulk_simplify(&d->room, t);
+    ct_bulk_show_term(d->look, &d->room, t, in->vars.items, in->vars.count);
+    CtBulk *normal = ct_bulk_show_rewrite(d->look, &d->room, t);
+    CtBulk *simplified = ct_bulk_simplify(&d->room, normal);
+    ct_bulk_show_normal(d->look, &d->room, normal, simplified);
+    return simplified;
+}
+
 /* False when it was refused: that has been said, unless there is something to be done instead. */
 static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, bool quiet) {
     CtProgram *p = d->room.p;
@@ -191,6 +211,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
         CtVar *var = i < count ? lam->captures[i] : lam->params[0];
         if (i < count) captures[i] = var;
         if (i == count) f->in.first = f->in.vars.count;
+        f->in.name = var->name->text;
         stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
     }
@@ -200,10 +221,10 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
         if (!quiet) refused(d->ad, d->span, refusal);
         return false;
     }
+    name_apart(&f->in);
     ct_stand_leaves(arena, f->trace.result, &f->leaves);
     CtBulk *whole = ct_leaves_together(&d->room, &f->leaves, d->span);
-    whole = ct_bulk_simplify(&d->room, ct_bulk_closed(&d->room, &f->trace, whole, true));
-    f->whole = ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, whole));
+    f->whole = normal_form(d, ct_bulk_closed(&d->room, &f->trace, whole, true), &f->in);
     f->seq = ct_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
         ct_bulk_take_apart(&d->room, d->span, &f->seq, stands[i], ct_core_var(p, d->span, f->params[i]), &d->vars);
@@ -238,7 +259,9 @@ static CtCore **flat_gradient(Derivative *d, const Differentiated *f, const CtBu
 }
 
 static CtBulkGradient reverse_pass(Derivative *d, const Differentiated *f, CtBulkVar *dy) {
-    return ct_bulk_gradient(&d->room, f->whole, f->in.vars.items, f->in.vars.count, dy);
+    CtBulkGradient g = ct_bulk_gradient(&d->room, f->whole, f->in.vars.items, f->in.vars.count, dy);
+    ct_bulk_show_gradient(d->look, &d->room, &g, f->in.vars.items, f->in.vars.count);
+    return g;
 }
 
 /* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
@@ -247,6 +270,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, f->whole->shape);
     CtBulkGradient g = reverse_pass(d, f, dy_flat);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
+    ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
     CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
     bind_terms(d, &f->seq, &g, &late, false);
     CtCore *value = value_of(d, f, g.value);
@@ -333,15 +357,26 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
     return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, ct_seq_close(&f.seq, made));
 }
 
+void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
+
+/* A function that is not written as a λ is the first that is asked for. */
+static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
+    const CtCore *body = ad->look && !ad->look->done ? ad->look->function->body : NULL;
+    return body && (body->kind != CORE_LAM || body->as.lam == lam);
+}
+
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
     ad->bulk_count++;
     Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
+    if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
     CtCore *made = derivative(&d, written, dual, forms);
     if (!made) return NULL;
     made = ct_core_simplify_term(ad->p, made);
+    ct_bulk_show_program(d.look, &d.room, made);
+    if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);

@@ -199,6 +199,12 @@ const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint3
 
 /* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
+/* The same, each SHARE written out where it is met first. */
+void ct_bulk_print_sharing(CtText *out, CtBulk *t);
+/* Bindings, each on its line, and the results under them: a tuple where there are several; NULL, one that there is not,
+ * is left out. */
+void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
+                            CtBulk *const *results, uint32_t result_count);
 
 /* ---- bulk_rewrite.c: stage 1 ---- */
 
@@ -218,6 +224,8 @@ typedef struct CtBulkGradient {
     CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
     CtBulk *value;            /* T, as t */
     CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
+    uint32_t primals;         /* the first bindings, which the reverse pass has not made */
+    CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it is made bindings */
     CtText delta;             /* the Delta term as text, for explanation */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;

@@ -282,6 +282,14 @@ static void print_indexing(Printer *p, const CtIndexing *f) {
     if (f->var_count) ct_text_puts(p->out, ")");
 }
 
+/* What is scaled or chosen by, an atom. */
+static void print_primal(Printer *p, CtBulk *t) {
+    CtText text = ct_text(p->r->arena);
+    ct_bulk_print(&text, t);
+    bool tight = t->kind == BULK_VAR || text.data[0] == '[' || (t->shape.rank == 0 && text.data[0] != '-');
+    ct_text_printf(p->out, tight ? " %s" : " (%s)", text.data);
+}
+
 static void print_part(Printer *p, const CtDelta *d) {
     bool atom = !d || d->kind == DELTA_LIT_ARRAY;
     ct_text_puts(p->out, atom ? " " : " (");
@@ -318,10 +326,7 @@ static void print(Printer *p, const CtDelta *d) {
         if (!p->met || p->met[id]) return;
         p->met[id] = true;
     }
-    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) {
-        ct_text_puts(p->out, " ");
-        ct_bulk_print(p->out, d->as.primal);
-    }
+    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) print_primal(p, d->as.primal);
     for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
         ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
     if (d->kind == DELTA_RESHAPE) {
@@ -384,7 +389,9 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
         ct_push(r->arena, &g.vars, dual->vars.items[k]);
         ct_push(r->arena, &g.terms, dual->terms.items[k]);
     }
+    g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     print_all(r, dual, n, inputs, &g.delta);
     return g;
 }
@@ -400,7 +407,8 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     stack_lets(&u, &g);
     for (uint32_t k = 0; k < count; k++) {
         if (inputs[k]->element != ELEMENT_REAL) continue;
-        g.gradient[k] = reverse.grad[k] ? unshare(&u, reverse.grad[k]) : zero(r, inputs[k]->shape);
+        g.shared[k] = reverse.grad[k] ? reverse.grad[k] : zero(r, inputs[k]->shape);
+        g.gradient[k] = unshare(&u, g.shared[k]);
     }
     return g;
 }

@@ -270,6 +270,8 @@ typedef struct Driver {
     CtBulkRewriter w;
     CtMap normal; /* CtBulk * -> its normal form: also that of a normal form, so that parts already done are not gone
                      through again */
+    CtBulkStep *step; /* NULL: nobody is told */
+    void *data;
 } Driver;
 
 static CtBulk *normalise(void *data, CtBulk *t) {
@@ -278,14 +280,17 @@ static CtBulk *normalise(void *data, CtBulk *t) {
     if (known != NULL) return known;
     CtBulk *parts = ct_bulk_map(d->w.r, t, normalise, d);
     CtBulk *next = ct_bulk_contract(&d->w, parts);
+    if (next != NULL && d->step != NULL) d->step(d->data, parts, next);
     CtBulk *result = next != NULL ? normalise(d, next) : parts;
     ct_map_set(d->w.r->arena, &d->normal, ct_key(t), result);
     ct_map_set(d->w.r->arena, &d->normal, ct_key(parts), result);
     return result;
 }
 
-CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) {
-    Driver d = {.w.r = r};
+CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data) {
+    Driver d = {.w.r = r, .step = step, .data = data};
     ct_bulk_note(&d.w, t);
     return normalise(&d, t);
 }
+
+CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) { return ct_bulk_rewrite_told(r, t, NULL, NULL); }

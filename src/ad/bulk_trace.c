@@ -47,8 +47,20 @@ CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element) {
     return made;
 }
 
+/* What the program calls something is what it is called, from the first time on; not what the command calls the parts
+ * of a point (entry.c). */
+static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
+    if (value->kind == STAND_ROWS) name_after(tr, var, value->as.rows.element);
+    if (value->kind != STAND_TERM || value->as.term->kind != BULK_VAR) return;
+    CtBulkVar *named = value->as.term->as.var;
+    if (ct_map_has(&tr->named, named->id) || strncmp(var->name->text, "argument'", 9) == 0) return;
+    ct_map_set(tr->arena, &tr->named, named->id, named);
+    named->name = var->name->text;
+}
+
 static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
+    if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
     *made = (Env){var, value, env};
     return made;
@@ -480,7 +492,8 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    if (tr->live == NULL)
+        ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
     return known;
 }
 

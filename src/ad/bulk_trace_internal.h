@@ -23,6 +23,7 @@ typedef struct Tracer {
     CtArena *arena;
     Scope *scope;
     CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
     CtMap globals; /* CtGlobal * -> CtStand *, of constants */
     CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;

@@ -107,6 +107,7 @@ struct CtAd {
     uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
     bool busy;                   /* pending is being worked off */
     struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
+    CtBulkLook *look;            /* NULL: nobody looks */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
