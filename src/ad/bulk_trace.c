@@ -73,11 +73,20 @@ static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
     return made;
 }
 
+/* Functions that are bound together, in the scope of each other. */
+static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
+    Env *frames = CT_NEW_ARRAY(r->arena, Env, count);
+    for (uint32_t i = 0; i < count; i++) frames[i] = (Env){vars[i], NULL, i == 0 ? env : &frames[i - 1]};
+    const Env *inner = count > 0 ? &frames[count - 1] : env;
+    for (uint32_t i = 0; i < count; i++) frames[i].value = closure(r, lams[i], inner);
+    return inner;
+}
+
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
     for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
-    return closure(r, lam, env);
+    return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
@@ -498,14 +507,14 @@ static CtStand *global(Tracer *tr, CtCore *core) {
 }
 
 static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
-    Env *frames = CT_NEW_ARRAY(tr->arena, Env, core->as.letrec.count);
-    for (uint32_t i = 0; i < core->as.letrec.count; i++) {
-        frames[i] = (Env){core->as.letrec.binds[i].var, NULL, i == 0 ? env : &frames[i - 1]};
+    uint32_t count = core->as.letrec.count;
+    CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
+    CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        vars[i] = core->as.letrec.binds[i].var;
+        lams[i] = core->as.letrec.binds[i].lam->as.lam;
     }
-    const Env *inner = &frames[core->as.letrec.count - 1];
-    for (uint32_t i = 0; i < core->as.letrec.count; i++)
-        frames[i].value = closure(tr->room, core->as.letrec.binds[i].lam->as.lam, inner);
-    return inner;
+    return group(tr->room, env, vars, lams, count);
 }
 
 static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
