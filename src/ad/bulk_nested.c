@@ -10,6 +10,7 @@ typedef struct CtPullback {
     CtBulkGradient g; /* bindings: those that depend on the cotangent */
     CtBulkVar *dy;
     CtStand *point, *value; /* their structures */
+    CtSpan span;
 } CtPullback;
 
 /* A function at a point, as a term of variables for the point's reals. */
@@ -156,6 +157,7 @@ static CtStand *vjp(Tracer *tr, const Inner *in) {
         }
     }
     p->point = in->point;
+    p->span = in->span;
     p->value = from_flat(tr, in, g.value, false);
     CtStand *pullback = ct_stand_new(tr->room, STAND_PULLBACK);
     pullback->as.pullback = p;
@@ -239,11 +241,11 @@ CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
     return ct_trace_refuse(tr, dual->span, "this derivative");
 }
 
-CtStand *ct_trace_pull_back(Tracer *tr, const CtPullback *p, CtStand *dy, CtSpan span) {
+CtStand *ct_trace_pull_back(Tracer *tr, const CtPullback *p, CtStand *dy) {
     if (dy->kind == STAND_FAILURE) return dy;
-    if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", span);
+    if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", p->span);
     CtMap now = {0};
-    CtBulk *flat = flattened(tr, dy, p->dy->shape, span);
+    CtBulk *flat = flattened(tr, dy, p->dy->shape, p->span);
     ct_map_set(tr->arena, &now, ct_key(p->dy), ct_trace_name(tr, "dy", flat));
     for (uint32_t i = 0; i < p->g.vars.count; i++) {
         CtBulkVar *var = p->g.vars.items[i];

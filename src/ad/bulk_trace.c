@@ -480,7 +480,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
 }
 
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
-    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0], span);
+    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)

@@ -73,6 +73,6 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
 /* DUAL f, x…: a derivative inside the function that is traced. */
 CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
 /* What the pullback gives for a cotangent. */
-CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy, CtSpan span);
+CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
 
 #endif
