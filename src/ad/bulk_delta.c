@@ -342,6 +342,32 @@ static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtB
     }
 }
 
+/* ---- what depends on the cotangent ---- */
+
+typedef struct Late {
+    CtBulkRoom *r;
+    CtMap vars;
+    bool found;
+} Late;
+
+static CtBulk *find_late(void *data, CtBulk *t) {
+    Late *late = data;
+    if (t->kind != BULK_VAR) return late->found ? t : ct_bulk_map(late->r, t, find_late, late);
+    late->found = late->found || ct_map_has(&late->vars, ct_key(t->as.var));
+    return t;
+}
+
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
+    Late late = {.r = r};
+    ct_map_set(r->arena, &late.vars, ct_key(cotangent), cotangent);
+    for (uint32_t k = 0; k < g->vars.count; k++) {
+        late.found = false;
+        find_late(&late, g->terms.items[k]);
+        if (late.found) ct_map_set(r->arena, &late.vars, ct_key(g->vars.items[k]), g->vars.items[k]);
+    }
+    return late.vars;
+}
+
 /* ---- both directions ---- */
 
 static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs,

@@ -434,6 +434,10 @@ static void put_form(Printer *pr, CtBulk *t) {
         put_int(pr, t->shape.sizes[0]);
         put_part(pr, t->as.t);
         break;
+    case BULK_STOP:
+        put(pr, "stopGradient");
+        put_part(pr, t->as.t);
+        break;
     case BULK_RESHAPE:
         put(pr, "reshape ");
         put_sizes(pr, t->shape);

@@ -85,6 +85,7 @@ static const char *form_name(const CtBulk *t) {
     case BULK_RESHAPE: return "reshape";
     case BULK_BUILD: return "build1";
     case BULK_ONE_HOT: return "oneHot";
+    case BULK_STOP: return "stopGradient";
     case BULK_SHARE: return "share";
     case BULK_CHECK: return "check";
     }
@@ -93,7 +94,7 @@ static const char *form_name(const CtBulk *t) {
 
 static bool is_of_the_figures(const CtBulk *t) {
     if (t->kind == BULK_REDUCE) return t->as.reduce.reduction == REDUCE_SUM;
-    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_CHECK;
+    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK;
 }
 
 static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *after) {
