@@ -120,9 +120,17 @@ CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry
     return activate(program, ct_session_make(program, entry, prepare_entry, NULL));
 }
 
+/* Derivatives by bulk are kept for every form of arguments that was met, each some hundred kilobytes. A session that
+ * has so many gives all its memory back, and begins again. Within one run the limit of memory is the bound. */
+enum { MOST_FORMS = 500 };
+
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
     CtSession *session = program->sessions;
     while (session && !same(&session->entry, entry)) session = session->next;
+    if (session && ct_ad_bulk_count(session->build->ad) > MOST_FORMS) {
+        ct_program_forget(program, session);
+        session = NULL;
+    }
     return session ? activate(program, session) : ct_program_fresh_session(program, entry);
 }
 

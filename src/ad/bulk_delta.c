@@ -370,18 +370,6 @@ typedef struct Printer {
 
 static void print(Printer *p, const CtDelta *d);
 
-static void print_indexing(Printer *p, const CtIndexing *f) {
-    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
-    if (f->var_count) ct_text_puts(p->out, "(λ[");
-    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
-    if (f->var_count) ct_text_puts(p->out, "]. ");
-    if (list)
-        ct_bulk_print(p->out, list);
-    else
-        ct_text_puts(p->out, "[]");
-    if (f->var_count) ct_text_puts(p->out, ")");
-}
-
 /* What is scaled or chosen by, an atom. */
 static void print_primal(Printer *p, CtBulk *t) {
     CtText text = ct_text(p->r->arena);
@@ -461,7 +449,7 @@ static void print(Printer *p, const CtDelta *d) {
     if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
     if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
         ct_text_puts(p->out, " ");
-        print_indexing(p, &d->as.f);
+        ct_bulk_print_indexing(p->out, &d->as.f);
     }
 }
 
@@ -478,6 +466,32 @@ static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtB
         else
             print_part(&p, n->shares[id]->parts[0]);
     }
+}
+
+/* ---- what depends on the cotangent ---- */
+
+typedef struct Late {
+    CtBulkRoom *r;
+    CtMap vars;
+    bool found;
+} Late;
+
+static CtBulk *find_late(void *data, CtBulk *t) {
+    Late *late = data;
+    if (t->kind != BULK_VAR) return late->found ? t : ct_bulk_map(late->r, t, find_late, late);
+    late->found = late->found || ct_map_has(&late->vars, ct_key(t->as.var));
+    return t;
+}
+
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
+    Late late = {.r = r};
+    ct_map_set(r->arena, &late.vars, ct_key(cotangent), cotangent);
+    for (uint32_t k = 0; k < g->vars.count; k++) {
+        late.found = false;
+        find_late(&late, g->terms.items[k]);
+        if (late.found) ct_map_set(r->arena, &late.vars, ct_key(g->vars.items[k]), g->vars.items[k]);
+    }
+    return late.vars;
 }
 
 /* ---- both directions ---- */

@@ -586,6 +586,7 @@ static Dual dual(Maker *m, CtBulk *t) {
         return (Dual){ct_bulk_reshape(m->r, t->shape, u.x), share(m, reshaped(m, DELTA_RESHAPE, t->shape, u.d))};
     }
     case BULK_ONE_HOT: return dual_one_hot(m, t);
+    case BULK_STOP: return (Dual){ct_bulk_stop(m->r, dual(m, t->as.t).x), NULL};
     case BULK_SHARE: return dual(m, t->as.share.t);
     case BULK_CHECK: {
         CtBulk *test = discrete(m, t->as.check.test);

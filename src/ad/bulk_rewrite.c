@@ -185,6 +185,11 @@ static CtBulk *build_reshape(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_reshape(w->r, shape, build_of(w, b, b->body->as.t));
 }
 
+/* build1 k (λi. stop t) ~> stop (build1 k (λi. t)) */
+static CtBulk *build_stop(CtBulkRewriter *w, const Build *b) {
+    return ct_bulk_stop(w->r, build_of(w, b, b->body->as.t));
+}
+
 /* build1 k (λi. check b t) ~> check (build1 k (λi. b)) (build1 k (λi. t)) */
 static CtBulk *build_check(CtBulkRewriter *w, const Build *b) {
     CtBulk *check = b->body, *test = check->as.check.test;
@@ -231,6 +236,7 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
     case BULK_REPLICATE: return build_replicate(w, &b);
     case BULK_TRANSPOSE: return build_transpose(w, &b);
     case BULK_RESHAPE: return build_reshape(w, &b);
+    case BULK_STOP: return build_stop(w, &b);
     case BULK_CHECK: return build_check(w, &b);
     case BULK_LOOP: return ct_bulk_build_loop(w->r, b.k, b.i, b.body);
     case BULK_CONST:

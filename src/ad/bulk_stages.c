@@ -85,6 +85,7 @@ static const char *form_name(const CtBulk *t) {
     case BULK_RESHAPE: return "reshape";
     case BULK_BUILD: return "build1";
     case BULK_ONE_HOT: return "oneHot";
+    case BULK_STOP: return "stopGradient";
     case BULK_SHARE: return "share";
     case BULK_CHECK: return "check";
     case BULK_LOOP: return "a loop";
@@ -94,7 +95,8 @@ static const char *form_name(const CtBulk *t) {
 
 static bool is_of_the_figures(const CtBulk *t) {
     if (t->kind == BULK_REDUCE) return t->as.reduce.reduction == REDUCE_SUM;
-    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_CHECK && t->kind != BULK_LOOP;
+    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK &&
+           t->kind != BULK_LOOP;
 }
 
 static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *after) {

@@ -54,6 +54,8 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* The same check with another test, which says by itself when it is reached. */
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
 CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
@@ -72,6 +74,13 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b);
 bool ct_trace_has_terms_only(const CtStand *s);
 /* cond test a b, leaf by leaf. */
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+
+/* ---- bulk_nested.c ---- */
+
+/* DUAL f, x…: a derivative inside the function that is traced. */
+CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
+/* What the pullback gives for a cotangent. */
+CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
 
 /* ---- bulk_trace_loop.c ---- */
 
