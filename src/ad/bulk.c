@@ -391,7 +391,8 @@ CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCor
     CtCore *args[4] = {f, x, dx, instead};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
     CtType *type = ct_core_deriv(ad->p, span, op, args, count)->type;
-    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, op, NULL, 0, args, instead ? 4 : count);
+    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
+    core->as.call.of.dual->op = op;
     if (instead) core->as.call.of.dual->instead = ct_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
     return core;
 }
