@@ -199,7 +199,9 @@ const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint3
 
 /* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
-/* The same, each SHARE written out where it is met first. */
+/* (λis. ix), or [ix] without variables, on one line. */
+void ct_bulk_print_indexing(CtText *out, const CtIndexing *f);
+/* A term, each SHARE written out where it is met first. */
 void ct_bulk_print_sharing(CtText *out, CtBulk *t);
 /* Bindings, each on its line, and the results under them: a tuple where there are several; NULL, one that there is not,
  * is left out. */

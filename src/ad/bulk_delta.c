@@ -270,18 +270,6 @@ typedef struct Printer {
 
 static void print(Printer *p, const CtDelta *d);
 
-static void print_indexing(Printer *p, const CtIndexing *f) {
-    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
-    if (f->var_count) ct_text_puts(p->out, "(λ[");
-    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
-    if (f->var_count) ct_text_puts(p->out, "]. ");
-    if (list)
-        ct_bulk_print(p->out, list);
-    else
-        ct_text_puts(p->out, "[]");
-    if (f->var_count) ct_text_puts(p->out, ")");
-}
-
 /* What is scaled or chosen by, an atom. */
 static void print_primal(Printer *p, CtBulk *t) {
     CtText text = ct_text(p->r->arena);
@@ -339,7 +327,7 @@ static void print(Printer *p, const CtDelta *d) {
     if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
     if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
         ct_text_puts(p->out, " ");
-        print_indexing(p, &d->as.f);
+        ct_bulk_print_indexing(p->out, &d->as.f);
     }
 }
 

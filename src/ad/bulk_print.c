@@ -24,6 +24,7 @@ typedef struct Printer {
     CT_VEC(Named) scope;
     uint32_t indent, column;
     bool flat, full; /* full: does not fit, nothing more is written */
+    bool wide;       /* on one line, however long */
     bool shares_once;
     CT_VEC(uint32_t) shares; /* that were written out */
 } Printer;
@@ -36,7 +37,7 @@ static void put_form(Printer *pr, CtBulk *t);
 static void put(Printer *pr, const char *text) {
     if (pr->full) return;
     for (const char *c = text; *c != '\0'; c++) pr->column += ((unsigned char)*c & 0xC0) != 0x80;
-    if (pr->flat && pr->column > WIDTH)
+    if (pr->flat && pr->column > WIDTH && !pr->wide)
         pr->full = true;
     else
         ct_text_puts(pr->out, text);
@@ -498,6 +499,20 @@ static void print(CtText *out, CtBulk *t, bool shares_once) {
 void ct_bulk_print(CtText *out, CtBulk *t) { print(out, t, false); }
 
 void ct_bulk_print_sharing(CtText *out, CtBulk *t) { print(out, t, true); }
+
+void ct_bulk_print_indexing(CtText *out, const CtIndexing *f) {
+    CtText whole = ct_text(out->arena);
+    Printer pr = {.out = &whole, .scratch = ct_text(out->arena), .flat = true, .wide = true};
+    FreeNames free = {.pr = &pr, .room = {.arena = out->arena}};
+    for (uint32_t i = 0; i < f->var_count; i++) ct_push(out->arena, &free.bound, f->vars[i]);
+    for (uint32_t i = 0; i < f->count; i++) name_free(&free, f->ix[i]);
+    if (f->live) name_free(&free, f->live);
+    if (f->var_count > 0)
+        put_indexing(&pr, f, LOOSE);
+    else
+        put_index(&pr, f);
+    ct_text_puts(out, f->var_count > 0 ? whole.data : whole.data + 1); /* without the blank before */
+}
 
 void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
                             CtBulk *const *results, uint32_t result_count) {
