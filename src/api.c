@@ -19,7 +19,7 @@ const cotan_method *cotan_method_at(size_t index) {
 #include "ad/methods.def"
 #undef CT_METHOD
     };
-    return index < CT_METHODS_LISTED ? &methods[index] : NULL;
+    return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
 }
 
 const char *cotan_explain(const char *code, const char **title) {
@@ -606,7 +606,7 @@ static bool compare(cotan_context *context, void *data) {
     CompareCall *c = data;
     CtArena *results = ct_fresh_results(c->program);
     if (!results) return false;
-    size_t count = c->names ? c->count : CT_METHODS_LISTED;
+    size_t count = c->names ? c->count : CT_METHOD_COUNT;
     if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
     for (size_t i = 0; i < count; i++) {

@@ -67,7 +67,8 @@ void ct_bulk_show_term(CtBulkLook *look, CtBulkRoom *r, CtBulk *t, CtBulkVar *co
 
 /* A form as the figures' captions would call it. */
 static const char *form_name(const CtBulk *t) {
-    static const char *const reductions[] = {"sumOuter", "product", "maximum", "minimum", "argmax", "argmin"};
+    static const char *const reductions[] = {"sumOuter", "sumOuter", "product", "maximum",
+                                             "minimum",  "argmax",   "argmin"};
     switch (t->kind) {
     case BULK_CONST: return "a constant";
     case BULK_VAR: return "a variable";
@@ -85,15 +86,18 @@ static const char *form_name(const CtBulk *t) {
     case BULK_RESHAPE: return "reshape";
     case BULK_BUILD: return "build1";
     case BULK_ONE_HOT: return "oneHot";
+    case BULK_STOP: return "stopGradient";
     case BULK_SHARE: return "share";
     case BULK_CHECK: return "check";
+    case BULK_LOOP: return "a loop";
     }
     return "";
 }
 
 static bool is_of_the_figures(const CtBulk *t) {
-    if (t->kind == BULK_REDUCE) return t->as.reduce.reduction == REDUCE_SUM;
-    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_CHECK;
+    if (t->kind == BULK_REDUCE) return t->as.reduce.reduction <= REDUCE_PLAIN_SUM;
+    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK &&
+           t->kind != BULK_LOOP;
 }
 
 static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *after) {
@@ -121,6 +125,7 @@ static bool only_lost_its_condition(const CtBulk *before, const CtBulk *after) {
 
 static const char *rule_name(CtBulkRoom *r, const CtBulk *before, const CtBulk *after) {
     if (only_lost_its_condition(before, after)) return "what is never outside needs no condition";
+    if (before->kind == BULK_LOOP) return "the body of a loop, by itself";
     return before->kind == BULK_BUILD ? build_rule(r, before, after) : index_rule(r, before);
 }
 
