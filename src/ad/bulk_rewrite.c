@@ -44,7 +44,6 @@ static CtBulk *build_iota(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_integers(w->r, items, ct_shape_of(w->r->arena, &b->k, 1), ELEMENT_INT);
 }
 
-/* Sums and products of numbers and indices, this deep at most. */
 static bool is_position(const CtBulk *t, uint32_t depth) {
     if (t->element != ELEMENT_INT || t->shape.rank > 0) return false;
     if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
@@ -55,6 +54,8 @@ static bool is_position(const CtBulk *t, uint32_t depth) {
 }
 
 enum { POSITION_DEPTH = 4 };
+
+bool ct_bulk_is_position(const CtBulk *t) { return is_position(t, POSITION_DEPTH); }
 
 /* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); as it is where v is the
  * same for all i; build1 k (λi. u[v/x]) where v is a plain position, such as i + j, so that a gather says it and not an
@@ -71,7 +72,7 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
         CtBulk *v = replace.count > 0 ? ct_bulk_substitute(w->r, t->as.let.rhs, &replace) : t->as.let.rhs;
         ct_bulk_note(w, v);
         bool varies = depends(b, v);
-        if (varies && is_position(v, POSITION_DEPTH)) {
+        if (varies && ct_bulk_is_position(v)) {
             ct_map_set(arena, &replace, ct_key(x), v);
             continue;
         }

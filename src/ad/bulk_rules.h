@@ -22,6 +22,9 @@ typedef struct CtBulkRewriter {
  * noted, those of the result's are. */
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 
+/* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
+bool ct_bulk_is_position(const CtBulk *t);
+
 /* ---- bulk_index.c ---- */
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t);
 
