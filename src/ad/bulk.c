@@ -258,6 +258,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms)
     CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, whole->shape);
     CtBulkGradient g = ct_bulk_gradient(&d->room, whole, in.vars.items, in.vars.count, dy_flat);
     ct_bulk_simplify_gradient(&d->room, &g, in.vars.count, dy_flat);
+    ct_bulk_repeat_views(&d->room, &g, in.vars.count);
 
     CtSeq seq = ct_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)

@@ -198,7 +198,6 @@ typedef struct Assembly {
     bool late;     /* of what depends on the cotangent */
     uint32_t user; /* the place of what is counted */
     const CtBulkVar *cotangent;
-    bool repeats_views;
 } Assembly;
 
 static CtBulk *count_uses(void *data, CtBulk *t) {
@@ -265,28 +264,14 @@ static void count_root(Assembly *a, CtBulk *t) {
     count_uses(a, t);
 }
 
-/* Whether a term only says where elements of another one stand. What is made of it reads that one in its place, so it
- * is not kept, however large it is. */
-static bool is_view(const CtBulk *t) {
-    if (t->kind == BULK_REPLICATE || t->kind == BULK_TRANSPOSE) return true;
-    if (t->kind == BULK_RESHAPE) return t->shape.rank > 0 && t->as.t->shape.rank > 0;
-    if (t->kind != BULK_GATHER || t->as.move.f.live) return false;
-    for (uint32_t k = 0; k < t->as.move.f.count; k++)
-        if (!ct_bulk_is_position(t->as.move.f.ix[k])) return false;
-    return true;
-}
-
-/* From the last to the first: what is used, or can fail, keeps what it mentions. What is repeated uses it often. */
+/* From the last to the first: what is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
         b->fails = ct_may_fail(a->s, b->term);
-        b->is_view = a->repeats_views && !b->fails && is_view(b->term);
-        a->late = b->late || (b->is_view && b->used_late);
-        a->inside = b->is_view && b->uses > 1;
+        a->late = b->late;
         a->user = k;
         if (b->uses || b->fails) count_uses(a, b->term);
-        a->inside = false;
     }
 }
 
@@ -294,7 +279,6 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
  * and a check comes before what it is about. Of several roots none is known to come first. */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
-    if (b->is_view) return true;
     if (b->uses != 1 || (b->used_late && !b->late)) return false;
     if (!b->fails) return true;
     if (b->user == block->bindings.count ? !one_root : block->bindings.items[b->user]->term->kind == BULK_CHECK)
@@ -422,7 +406,7 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
     g->value = ct_simplify_walk(&s, g->value);
     for (uint32_t k = 0; k < count; k++)
         if (g->gradient[k]) g->gradient[k] = ct_simplify_walk(&s, g->gradient[k]);
-    Assembly a = {.s = &s, .cotangent = cotangent, .repeats_views = true};
+    Assembly a = {.s = &s, .cotangent = cotangent};
     for (uint32_t k = 0; k < block.bindings.count; k++) {
         CtBulkBinding *b = block.bindings.items[k];
         b->uses = 0;

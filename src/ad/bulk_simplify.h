@@ -19,7 +19,6 @@ typedef struct CtBulkBinding {
     bool out_of_scope;
     uint32_t uses, user;  /* how often it is used; of a use that is the only one, the place in the block */
     bool fails;           /* whether evaluating its term, with what was put back into that, can be an error */
-    bool is_view;         /* repeated wherever it is used */
     bool late, used_late; /* whether it depends on the cotangent, or something that uses it does */
 } CtBulkBinding;
 

@@ -90,15 +90,17 @@ static bool known_length(Compile *c, const CtCore *e, uint32_t depth, int64_t *l
 }
 
 /* Whether a tree has nothing to evaluate before it. */
-static bool is_ready(const CtCore *e, uint32_t depth) {
+static bool is_ready(Compile *c, const CtCore *e, uint32_t depth) {
+    Numbers view;
+    int64_t length;
     if (is_atom(e)) return true;
     if (e->kind != CORE_ARRAY || depth == 0) return false;
     CtCore *const *args = e->as.call.args;
     switch ((int)e->as.call.of.array) {
-    case ARRAY_MAP:
-    case ARRAY_STRIDED:
-    case ARRAY_REPLICATE: return is_ready(args[1], depth - 1);
-    case ARRAY_ZIP_WITH: return is_ready(args[1], depth - 1) && is_ready(args[2], depth - 1);
+    case ARRAY_MAP: return is_ready(c, args[1], depth - 1);
+    case ARRAY_STRIDED: return view_numbers(c, e, &view) && is_ready(c, args[1], depth - 1);
+    case ARRAY_REPLICATE: return known_length(c, e, 1, &length) && is_atom(args[1]);
+    case ARRAY_ZIP_WITH: return is_ready(c, args[1], depth - 1) && is_ready(c, args[2], depth - 1);
     default: return false;
     }
 }
@@ -249,7 +251,7 @@ static bool array_values(Fuse *z, CtCore *e, uint32_t first, uint32_t count, uin
     CtCore *const *args = &e->as.call.args[first];
     for (uint32_t i = 0; i < count; i++) {
         bool waits = false;
-        for (uint32_t j = i + 1; j < count; j++) waits |= !is_ready(args[j], FUSED_STEPS);
+        for (uint32_t j = i + 1; j < count; j++) waits |= !is_ready(z->c, args[j], FUSED_STEPS);
         bool apart = waits && demands(args[i], FUSED_STEPS);
         if (!(apart ? leaf_value : array_value)(z, args[i], view, &out[i])) return false;
     }
