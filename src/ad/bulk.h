@@ -50,6 +50,7 @@ typedef enum CtBulkKind {
     BULK_RESHAPE,   /* reshape sh t */
     BULK_BUILD,     /* build1 k (λi. t) */
     BULK_ONE_HOT,   /* oneHot sh ix t */
+    BULK_STOP,      /* stopGradient t: a constant to every derivative */
     BULK_SHARE,     /* share id t */
     BULK_CHECK,     /* check b t: t, but an error where an element of b is true */
 } CtBulkKind;
@@ -119,7 +120,7 @@ struct CtBulk {
             CtBulk *const *items;
             uint32_t count;
         } literal;
-        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest */
+        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest; STOP */
         struct {
             const uint32_t *permutation; /* of 0 … count − 1; the dimensions behind keep their places */
             uint32_t count;
@@ -182,6 +183,7 @@ CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t c
 CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t);
 CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body);
 CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t);
 CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t);
 CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char *text, CtSpan span, CtBulk *t);
 
@@ -197,6 +199,14 @@ const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint3
 
 /* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
+/* (λis. ix), or [ix] without variables, on one line. */
+void ct_bulk_print_indexing(CtText *out, const CtIndexing *f);
+/* A term, each SHARE written out where it is met first. */
+void ct_bulk_print_sharing(CtText *out, CtBulk *t);
+/* Bindings, each on its line, and the results under them: a tuple where there are several; NULL, one that there is not,
+ * is left out. */
+void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
+                            CtBulk *const *results, uint32_t result_count);
 
 /* ---- bulk_rewrite.c: stage 1 ---- */
 
@@ -216,6 +226,8 @@ typedef struct CtBulkGradient {
     CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
     CtBulk *value;            /* T, as t */
     CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
+    uint32_t primals;         /* the first bindings, which the reverse pass has not made */
+    CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it is made bindings */
     CtText delta;             /* the Delta term as text, for explanation */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;
@@ -228,10 +240,18 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 /* The tangent is gradient[0]. */
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count);
+/* Those of its bindings that depend on the cotangent, and itself (CtBulkVar * -> itself). */
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent);
 /* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. What does
  * not depend on the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses
  * it. */
 void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
+
+/* ---- bulk_jacobian.c ---- */
+
+/* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
+ * for each element of the cotangent (Appendix A). */
+void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
 
 /* ---- bulk_views.c: before lowering, bindings to views of an array are said again where they are used ---- */
 void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);

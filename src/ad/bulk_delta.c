@@ -270,16 +270,12 @@ typedef struct Printer {
 
 static void print(Printer *p, const CtDelta *d);
 
-static void print_indexing(Printer *p, const CtIndexing *f) {
-    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
-    if (f->var_count) ct_text_puts(p->out, "(λ[");
-    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
-    if (f->var_count) ct_text_puts(p->out, "]. ");
-    if (list)
-        ct_bulk_print(p->out, list);
-    else
-        ct_text_puts(p->out, "[]");
-    if (f->var_count) ct_text_puts(p->out, ")");
+/* What is scaled or chosen by, an atom. */
+static void print_primal(Printer *p, CtBulk *t) {
+    CtText text = ct_text(p->r->arena);
+    ct_bulk_print(&text, t);
+    bool tight = t->kind == BULK_VAR || text.data[0] == '[' || (t->shape.rank == 0 && text.data[0] != '-');
+    ct_text_printf(p->out, tight ? " %s" : " (%s)", text.data);
 }
 
 static void print_part(Printer *p, const CtDelta *d) {
@@ -318,10 +314,7 @@ static void print(Printer *p, const CtDelta *d) {
         if (!p->met || p->met[id]) return;
         p->met[id] = true;
     }
-    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) {
-        ct_text_puts(p->out, " ");
-        ct_bulk_print(p->out, d->as.primal);
-    }
+    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) print_primal(p, d->as.primal);
     for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
         ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
     if (d->kind == DELTA_RESHAPE) {
@@ -334,7 +327,7 @@ static void print(Printer *p, const CtDelta *d) {
     if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
     if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
         ct_text_puts(p->out, " ");
-        print_indexing(p, &d->as.f);
+        ct_bulk_print_indexing(p->out, &d->as.f);
     }
 }
 
@@ -349,6 +342,32 @@ static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtB
     }
 }
 
+/* ---- what depends on the cotangent ---- */
+
+typedef struct Late {
+    CtBulkRoom *r;
+    CtMap vars;
+    bool found;
+} Late;
+
+static CtBulk *find_late(void *data, CtBulk *t) {
+    Late *late = data;
+    if (t->kind != BULK_VAR) return late->found ? t : ct_bulk_map(late->r, t, find_late, late);
+    late->found = late->found || ct_map_has(&late->vars, ct_key(t->as.var));
+    return t;
+}
+
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
+    Late late = {.r = r};
+    ct_map_set(r->arena, &late.vars, ct_key(cotangent), cotangent);
+    for (uint32_t k = 0; k < g->vars.count; k++) {
+        late.found = false;
+        find_late(&late, g->terms.items[k]);
+        if (late.found) ct_map_set(r->arena, &late.vars, ct_key(g->vars.items[k]), g->vars.items[k]);
+    }
+    return late.vars;
+}
+
 /* ---- both directions ---- */
 
 static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs,
@@ -358,7 +377,9 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
         ct_push(r->arena, &g.vars, dual->vars.items[k]);
         ct_push(r->arena, &g.terms, dual->terms.items[k]);
     }
+    g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     print_all(r, dual, n, inputs, &g.delta);
     return g;
 }
@@ -374,7 +395,8 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
     stack_lets(&u, &g);
     for (uint32_t k = 0; k < count; k++) {
         if (inputs[k]->element != ELEMENT_REAL) continue;
-        g.gradient[k] = reverse.grad[k] ? unshare(&u, reverse.grad[k]) : zero(r, inputs[k]->shape);
+        g.shared[k] = reverse.grad[k] ? reverse.grad[k] : zero(r, inputs[k]->shape);
+        g.gradient[k] = unshare(&u, g.shared[k]);
     }
     return g;
 }

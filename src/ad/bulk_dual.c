@@ -24,6 +24,7 @@ typedef struct Maker {
     CtMap primals; /* of a variable that was renamed: a CtBulk */
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
+    CtMap made;    /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
 
@@ -112,14 +113,21 @@ static CtBulk *name(Maker *m, const char *text, CtBulk *t) {
     if (is_atom(t)) return t;
     text = ct_bulk_fresh_name(m->r->arena, &m->out.names, text, true);
     CtBulkVar *var = ct_bulk_new_var(m->r, text, t->element, t->shape);
+    ct_map_set(m->r->arena, &m->made, ct_key(var), var);
     bind(m, var, t);
     return ct_bulk_var(m->r, var);
 }
 
 /* let x = rhs: as x itself, unless that or its name is bound already: by a term that was met before, or another binder.
- */
+ * What has a name that was made up takes the program's. */
 static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
-    const char *text = is_atom(rhs.x) ? NULL : ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    CtBulkVar *made = rhs.x->kind == BULK_VAR ? ct_map_get(&m->made, ct_key(rhs.x->as.var)) : NULL;
+    const char *text =
+        is_atom(rhs.x) && !made ? NULL : ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    if (made) {
+        made->name = text;
+        ct_map_set(m->r->arena, &m->made, ct_key(made), NULL);
+    }
     if (is_atom(rhs.x)) {
         ct_map_set(m->r->arena, &m->primals, ct_key(var), rhs.x);
     } else if (ct_map_has(&m->bound, ct_key(var)) || text != var->name) {
@@ -355,7 +363,7 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
 static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSpan span) {
     CtBulkRoom *r = m->r;
     if (!d || x->shape.sizes[0] == 0) return NULL;
-    CtBulk *place = name(m, "m", ct_bulk_reduce(r, which, x, span));
+    CtBulk *place = name(m, "at", ct_bulk_reduce(r, which, x, span));
     uint32_t rank = place->shape.rank;
     CtBulkVar **is = CT_NEW_ARRAY(r->arena, CtBulkVar *, rank);
     CtBulk **ix = CT_NEW_ARRAY(r->arena, CtBulk *, rank + 1);
@@ -499,6 +507,7 @@ static Dual dual(Maker *m, CtBulk *t) {
         return (Dual){ct_bulk_reshape(m->r, t->shape, u.x), share(m, reshaped(m, DELTA_RESHAPE, t->shape, u.d))};
     }
     case BULK_ONE_HOT: return dual_one_hot(m, t);
+    case BULK_STOP: return (Dual){ct_bulk_stop(m->r, dual(m, t->as.t).x), NULL};
     case BULK_SHARE: return dual(m, t->as.share.t);
     case BULK_CHECK: {
         CtBulk *test = discrete(m, t->as.check.test);

@@ -455,6 +455,11 @@ static CtBulk *index_one_hot(CtBulkRewriter *w, const Index *x) {
     return index_of(w, x, ct_bulk_scatter(w->r, x->source->shape, x->source->as.move.t, f, x->source->span));
 }
 
+/* index (stop t) ix ~> stop (index t ix) */
+static CtBulk *index_stop(CtBulkRewriter *w, const Index *x) {
+    return ct_bulk_stop(w->r, index_of(w, x, x->source->as.t));
+}
+
 /* index (check b t) ix ~> check b (index t ix) */
 static CtBulk *index_check(CtBulkRewriter *w, const Index *x) {
     CtBulk *check = x->source;
@@ -480,6 +485,7 @@ CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     case BULK_RESHAPE: return index_reshape(w, &x);
     case BULK_GATHER: return index_gather(w, &x);
     case BULK_ONE_HOT: return index_one_hot(w, &x);
+    case BULK_STOP: return index_stop(w, &x);
     case BULK_CHECK: return index_check(w, &x);
     case BULK_CONST:
     case BULK_VAR:

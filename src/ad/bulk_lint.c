@@ -166,6 +166,10 @@ static void check_term(Lint *l, CtBulk *t) {
         expect(l, is_tail(t->shape, 1, t->as.build.body->shape, 0), t, "shape");
         expect(l, t->element == t->as.build.body->element, t, "element type");
         break;
+    case BULK_STOP:
+        check_term(l, t->as.t);
+        expect(l, same_type(t, t->as.t), t, "type");
+        break;
     case BULK_SHARE:
         check_term(l, t->as.share.t);
         expect(l, same_type(t, t->as.share.t), t, "type");

@@ -475,6 +475,10 @@ CtCore *ct_lower(CtLower *l, CtBulk *t) {
     }
     case BULK_BUILD: return lower_build(l, t);
     case BULK_ONE_HOT: return ct_lower_one_hot(l, t);
+    case BULK_STOP: {
+        CtCore *inner = ct_lower(l, t->as.t);
+        return ct_core_deriv(l->p, t->span, DERIV_STOP, &inner, 1);
+    }
     case BULK_SHARE: return ct_lower(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
     }

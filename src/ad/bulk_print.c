@@ -24,6 +24,9 @@ typedef struct Printer {
     CT_VEC(Named) scope;
     uint32_t indent, column;
     bool flat, full; /* full: does not fit, nothing more is written */
+    bool wide;       /* on one line, however long */
+    bool shares_once;
+    CT_VEC(uint32_t) shares; /* that were written out */
 } Printer;
 
 static void put_term(Printer *pr, CtBulk *t, int level);
@@ -34,7 +37,7 @@ static void put_form(Printer *pr, CtBulk *t);
 static void put(Printer *pr, const char *text) {
     if (pr->full) return;
     for (const char *c = text; *c != '\0'; c++) pr->column += ((unsigned char)*c & 0xC0) != 0x80;
-    if (pr->flat && pr->column > WIDTH)
+    if (pr->flat && pr->column > WIDTH && !pr->wide)
         pr->full = true;
     else
         ct_text_puts(pr->out, text);
@@ -52,21 +55,26 @@ static void line(Printer *pr) {
     for (uint32_t i = 0; i < pr->indent; i++) put(pr, " ");
 }
 
-/* Puts the term where it fits on the rest of the line, and tells whether it did. */
-static bool put_flat(Printer *pr, CtBulk *t, int level) {
+/* What is put with the printer as it is; in one line where it fits on the rest of this one, and whether it did. */
+typedef void Piece(Printer *pr, const void *piece, int level);
+
+static bool put_flat(Printer *pr, Piece *put_piece, const void *piece, int level) {
     CtText *out = pr->out;
-    uint32_t column = pr->column;
+    uint32_t column = pr->column, shares = pr->shares.count, scope = pr->scope.count;
     pr->scratch.length = 0;
     pr->out = &pr->scratch;
     pr->flat = true;
-    put_term(pr, t, level);
+    put_piece(pr, piece, level);
     bool fits = !pr->full;
     pr->out = out;
     pr->flat = pr->full = false;
-    if (fits)
+    if (fits) {
         ct_text_add(out, pr->scratch.data, pr->scratch.length);
-    else
+    } else {
         pr->column = column;
+        pr->shares.count = shares;
+        pr->scope.count = scope;
+    }
     return fits;
 }
 
@@ -153,6 +161,24 @@ static void put_scalar(Printer *pr, const CtBulk *t, int64_t at) {
         put_int(pr, value);
 }
 
+/* replicate k (replicate n 0.0), of which all elements are the same. */
+static bool is_replicated(const CtBulk *t) {
+    return t->kind == BULK_CONST && t->shape.rank > 0 && !t->as.constant.reals && !t->as.constant.integers &&
+           ct_shape_count(t->shape) > 0;
+}
+
+static void put_replicated(Printer *pr, const CtBulk *t) {
+    for (uint32_t i = 0; i < t->shape.rank; i++) {
+        put(pr, i > 0 ? "(replicate " : "replicate ");
+        put_int(pr, t->shape.sizes[i]);
+        put(pr, " ");
+    }
+    CtBulk item = *t;
+    item.shape.rank = 0;
+    put_term(pr, &item, ATOM);
+    for (uint32_t i = 1; i < t->shape.rank; i++) put(pr, ")");
+}
+
 static void put_items(Printer *pr, const CtBulk *t, uint32_t depth, int64_t start) {
     if (depth == t->shape.rank) {
         put_scalar(pr, t, start);
@@ -208,7 +234,7 @@ static const Infix *find_infix(const CtBulk *t) {
 static int level_of(const CtBulk *t) {
     const Infix *infix = find_infix(t);
     if (infix != NULL) return infix->level;
-    if (t->kind == BULK_CONST) return is_negative(t) ? PLUS : ATOM;
+    if (t->kind == BULK_CONST) return is_replicated(t) ? APPLY : is_negative(t) ? PLUS : ATOM;
     if (t->kind == BULK_VAR || t->kind == BULK_LITERAL) return ATOM;
     return t->kind == BULK_LET ? LOOSE : APPLY;
 }
@@ -271,7 +297,9 @@ static void put_index(Printer *pr, const CtIndexing *f) {
 }
 
 /* (λ[i, j]. [ix]), or with a condition behind */
-static void put_indexing(Printer *pr, const CtIndexing *f) {
+static void put_indexing(Printer *pr, const void *piece, int level) {
+    const CtIndexing *f = piece;
+    if (!pr->flat && put_flat(pr, put_indexing, f, level)) return;
     uint32_t before = pr->scope.count;
     put(pr, "(λ[");
     for (uint32_t i = 0; i < f->var_count; i++) {
@@ -347,10 +375,18 @@ static void put_move(Printer *pr, CtBulk *t) {
         put_part(pr, t->as.move.t);
         pr->indent += 2;
         line(pr);
-        put_indexing(pr, f);
+        put_indexing(pr, f, LOOSE);
         pr->indent -= 2;
         break;
     }
+}
+
+/* Whether a SHARE was written out before; from here on it was. */
+static bool is_shown(Printer *pr, uint32_t id) {
+    for (uint32_t i = 0; pr->shares_once && i < pr->shares.count; i++)
+        if (pr->shares.items[i] == id) return true;
+    if (pr->shares_once) ct_push(pr->out->arena, &pr->shares, id);
+    return false;
 }
 
 static void put_form(Printer *pr, CtBulk *t) {
@@ -362,7 +398,12 @@ static void put_form(Printer *pr, CtBulk *t) {
         return;
     }
     switch (t->kind) {
-    case BULK_CONST: put_items(pr, t, 0, 0); break;
+    case BULK_CONST:
+        if (is_replicated(t))
+            put_replicated(pr, t);
+        else
+            put_items(pr, t, 0, 0);
+        break;
     case BULK_VAR: put_var(pr, t->as.var); break;
     case BULK_LET: put_let(pr, t); break;
     case BULK_COND:
@@ -393,6 +434,10 @@ static void put_form(Printer *pr, CtBulk *t) {
         put_int(pr, t->shape.sizes[0]);
         put_part(pr, t->as.t);
         break;
+    case BULK_STOP:
+        put(pr, "stopGradient");
+        put_part(pr, t->as.t);
+        break;
     case BULK_RESHAPE:
         put(pr, "reshape ");
         put_sizes(pr, t->shape);
@@ -418,7 +463,7 @@ static void put_form(Printer *pr, CtBulk *t) {
     case BULK_SHARE:
         put(pr, "share ");
         put_int(pr, t->as.share.id);
-        put_part(pr, t->as.share.t);
+        if (!is_shown(pr, t->as.share.id)) put_part(pr, t->as.share.t);
         break;
     case BULK_CHECK:
         put(pr, "check");
@@ -428,10 +473,12 @@ static void put_form(Printer *pr, CtBulk *t) {
     }
 }
 
+static void put_piece(Printer *pr, const void *piece, int level) { put_term(pr, (CtBulk *)(uintptr_t)piece, level); }
+
 static void put_term(Printer *pr, CtBulk *t, int level) {
     if (pr->full) return;
     bool parenthesis = level_of(t) < level, breaks = !pr->flat && t->kind == BULK_LET;
-    if (!pr->flat && !breaks && put_flat(pr, t, level)) return;
+    if (!pr->flat && !breaks && put_flat(pr, put_piece, t, level)) return;
     if (parenthesis) put(pr, "(");
     uint32_t indent = pr->indent;
     if (parenthesis) pr->indent = pr->column;
@@ -440,9 +487,65 @@ static void put_term(Printer *pr, CtBulk *t, int level) {
     if (parenthesis) put(pr, ")");
 }
 
-void ct_bulk_print(CtText *out, CtBulk *t) {
-    Printer pr = {.out = out, .scratch = ct_text(out->arena)};
+/* ---- the whole ---- */
+
+static void print(CtText *out, CtBulk *t, bool shares_once) {
+    Printer pr = {.out = out, .scratch = ct_text(out->arena), .shares_once = shares_once};
     FreeNames f = {.pr = &pr, .room = {.arena = out->arena}};
     name_free(&f, t);
     put_term(&pr, t, LOOSE);
+}
+
+void ct_bulk_print(CtText *out, CtBulk *t) { print(out, t, false); }
+
+void ct_bulk_print_sharing(CtText *out, CtBulk *t) { print(out, t, true); }
+
+void ct_bulk_print_indexing(CtText *out, const CtIndexing *f) {
+    CtText whole = ct_text(out->arena);
+    Printer pr = {.out = &whole, .scratch = ct_text(out->arena), .flat = true, .wide = true};
+    FreeNames free = {.pr = &pr, .room = {.arena = out->arena}};
+    for (uint32_t i = 0; i < f->var_count; i++) ct_push(out->arena, &free.bound, f->vars[i]);
+    for (uint32_t i = 0; i < f->count; i++) name_free(&free, f->ix[i]);
+    if (f->live) name_free(&free, f->live);
+    if (f->var_count > 0)
+        put_indexing(&pr, f, LOOSE);
+    else
+        put_index(&pr, f);
+    ct_text_puts(out, f->var_count > 0 ? whole.data : whole.data + 1); /* without the blank before */
+}
+
+void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
+                            CtBulk *const *results, uint32_t result_count) {
+    Printer pr = {.out = out, .scratch = ct_text(out->arena)};
+    FreeNames f = {.pr = &pr, .room = {.arena = out->arena}};
+    uint32_t several = 0;
+    for (uint32_t i = 0; i < count; i++) ct_push(out->arena, &f.bound, vars[i]);
+    for (uint32_t i = 0; i < count; i++) name_free(&f, terms[i]);
+    for (uint32_t i = 0; i < result_count; i++) {
+        if (results[i] == NULL) continue;
+        name_free(&f, results[i]);
+        several++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        put(&pr, "let ");
+        bind(&pr, vars[i]);
+        put_var(&pr, vars[i]);
+        put(&pr, " = ");
+        pr.indent = 2;
+        put_term(&pr, terms[i], LOOSE);
+        pr.indent = 0;
+        put(&pr, " in");
+        line(&pr);
+    }
+    const char *before = several == 1 ? "" : "( ";
+    for (uint32_t i = 0; i < result_count; i++) {
+        if (results[i] == NULL) continue;
+        put(&pr, before);
+        pr.indent = pr.column;
+        put_term(&pr, results[i], LOOSE);
+        pr.indent = 0;
+        line(&pr);
+        before = ", ";
+    }
+    if (several != 1) put(&pr, several == 0 ? "()\n" : ")\n");
 }

@@ -144,6 +144,7 @@ static CtRange find_range(CtBulkRewriter *w, CtBulk *t) {
         return range;
     }
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return ct_bulk_range(w, t->as.t);
     case BULK_TRANSPOSE: return ct_bulk_range(w, t->as.transpose.t);
     case BULK_BUILD: return ct_bulk_range(w, t->as.build.body);

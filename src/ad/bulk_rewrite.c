@@ -203,6 +203,11 @@ static CtBulk *build_reshape(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_reshape(w->r, shape, build_of(w, b, b->body->as.t));
 }
 
+/* build1 k (λi. stop t) ~> stop (build1 k (λi. t)) */
+static CtBulk *build_stop(CtBulkRewriter *w, const Build *b) {
+    return ct_bulk_stop(w->r, build_of(w, b, b->body->as.t));
+}
+
 /* build1 k (λi. check b t) ~> check (build1 k (λi. b)) (build1 k (λi. t)) */
 static CtBulk *build_check(CtBulkRewriter *w, const Build *b) {
     CtBulk *check = b->body, *test = check->as.check.test;
@@ -249,6 +254,7 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
     case BULK_REPLICATE: return build_replicate(w, &b);
     case BULK_TRANSPOSE: return build_transpose(w, &b);
     case BULK_RESHAPE: return build_reshape(w, &b);
+    case BULK_STOP: return build_stop(w, &b);
     case BULK_CHECK: return build_check(w, &b);
     case BULK_CONST:
     case BULK_VAR:
@@ -282,6 +288,8 @@ typedef struct Driver {
     CtBulkRewriter w;
     CtMap normal; /* CtBulk * -> its normal form: also that of a normal form, so that parts already done are not gone
                      through again */
+    CtBulkStep *step; /* NULL: nobody is told */
+    void *data;
 } Driver;
 
 static CtBulk *normalise(void *data, CtBulk *t) {
@@ -290,14 +298,17 @@ static CtBulk *normalise(void *data, CtBulk *t) {
     if (known != NULL) return known;
     CtBulk *parts = ct_bulk_map(d->w.r, t, normalise, d);
     CtBulk *next = ct_bulk_contract(&d->w, parts);
+    if (next != NULL && d->step != NULL) d->step(d->data, parts, next);
     CtBulk *result = next != NULL ? normalise(d, next) : parts;
     ct_map_set(d->w.r->arena, &d->normal, ct_key(t), result);
     ct_map_set(d->w.r->arena, &d->normal, ct_key(parts), result);
     return result;
 }
 
-CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) {
-    Driver d = {.w.r = r};
+CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data) {
+    Driver d = {.w.r = r, .step = step, .data = data};
     ct_bulk_note(&d.w, t);
     return normalise(&d, t);
 }
+
+CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) { return ct_bulk_rewrite_told(r, t, NULL, NULL); }

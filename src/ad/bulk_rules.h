@@ -22,6 +22,10 @@ typedef struct CtBulkRewriter {
  * noted, those of the result's are. */
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 
+/* ct_bulk_rewrite, which tells each step of it. */
+typedef void CtBulkStep(void *data, CtBulk *before, CtBulk *after);
+CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data);
+
 /* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
 bool ct_bulk_is_position(const CtBulk *t);
 

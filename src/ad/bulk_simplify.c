@@ -78,6 +78,7 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
                same(a->as.move.t, b->as.move.t, pairs) && same_function(&a->as.move.f, &b->as.move.f, 0, pairs);
     case BULK_LITERAL: return same_parts(a->as.literal.items, b->as.literal.items, a->as.literal.count, pairs);
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return same(a->as.t, b->as.t, pairs);
     case BULK_TRANSPOSE:
         if (a->as.transpose.count != b->as.transpose.count || !same(a->as.transpose.t, b->as.transpose.t, pairs))
@@ -140,6 +141,7 @@ static uint64_t hash_term(const CtBulk *t) {
         for (uint32_t k = 0; k < t->as.literal.count; k++) hash = hash_part(hash, t->as.literal.items[k]);
         return hash;
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return hash_part(hash, t->as.t);
     case BULK_TRANSPOSE: return hash_part(hash, t->as.transpose.t);
     case BULK_CHECK: return hash_part(hash_part(hash, t->as.check.test), t->as.check.t);
@@ -388,6 +390,7 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_REPLICATE:
     case BULK_TRANSPOSE:
     case BULK_RESHAPE:
+    case BULK_STOP:
     case BULK_CHECK: break;
     }
     return ct_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));

@@ -210,6 +210,12 @@ CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_
     return new_move(r, BULK_ONE_HOT, shape, t, (CtIndexing){.ix = ix, .count = count}, CT_NO_SPAN);
 }
 
+CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t) {
+    CtBulk *term = new_term(r, BULK_STOP, t->element, t->shape);
+    term->as.t = t;
+    return term;
+}
+
 CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_SHARE, t->element, t->shape);
     term->as.share.id = id;
@@ -286,6 +292,7 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
         new.as.literal.items = visit_parts(r->arena, &p, t->as.literal.items, t->as.literal.count);
         break;
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: visit_part(&p, &new.as.t); break;
     case BULK_TRANSPOSE: visit_part(&p, &new.as.transpose.t); break;
     case BULK_BUILD: visit_part(&p, &new.as.build.body); break;
@@ -405,6 +412,7 @@ bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var) {
     case BULK_ONE_HOT: return ct_bulk_mentions(t->as.move.t, var) || indexing_mentions(&t->as.move.f, var);
     case BULK_LITERAL: return any_mentions(t->as.literal.items, t->as.literal.count, var);
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return ct_bulk_mentions(t->as.t, var);
     case BULK_TRANSPOSE: return ct_bulk_mentions(t->as.transpose.t, var);
     case BULK_BUILD: return t->as.build.var != var && ct_bulk_mentions(t->as.build.body, var);

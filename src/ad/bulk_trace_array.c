@@ -47,10 +47,7 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
         return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
-        CtBulk *test = build_leaf(tr, &b, check->as.check.test);
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+        ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
@@ -283,6 +280,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     CtSpan span = core->span;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE); /* a[i] means nothing */
         if (a[i]->kind == STAND_FAILURE) return a[i];
     }
     int64_t size = 0;

@@ -23,6 +23,7 @@ typedef struct Tracer {
     CtArena *arena;
     Scope *scope;
     CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
     CtMap globals; /* CtGlobal * -> CtStand *, of constants */
     CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
@@ -51,6 +52,8 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* The same check with another test, which says by itself when it is reached. */
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
 CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
@@ -64,5 +67,12 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
 /* cond test a b, leaf by leaf. */
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+
+/* ---- bulk_nested.c ---- */
+
+/* DUAL f, x…: a derivative inside the function that is traced. */
+CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
+/* What the pullback gives for a cotangent. */
+CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
 
 #endif

@@ -381,6 +381,7 @@ BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
     case BULK_TRANSPOSE: return run_transpose(run, t);
     case BULK_RESHAPE: return run_reshape(run, t);
     case BULK_BUILD: return run_build(run, t);
+    case BULK_STOP: return bulk_run(run, t->as.t);
     case BULK_SHARE: return run_share(run, t);
     case BULK_CHECK: return run_check(run, t);
     }
