@@ -235,7 +235,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
 static void bind_terms(Derivative *d, CtSeq *seq, const CtBulkGradient *g, const CtMap *late, bool want_late) {
     for (uint32_t i = 0; i < g->vars.count; i++)
         if (ct_map_has(late, ct_key(g->vars.items[i])) == want_late)
-            bind_flat(d, seq, g->vars.items[i], lower(d, g->terms.items[i]));
+            ct_bulk_lower_binding(&d->room, seq, g->vars.items[i], g->terms.items[i], &d->vars);
 }
 
 static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {

@@ -462,7 +462,8 @@ CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:
-    case BULK_SHARE: break;
+    case BULK_SHARE:
+    case BULK_LOOP: break;
     }
     return NULL;
 }

@@ -9,6 +9,7 @@
  * its term.
  */
 #include "ad/bulk_delta.h"
+#include "ad/bulk_simplify.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct Maker {
     CtMap primals; /* of a variable that was renamed: a CtBulk */
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
+    CT_VEC(CtDeltaLoop *) loops;
     CtMap made;    /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
@@ -66,7 +68,7 @@ static CtDelta *reshaped(Maker *m, CtDeltaKind kind, CtShape shape, CtDelta *d) 
 
 /* id ← genID; Share id d. What is shared or an input already needs no other name. */
 static CtDelta *share(Maker *m, CtDelta *d) {
-    if (!d || d->kind == DELTA_SHARE || d->kind == DELTA_INPUT) return d;
+    if (!d || d->kind == DELTA_SHARE || d->kind == DELTA_INPUT || d->kind == DELTA_RESULT) return d;
     CtDelta *made = delta(m, DELTA_SHARE, d->shape, d, NULL);
     made->as.share.id = ++m->out.shares;
     return made;
@@ -138,6 +140,8 @@ static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
         bind(m, var, rhs.x);
     }
     if (rhs.d && rhs.d->kind == DELTA_SHARE && !rhs.d->as.share.name) rhs.d->as.share.name = text ? text : var->name;
+    if (rhs.d && rhs.d->kind == DELTA_RESULT)
+        rhs.d->parts[0]->as.loop->names[rhs.d->as.result] = text ? text : var->name;
     ct_map_set(m->r->arena, &m->deltas, ct_key(var), rhs.d);
 }
 
@@ -483,7 +487,82 @@ static Dual dual_transpose(Maker *m, CtBulk *t) {
     return (Dual){x, share(m, d)};
 }
 
+/* ---- loops ---- */
+
+/* Terms with one loop and one list of arguments are results of one computation. */
+static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *args) {
+    for (uint32_t i = 0; i < m->loops.count; i++) {
+        CtDeltaLoop *known = m->loops.items[i];
+        bool same = known->source == loop;
+        for (uint32_t p = 0; same && p < ct_loop_params(loop); p++) same = ct_bulk_same(known->args[p], args[p]);
+        if (same) return known;
+    }
+    return NULL;
+}
+
+/* The loop that also gives the states before each step. */
+static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
+    uint32_t states = loop->count.states, results = ct_loop_results(loop);
+    CtBulkLoop *made = ct_bulk_new_loop(m->r, loop->steps, loop->count, loop->outputs + states);
+    CtBulk **all = made->results;
+    *made = *loop;
+    made->normal = made->simple = NULL;
+    made->rows = NULL;
+    made->results = all;
+    made->outputs += states;
+    for (uint32_t k = 0; k < results; k++) all[k] = loop->results[k];
+    for (uint32_t s = 0; s < states; s++) all[results + s] = ct_bulk_var(m->r, loop->params[s]);
+    return made;
+}
+
+static CtDeltaLoop *new_loop(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta **deltas) {
+    CtArena *arena = m->r->arena;
+    uint32_t params = ct_loop_params(loop), results = ct_loop_results(loop);
+    CtDeltaLoop *made = CT_NEW(arena, CtDeltaLoop);
+    *made = (CtDeltaLoop){.source = loop, .primal = with_states(m, loop), .args = args, .deltas = deltas};
+    made->varies = CT_NEW_ARRAY(arena, bool, params + 1);
+    made->result_varies = CT_NEW_ARRAY(arena, bool, results + 1);
+    made->names = CT_NEW_ARRAY(arena, const char *, results + 1);
+    made->before = CT_NEW_ARRAY(arena, CtBulk *, loop->count.states + 1);
+    bool some = false;
+    for (uint32_t p = 0; p < params; p++) some |= made->varies[p] = deltas[p] != NULL;
+    CtMap varying = ct_bulk_loop_varying(m->r, loop, made->varies, true);
+    for (uint32_t s = 0; s < loop->count.states; s++) {
+        made->varies[s] = ct_map_has(&varying, ct_key(loop->params[s]));
+        made->before[s] = name(m, "s", ct_bulk_loop(m->r, made->primal, args, results + s));
+    }
+    for (uint32_t k = 0; k < results; k++)
+        made->result_varies[k] =
+            loop->results[k]->element == ELEMENT_REAL && ct_bulk_loop_result_varies(m->r, loop, k, &varying);
+    ct_push(arena, &m->loops, made);
+    if (!some) return made;
+    made->id = ++m->out.shares;
+    made->node = delta(m, DELTA_LOOP, (CtShape){0, NULL}, NULL, NULL);
+    made->node->as.loop = made;
+    return made;
+}
+
+static Dual dual_loop(Maker *m, CtBulk *t) {
+    CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t params = ct_loop_params(loop), result = t->as.loop.result;
+    CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, params + 1);
+    CtDelta **deltas = CT_NEW_ARRAY(m->r->arena, CtDelta *, params + 1);
+    for (uint32_t p = 0; p < params; p++) {
+        Dual arg = dual(m, t->as.loop.args[p]);
+        args[p] = name(m, "x", arg.x);
+        deltas[p] = arg.d;
+    }
+    CtDeltaLoop *made = known_loop(m, loop, args);
+    if (!made) made = new_loop(m, loop, args, deltas);
+    CtBulk *x = ct_bulk_loop(m->r, made->primal, made->args, result);
+    if (!made->node || !made->result_varies[result]) return (Dual){x, NULL};
+    CtDelta *d = delta(m, DELTA_RESULT, t->shape, made->node, NULL);
+    d->as.result = result;
+    return (Dual){x, d};
+}
+
 static Dual dual(Maker *m, CtBulk *t) {
+    if (t->kind == BULK_LOOP) return dual_loop(m, t);
     if (t->element != ELEMENT_REAL) return (Dual){discrete(m, t), NULL};
     switch (t->kind) {
     case BULK_CONST: return (Dual){t, NULL};
@@ -514,23 +593,50 @@ static Dual dual(Maker *m, CtBulk *t) {
         Dual u = dual(m, t->as.check.t);
         return (Dual){ct_bulk_check(m->r, test, t->as.check.code, t->as.check.text, t->span, u.x), u.d};
     }
+    case BULK_LOOP:  /* done */
     case BULK_LOGIC: /* gives Bool */
     case BULK_BUILD: /* in no normal form */ assert(false); break;
     }
     return (Dual){t, NULL};
 }
 
+static void add_input(Maker *m, CtBulkVar *var, uint32_t number, bool varies) {
+    ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    if (var->element != ELEMENT_REAL || !varies) return;
+    CtDelta *d = delta(m, DELTA_INPUT, var->shape, NULL, NULL);
+    d->as.input = number;
+    ct_map_set(m->r->arena, &m->deltas, ct_key(var), d);
+}
+
+static CtBulkDual finish(Maker *m, const Dual *results, uint32_t count) {
+    m->out.primals = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
+    m->out.deltas = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
+    for (uint32_t k = 0; k < count; k++) {
+        m->out.primals[k] = results[k].x;
+        m->out.deltas[k] = results[k].d;
+    }
+    m->out.primal = m->out.primals[0];
+    m->out.delta = m->out.deltas[0];
+    return m->out;
+}
+
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
     Maker m = {.r = r};
-    for (uint32_t k = 0; k < count; k++) {
-        ct_bulk_fresh_name(r->arena, &m.out.names, inputs[k]->name, false);
-        if (inputs[k]->element != ELEMENT_REAL) continue;
-        CtDelta *d = delta(&m, DELTA_INPUT, inputs[k]->shape, NULL, NULL);
-        d->as.input = k;
-        ct_map_set(r->arena, &m.deltas, ct_key(inputs[k]), d);
-    }
+    for (uint32_t k = 0; k < count; k++) add_input(&m, inputs[k], k, true);
     Dual result = dual(&m, t);
-    m.out.primal = result.x;
-    m.out.delta = result.d;
-    return m.out;
+    return finish(&m, &result, 1);
+}
+
+CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies) {
+    Maker m = {.r = r};
+    uint32_t count = ct_loop_results(loop);
+    Dual *results = CT_NEW_ARRAY(r->arena, Dual, count + 1);
+    ct_bulk_fresh_name(r->arena, &m.out.names, loop->index->name, false);
+    for (uint32_t p = 0; p < ct_loop_params(loop); p++) add_input(&m, loop->params[p], p, varies[p]);
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        Dual rhs = dual(&m, loop->terms.items[k]);
+        bind_source(&m, loop->vars.items[k], rhs);
+    }
+    for (uint32_t k = 0; k < count; k++) results[k] = dual(&m, loop->results[k]);
+    return finish(&m, results, count);
 }

@@ -467,6 +467,12 @@ static CtBulk *index_check(CtBulkRewriter *w, const Index *x) {
                          index_of(w, x, check->as.check.t));
 }
 
+/* index (loop …) ix ~> let x = loop … in index x ix */
+static CtBulk *index_loop(CtBulkRewriter *w, const Index *x) {
+    CtBulkVar *var = ct_bulk_new_var(w->r, "s", x->source->element, x->source->shape);
+    return ct_bulk_let(w->r, var, x->source, index_of(w, x, ct_bulk_var(w->r, var)));
+}
+
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     Index x = {t->as.move.t, f->ix, f->count, f->live, t->span};
@@ -487,6 +493,7 @@ CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     case BULK_ONE_HOT: return index_one_hot(w, &x);
     case BULK_STOP: return index_stop(w, &x);
     case BULK_CHECK: return index_check(w, &x);
+    case BULK_LOOP: return index_loop(w, &x);
     case BULK_CONST:
     case BULK_VAR:
     case BULK_SCATTER:

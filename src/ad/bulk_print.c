@@ -323,16 +323,149 @@ static void put_part(Printer *pr, CtBulk *t) {
     pr->indent = indent;
 }
 
-static void put_let(Printer *pr, CtBulk *t) {
-    uint32_t before = pr->scope.count, indent = pr->indent;
-    for (; t->kind == BULK_LET; t = t->as.let.body) {
-        put(pr, "let ");
-        /* The name is not in scope on the right; a different name there reads better. */
+/* ---- loops ---- */
+
+/* The variables of lets that follow each other and are bound to results of one loop, as a tuple; gives what is behind.
+ */
+static CtBulk *put_result_names(Printer *pr, CtBulk *t) {
+    const CtBulk *rhs = t->as.let.rhs;
+    uint32_t count = ct_loop_results(rhs->as.loop.loop);
+    const CtBulkVar **vars = CT_NEW_ARRAY(pr->out->arena, const CtBulkVar *, count);
+    for (; t->kind == BULK_LET && t->as.let.rhs->kind == BULK_LOOP; t = t->as.let.body) {
+        const CtBulk *other = t->as.let.rhs;
+        if (other->as.loop.loop != rhs->as.loop.loop || vars[other->as.loop.result] != NULL) break;
+        vars[other->as.loop.result] = t->as.let.var;
         bind(pr, t->as.let.var);
-        put_var(pr, t->as.let.var);
+    }
+    put(pr, "(");
+    for (uint32_t k = 0; k < count; k++) {
+        if (k > 0) put(pr, ", ");
+        put(pr, vars[k] != NULL ? find_name(pr, vars[k]) : "_");
+    }
+    put(pr, ")");
+    return t;
+}
+
+/* (a, b); a alone. */
+static void put_tuple(Printer *pr, CtBulk *const *terms, uint32_t count) {
+    uint32_t indent = pr->indent;
+    if (count != 1) put(pr, "(");
+    pr->indent = pr->column;
+    for (uint32_t k = 0; k < count; k++) {
+        if (k > 0) put(pr, ",");
+        if (k > 0) line(pr);
+        put_term(pr, terms[k], LOOSE);
+    }
+    if (count != 1) put(pr, ")");
+    pr->indent = indent;
+}
+
+static void put_params(Printer *pr, CtBulkVar *const *params, uint32_t count) {
+    put(pr, " (");
+    for (uint32_t k = 0; k < count; k++) {
+        if (k > 0) put(pr, ", ");
+        bind(pr, params[k]);
+        put_var(pr, params[k]);
+    }
+    put(pr, ")");
+}
+
+static void put_body(Printer *pr, const CtBulkLoop *loop) {
+    uint32_t indent = pr->indent, states = loop->count.states;
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        put(pr, "let ");
+        bind(pr, loop->vars.items[k]);
+        put_var(pr, loop->vars.items[k]);
         put(pr, " = ");
         pr->indent = indent + 2;
-        put_term(pr, t->as.let.rhs, LOOSE);
+        put_term(pr, loop->terms.items[k], LOOSE);
+        pr->indent = indent;
+        put(pr, " in");
+        line(pr);
+    }
+    if (loop->outputs > 0) put(pr, "(");
+    put_tuple(pr, loop->results, states);
+    if (loop->outputs == 0) return;
+    put(pr, ",");
+    line(pr);
+    put_tuple(pr, loop->results + states, loop->outputs);
+    put(pr, ")");
+}
+
+static void put_args(Printer *pr, CtBulk *const *args, uint32_t count) {
+    line(pr);
+    if (count == 1 && level_of(args[0]) == ATOM) {
+        put_term(pr, args[0], ATOM);
+        return;
+    }
+    uint32_t indent = pr->indent;
+    if (count == 1) put(pr, "(");
+    pr->indent = pr->column;
+    put_tuple(pr, args, count);
+    pr->indent = indent;
+    if (count == 1) put(pr, ")");
+}
+
+/* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
+ * mapAccumR or foldr from the back. What is the same at all steps has its name from outside, where it is a variable
+ * there; other such things follow. */
+static void put_loop(Printer *pr, CtBulk *t) {
+    const CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t before = pr->scope.count, states = loop->count.states, elements = loop->count.elements, others = 0;
+    uint32_t fixed = states + elements;
+    CtBulkVar **params = CT_NEW_ARRAY(pr->out->arena, CtBulkVar *, loop->count.fixed + 1);
+    CtBulk **args = CT_NEW_ARRAY(pr->out->arena, CtBulk *, loop->count.fixed + 1);
+    uint32_t indent = pr->indent;
+    put(pr, loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ")
+                               : (loop->from_back ? "mapAccumR " : "mapAccumL "));
+    put_int(pr, loop->steps);
+    put(pr, " (λ");
+    for (uint32_t p = fixed; p < fixed + loop->count.fixed; p++) {
+        CtBulk *arg = t->as.loop.args[p];
+        if (arg->kind == BULK_VAR) {
+            if (arg->as.var != loop->params[p])
+                ct_push(pr->out->arena, &pr->scope, (Named){loop->params[p], find_name(pr, arg->as.var)});
+        } else {
+            params[others] = loop->params[p];
+            args[others++] = arg;
+        }
+    }
+    bind(pr, loop->index);
+    put_var(pr, loop->index);
+    put_params(pr, loop->params, states);
+    if (elements > 0 || others > 0) put_params(pr, loop->params + states, elements);
+    if (others > 0) put_params(pr, params, others);
+    put(pr, ".");
+    pr->indent = indent + 2;
+    line(pr);
+    put_body(pr, loop);
+    put(pr, ")");
+    pr->scope.count = before;
+    put_args(pr, t->as.loop.args, states);
+    if (elements > 0 || others > 0) put_args(pr, t->as.loop.args + states, elements);
+    if (others > 0) put_args(pr, args, others);
+    pr->indent = indent;
+}
+
+static void put_let(Printer *pr, CtBulk *t) {
+    uint32_t before = pr->scope.count, indent = pr->indent;
+    while (t->kind == BULK_LET) {
+        CtBulk *rhs = t->as.let.rhs;
+        put(pr, "let ");
+        /* The name is not in scope on the right; a different name there reads better. */
+        if (rhs->kind == BULK_LOOP && ct_loop_results(rhs->as.loop.loop) > 1) {
+            t = put_result_names(pr, t);
+        } else {
+            bind(pr, t->as.let.var);
+            put_var(pr, t->as.let.var);
+            t = t->as.let.body;
+        }
+        put(pr, " = ");
+        pr->indent = indent + 2;
+        if (rhs->kind == BULK_LOOP)
+            put_loop(pr, rhs);
+        else
+            put_term(pr, rhs, LOOSE);
         pr->indent = indent;
         put(pr, " in");
         line(pr);
@@ -464,6 +597,15 @@ static void put_form(Printer *pr, CtBulk *t) {
         put(pr, "share ");
         put_int(pr, t->as.share.id);
         if (!is_shown(pr, t->as.share.id)) put_part(pr, t->as.share.t);
+        break;
+    case BULK_LOOP:
+        if (ct_loop_results(t->as.loop.loop) > 1) {
+            put(pr, "result ");
+            put_int(pr, t->as.loop.result);
+            put(pr, " (");
+        }
+        put_loop(pr, t);
+        if (ct_loop_results(t->as.loop.loop) > 1) put(pr, ")");
         break;
     case BULK_CHECK:
         put(pr, "check");

@@ -256,6 +256,7 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
     case BULK_RESHAPE: return build_reshape(w, &b);
     case BULK_STOP: return build_stop(w, &b);
     case BULK_CHECK: return build_check(w, &b);
+    case BULK_LOOP: return ct_bulk_build_loop(w->r, b.k, b.i, b.body);
     case BULK_CONST:
     case BULK_VAR:
     case BULK_BUILD: /* the inner one comes first */
@@ -277,10 +278,17 @@ static CtBulk *contract_live(CtBulkRewriter *w, CtBulk *t) {
     return free;
 }
 
+/* The body is closed, and made normal by itself. */
+static CtBulk *contract_loop(CtBulkRewriter *w, CtBulk *t) {
+    CtBulkLoop *normal = ct_bulk_loop_normal(w->r, t->as.loop.loop);
+    return normal != t->as.loop.loop ? ct_bulk_loop(w->r, normal, t->as.loop.args, t->as.loop.result) : NULL;
+}
+
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t) {
     CtBulk *now = NULL;
     if (t->kind == BULK_INDEX || t->kind == BULK_GATHER || t->kind == BULK_SCATTER) now = contract_live(w, t);
     if (now != NULL) return now;
+    if (t->kind == BULK_LOOP) return contract_loop(w, t);
     return t->kind == BULK_INDEX ? ct_bulk_contract_index(w, t) : t->kind == BULK_BUILD ? contract_build(w, t) : NULL;
 }
 
@@ -303,6 +311,37 @@ static CtBulk *normalise(void *data, CtBulk *t) {
     ct_map_set(d->w.r->arena, &d->normal, ct_key(t), result);
     ct_map_set(d->w.r->arena, &d->normal, ct_key(parts), result);
     return result;
+}
+
+CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop) {
+    if (loop->normal != NULL) return loop->normal;
+    Driver d = {.w.r = r};
+    CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
+    CtBulk **results = made->results;
+    bool changed = false;
+    *made = *loop;
+    made->results = results;
+    made->rows = NULL;
+    made->normal = made->simple = NULL;
+    made->vars.items = NULL;
+    made->terms.items = NULL;
+    made->vars.count = made->vars.capacity = made->terms.count = made->terms.capacity = 0;
+    ct_bulk_note_loop(&d.w, loop);
+    for (uint32_t i = 0; i < loop->terms.count; i++) {
+        CtBulkVar *var = loop->vars.items[i];
+        CtBulk *term = normalise(&d, loop->terms.items[i]);
+        if (var->element == ELEMENT_INT) ct_bulk_note_var(&d.w, var, ct_bulk_range(&d.w, term));
+        changed |= term != loop->terms.items[i];
+        ct_push(r->arena, &made->vars, var);
+        ct_push(r->arena, &made->terms, term);
+    }
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) {
+        made->results[i] = normalise(&d, loop->results[i]);
+        changed |= made->results[i] != loop->results[i];
+    }
+    if (!changed) made = loop;
+    loop->normal = made->normal = made;
+    return made;
 }
 
 CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data) {

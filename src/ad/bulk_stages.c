@@ -88,13 +88,15 @@ static const char *form_name(const CtBulk *t) {
     case BULK_STOP: return "stopGradient";
     case BULK_SHARE: return "share";
     case BULK_CHECK: return "check";
+    case BULK_LOOP: return "a loop";
     }
     return "";
 }
 
 static bool is_of_the_figures(const CtBulk *t) {
     if (t->kind == BULK_REDUCE) return t->as.reduce.reduction == REDUCE_SUM;
-    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK;
+    return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK &&
+           t->kind != BULK_LOOP;
 }
 
 static const char *build_rule(CtBulkRoom *r, const CtBulk *t, const CtBulk *after) {
@@ -122,6 +124,7 @@ static bool only_lost_its_condition(const CtBulk *before, const CtBulk *after) {
 
 static const char *rule_name(CtBulkRoom *r, const CtBulk *before, const CtBulk *after) {
     if (only_lost_its_condition(before, after)) return "what is never outside needs no condition";
+    if (before->kind == BULK_LOOP) return "the body of a loop, by itself";
     return before->kind == BULK_BUILD ? build_rule(r, before, after) : index_rule(r, before);
 }
 

@@ -233,6 +233,19 @@ CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char 
     return check;
 }
 
+CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result) {
+    CtBulk *of = loop->results[result];
+    bool is_state = result < loop->count.states;
+    CtShape shape = is_state ? of->shape : ct_shape_cons(r->arena, loop->steps, of->shape);
+    CtBulk *t = new_term(r, BULK_LOOP, of->element, shape);
+    CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, ct_loop_params(loop));
+    for (uint32_t i = 0; i < ct_loop_params(loop); i++) copy[i] = args[i];
+    t->as.loop.loop = loop;
+    t->as.loop.args = copy;
+    t->as.loop.result = result;
+    return t;
+}
+
 /* ---- traversal ---- */
 
 typedef struct Parts {
@@ -300,6 +313,9 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
     case BULK_CHECK:
         visit_part(&p, &new.as.check.test);
         visit_part(&p, &new.as.check.t);
+        break;
+    case BULK_LOOP:
+        new.as.loop.args = visit_parts(r->arena, &p, t->as.loop.args, ct_loop_params(t->as.loop.loop));
         break;
     }
     if (!p.changed) return t;
@@ -418,6 +434,7 @@ bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var) {
     case BULK_BUILD: return t->as.build.var != var && ct_bulk_mentions(t->as.build.body, var);
     case BULK_SHARE: return ct_bulk_mentions(t->as.share.t, var);
     case BULK_CHECK: return ct_bulk_mentions(t->as.check.test, var) || ct_bulk_mentions(t->as.check.t, var);
+    case BULK_LOOP: return any_mentions(t->as.loop.args, ct_loop_params(t->as.loop.loop), var);
     }
     return false;
 }

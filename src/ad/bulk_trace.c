@@ -137,6 +137,13 @@ Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
     return scope;
 }
 
+CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t) {
+    for (const Scope *s = tr->scope; t->kind == BULK_VAR && s != NULL; s = s->outer)
+        for (uint32_t i = s->bindings.vars.count; i-- > 0;)
+            if (s->bindings.vars.items[i] == t->as.var) return s->bindings.terms.items[i];
+    return NULL;
+}
+
 void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
     ct_map_set(tr->arena, &tr->levels, var->id, (void *)(uintptr_t)(level + 1));
 }
@@ -300,19 +307,19 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
-static bool alike(const CtStand *a, const CtStand *b) {
+bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     if (a->kind != b->kind) return false;
     switch (a->kind) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
         if (a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return false;
         for (uint32_t i = 0; i < a->as.of.count; i++)
-            if (!alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
+            if (!ct_trace_alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
         return true;
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
     case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
@@ -351,7 +358,7 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
@@ -359,7 +366,7 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
-    if (a->kind == STAND_FAILURE || (same && alike(a, b))) return b;
+    if (a->kind == STAND_FAILURE || (same && ct_trace_alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
@@ -494,15 +501,22 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     return result;
 }
 
+static uint32_t check_count(const Tracer *tr) {
+    uint32_t count = 0;
+    for (const Scope *s = tr->scope; s != NULL; s = s->outer) count += s->bindings.checks.count;
+    return count;
+}
+
 static CtStand *global(Tracer *tr, CtCore *core) {
     CtGlobal *g = core->as.global;
     if (g->body == NULL) return ct_trace_refuse(tr, core->span, "this function");
     if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
+    uint32_t checks = check_count(tr);
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL)
-        ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    /* It may fail only where it is meant, and a trace that was in vain takes its checks back. */
+    if (tr->live == NULL && check_count(tr) == checks) ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
     return known;
 }
 

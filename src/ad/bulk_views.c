@@ -5,8 +5,34 @@
 
 typedef struct Views {
     CtBulkRewriter w; /* for what it knows of indices */
-    CtMap views;      /* CtBulkVar * -> CtBulk * */
+    CtMap kept;       /* CtBulkVar * that are used in functions or by loops: there they must be computed once */
+    bool keeps;
+    CtMap views; /* CtBulkVar * -> CtBulk * */
 } Views;
+
+static CtBulk *find_kept(void *data, CtBulk *t) {
+    Views *v = data;
+    bool keeps = v->keeps;
+    if (t->kind == BULK_VAR) {
+        if (keeps) ct_map_set(v->w.r->arena, &v->kept, ct_key(t->as.var), t);
+        return t;
+    }
+    bool moves = t->kind == BULK_INDEX || t->kind == BULK_GATHER || t->kind == BULK_SCATTER || t->kind == BULK_ONE_HOT;
+    if (moves) find_kept(v, t->as.move.t);
+    v->keeps = keeps || moves || t->kind == BULK_BUILD || t->kind == BULK_LOOP;
+    for (uint32_t k = 0; moves && k < t->as.move.f.count; k++) find_kept(v, t->as.move.f.ix[k]);
+    if (moves && t->as.move.f.live != NULL) find_kept(v, t->as.move.f.live);
+    if (!moves) ct_bulk_map(v->w.r, t, find_kept, v);
+    v->keeps = keeps;
+    return t;
+}
+
+static void find_all_kept(Views *v, const CtBulkGradient *g, uint32_t count) {
+    for (uint32_t i = 0; i < g->terms.count; i++) find_kept(v, g->terms.items[i]);
+    find_kept(v, g->value);
+    for (uint32_t k = 0; k < count; k++)
+        if (g->gradient[k] != NULL) find_kept(v, g->gradient[k]);
+}
 
 static bool is_view(Views *v, CtBulk *t) {
     if (t->shape.rank == 0 || t->kind == BULK_REPLICATE || t->kind == BULK_TRANSPOSE) return t->shape.rank > 0;
@@ -49,6 +75,7 @@ static CtBulk *repeat(void *data, CtBulk *t) {
 
 void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count) {
     Views v = {.w.r = r};
+    find_all_kept(&v, g, count);
     const CtBulkGradient bound = *g;
     memset(&g->vars, 0, sizeof g->vars);
     memset(&g->terms, 0, sizeof g->terms);
@@ -56,7 +83,7 @@ void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count) {
         CtBulkVar *var = bound.vars.items[i];
         CtBulk *t = repeat(&v, bound.terms.items[i]);
         ct_bulk_note(&v.w, t);
-        CtBulk *base = base_of(&v, t);
+        CtBulk *base = ct_map_has(&v.kept, ct_key(var)) ? t : base_of(&v, t);
         bool view = base != t;
         if (view && base->kind != BULK_VAR) { /* which is computed once */
             var = ct_bulk_new_var(r, var->name, base->element, base->shape);
