@@ -92,7 +92,7 @@ static void variable_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
 static CtPaired variable(CtChad *c, CtCore *core) {
     CtPaired made = constant(ct_core_var(c->p, core->span, ct_ad_var(c->t, core->as.var)));
     CtPlace place = ct_chad_where(c, core->as.var);
-    if (place.kind == PLACE_NONE) return made;
+    if (place.kind == PLACE_NONE || place.kind == PLACE_CLOSED) return made;
     made.back = ct_back(c, core, variable_back);
     made.back->places = CT_NEW(c->ad->arena, CtPlace);
     made.back->places[0] = place;

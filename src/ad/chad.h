@@ -20,6 +20,7 @@
 /* Where the cotangent of a variable is accumulated. */
 typedef enum CtPlaceKind {
     PLACE_NONE,     /* nowhere: it does not vary, or is discrete */
+    PLACE_CLOSED,   /* nowhere: a function of a group that captured nothing that varies */
     PLACE_CELL,     /* a cell of the environment */
     PLACE_CAPTURED, /* a place of what the running function value captured, whose cotangent is in cell 0 */
 } CtPlaceKind;
@@ -90,7 +91,7 @@ CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);
 /* A new cell, for a variable that comes into scope. */
 CtPlace ct_chad_cell(CtChad *c);
 void ct_chad_place(CtChad *c, CtVar *var, CtPlace place);
-CtPlace ct_chad_where(CtChad *c, const CtVar *var);
+CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
 /* one_x d: accumulates a Cot. */
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
 /* The end of a variable's scope: its cotangent, a Cot; the cell is free again. */

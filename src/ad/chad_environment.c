@@ -19,7 +19,7 @@ void ct_chad_place(CtChad *c, CtVar *var, CtPlace place) {
     ct_map_set(c->ad->arena, &c->places, ct_key(var), kept);
 }
 
-CtPlace ct_chad_where(CtChad *c, const CtVar *var) {
+CtPlace ct_chad_where(const CtChad *c, const CtVar *var) {
     CtPlace *kept = ct_map_get(&c->places, ct_key(var));
     return kept ? *kept : (CtPlace){PLACE_NONE, 0};
 }

@@ -60,18 +60,23 @@ CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures) {
 }
 
 /* Whether the i-th of what a λ captured varies, as far as is known. */
-static bool captured_varies(const CtChad *outer, const CtLam *lam, uint32_t i) {
+static bool captured_varies(CtChad *outer, const CtLam *lam, uint32_t i) {
     if (ct_is_discrete(lam->captures[i]->type)) return false;
-    return !outer || ct_chad_where((CtChad *)outer, lam->captures[i]).kind != PLACE_NONE;
+    if (!outer) return true;
+    CtPlaceKind kind = ct_chad_where(outer, lam->captures[i]).kind;
+    return kind != PLACE_NONE && kind != PLACE_CLOSED;
 }
 
 CtCore *ct_chad_lambda(CtTransform *t, CtCore *core) {
     CtChad c = frame(t);
     const CtLam *lam = core->as.lam;
-    for (uint32_t i = 0; i < lam->capture_count; i++)
-        if (captured_varies(c.outer, lam, i)) ct_chad_place(&c, lam->captures[i], (CtPlace){PLACE_CAPTURED, i});
-    for (uint32_t i = 0; i < lam->group_count && lam->group; i++)
-        ct_chad_place(&c, lam->group_vars[i], (CtPlace){PLACE_CELL, 0});
+    CtPlace group = {PLACE_CLOSED, 0};
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        if (!captured_varies(c.outer, lam, i)) continue;
+        ct_chad_place(&c, lam->captures[i], (CtPlace){PLACE_CAPTURED, i});
+        group.kind = PLACE_CELL;
+    }
+    for (uint32_t i = 0; i < lam->group_count && lam->group; i++) ct_chad_place(&c, lam->group_vars[i], group);
     return function(t, &c, core, 0);
 }
 
@@ -81,7 +86,7 @@ static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
     CtCore *n = ct_core_int(c->p, span, back->count);
     CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
     for (uint32_t i = 0; i < back->count; i++) {
-        if (back->places[i].kind == PLACE_NONE) continue;
+        if (back->places[i].kind == PLACE_NONE || back->places[i].kind == PLACE_CLOSED) continue;
         CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
         CtCore *cot = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
         ct_chad_one(c, seq, span, back->places[i], ct_seq_name(seq, "d", cot));
@@ -101,7 +106,7 @@ static CtBack *closure(CtChad *c, CtCore *core, CtLam *lam) {
     bool any = false;
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         back->places[i] = ct_chad_where(c, lam->captures[i]);
-        any = any || back->places[i].kind != PLACE_NONE;
+        any = any || captured_varies(c, lam, i);
     }
     return any ? back : NULL;
 }
@@ -128,7 +133,7 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
         back->places[0] = ct_chad_cell(c);
     }
     for (uint32_t i = 0; i < count; i++)
-        ct_chad_place(c, binds[i].var, captured ? back->places[0] : (CtPlace){PLACE_NONE, 0});
+        ct_chad_place(c, binds[i].var, captured ? back->places[0] : (CtPlace){PLACE_CLOSED, 0});
     ct_ad_letrec(c->t, seq, core->span, binds, count);
     return back;
 }
@@ -147,14 +152,19 @@ static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, uint32_t fir
     return ds;
 }
 
+/* A function known to have captured nothing that varies: nothing is left in its closure's cell. */
+static bool is_closed(CtChad *c, const CtCore *fun) {
+    if (fun->kind == CORE_VAR) return ct_chad_where(c, fun->as.var).kind == PLACE_CLOSED;
+    return fun->kind == CORE_GLOBAL && ct_is_function(fun->as.global);
+}
+
 /* λd. do { ⟨dx, dy⟩ ← z' d; x' dx; y' dy }. The function's cotangent first, then those of the arguments. */
 static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
     CtSpan span = core->span;
     uint32_t count = core->as.call.count;
     ct_chad_run(c, seq, span, back->values[0], d, back->depth);
-    bool is_global = core->as.call.of.fun->kind == CORE_GLOBAL;
-    CtCore *df = is_global ? NULL : ct_chad_pop(c, seq, span, back->depth);
+    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_pop(c, seq, span, back->depth);
     CtCore **ds = operands(c, seq, back, 1, core->as.call.args, count);
     for (uint32_t i = 0; i < count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
     ct_back_call(c, seq, back->parts[count], df);
