@@ -51,9 +51,10 @@ static bool is_first_order(CtExplain *e) {
 }
 
 bool ct_explain_begin(CtExplain *e) {
-    if (e->method >= CT_METHODS_LISTED)
-        return ct_report_one(e->context, CT_E0705, "`cotan methods` lists those that it shows", "`cotan explain` does not show `%s`",
-                             ct_method_name(e->method));
+    if (!ct_method_is_shown(e->method))
+        return ct_report_one(e->context, CT_E0705,
+                             "it shows the methods that put something beside every real number, `tape` among them",
+                             "`cotan explain` does not show `%s`", ct_method_name(e->method));
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
     entry.reverse = ct_method_info(e->method)->reverse ? e->method : METHOD_TAPE;
     e->session = ct_session_make(e->program, &entry, prepare, e);

@@ -102,5 +102,7 @@ typedef struct CtMethodInfo {
 #define CT_METHODS_LISTED METHOD_BULK
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);
+/* Whether it goes operation by operation, which is what explaining it shows. */
+bool ct_method_is_shown(CtMethod method);
 
 #endif

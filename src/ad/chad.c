@@ -3,10 +3,10 @@
  *   D_Γ[t] = ⟨x, x'⟩   x : D[τ]₁, the primal;   x' : D[τ]₂ → EVM D[Γ]₂ 1, its transposed derivative
  *
  * A cotangent goes from a term to its subterms, and in the end to variables, where it is added to what is there in the
- * environment, a mutable array with a cell for each variable in scope. Zeros cost nothing, structures are sparse, and addition
- * costs what two structures share; so the reverse pass takes a constant times the steps of the program (§6). D[τ]₁ is τ but for
- * functions. Accumulation is the only effect: backpropagators that are called one after the other, of a tuple's components or an
- * array's elements, do not depend on each other.
+ * environment, a mutable array with a cell for each variable in scope. Zeros cost nothing, structures are sparse, and
+ * addition costs what two structures share; so the reverse pass takes a constant times the steps of the program (§6).
+ * D[τ]₁ is τ but for functions. Accumulation is the only effect: backpropagators that are called one after the other,
+ * of a tuple's components or an array's elements, do not depend on each other.
  */
 #include "ad/chad.h"
 
@@ -114,7 +114,8 @@ static CtCore *scoped(CtChad *c, CtSeq *seq, CtSpan span, const CtVar *var, CtPl
     return cot ? ct_seq_name(seq, "d", ct_chad_unbox(c, span, var->type, cot)) : NULL;
 }
 
-/* D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩: after y' d */
+/* D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩: after y' d
+ */
 static void let_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
     CtCore *dx = scoped(c, seq, back->core->span, back->core->as.let.vars[0], back->places[0]);
@@ -321,8 +322,9 @@ static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_chad_unless_zero(c, seq, back, d, run_back);
 }
 
-/* D[case z of ⟨C ⟨x⟩ → s⟩] = case z of ⟨C ⟨x⟩ → let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); one_z (in_C dx) }⟩⟩. A
- * scrutinee that is no variable gets a name: so its own backpropagator stands once, behind the case, and not in each branch. */
+/* D[case z of ⟨C ⟨x⟩ → s⟩] = case z of ⟨C ⟨x⟩ → let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); one_z (in_C dx)
+ * }⟩⟩. A scrutinee that is no variable gets a name: so its own backpropagator stands once, behind the case, and not in
+ * each branch. */
 static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = core->as.cases.scrutinee;
     bool is_var = scrutinee->kind == CORE_VAR;
@@ -405,7 +407,8 @@ static CtPaired primitive(CtChad *c, CtSeq *seq, CtCore *core) {
     CtOperation op = operation_of(core);
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
-        bool leads = ct_ad_is_conversion(op.prim) || ct_ad_derivative(c->ad, &op, i, back->values, back->values[count], NULL);
+        bool leads =
+            ct_ad_is_conversion(op.prim) || ct_ad_derivative(c->ad, &op, i, back->values, back->values[count], NULL);
         if (!leads) parts[i] = NULL;
         any = any || parts[i];
     }

@@ -1,9 +1,9 @@
 /* CHAD 2024: what its files share.
  *
- * D_Γ[t] is a pair ⟨x, x'⟩: the primal, and the backpropagator, λd : D[τ]₂. EVM D[Γ]₂ 1, of which each is called once. So the
- * pair is kept apart while a term is walked: x is a term, x' is a CtBack, which writes down what the backpropagator does where
- * it would be called. Only where control flow hides which one that is (a branch, a call, the elements of an array) does it
- * become a function of the program.
+ * D_Γ[t] is a pair ⟨x, x'⟩: the primal, and the backpropagator, λd : D[τ]₂. EVM D[Γ]₂ 1, of which each is called once.
+ * So the pair is kept apart while a term is walked: x is a term, x' is a CtBack, which writes down what the
+ * backpropagator does where it would be called. Only where control flow hides which one that is (a branch, a call, the
+ * elements of an array) does it become a function of the program.
  *
  *   chad.c              D on terms: Figs. 2 and 7
  *   chad_function.c     functions, calls, recursion: §9 and Appendix C
@@ -62,7 +62,8 @@ typedef struct CtPaired {
 /* ---- chad.c ---- */
 
 CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core);
-/* Several, left to right, their primals named where that is needed to keep the order. NULL for parts when no one has any. */
+/* Several, left to right, their primals named where that is needed to keep the order. NULL for parts when no one has
+ * any. */
 CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t count, CtBack ***parts);
 CtBack *ct_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 /* x' d, if there is anything to do. d : D[τ]₂, or NULL for zero. */
@@ -81,7 +82,8 @@ CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot);
 CtCore *ct_chad_zero(CtAd *ad, CtSpan span);
 /* A constructor of Cot. */
 CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args, uint32_t count);
-/* The cotangents of the n elements of a product: Array ℝ for an array of reals, Array Cot for others; and the Cot of such. */
+/* The cotangents of the n elements of a product: Array ℝ for an array of reals, Array Cot for others; and the Cot of
+ * such. */
 CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d);
 CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements);
 CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);

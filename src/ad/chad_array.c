@@ -1,8 +1,8 @@
 /* Arrays: CHAD 2024 Fig. 9 and §8.1.
  *
- * An array is a product, and its cotangent a bag (lib/ad/chad.cot), made an array of cotangents where the array was made: so
- * each indexing costs O(1). An operation with a function keeps the backpropagators of the elements beside them. The function is
- * no value: its body stands in the environment of the operation, with cells for its parameters.
+ * An array is a product, and its cotangent a bag (lib/ad/chad.cot), made an array of cotangents where the array was
+ * made: so each indexing costs O(1). An operation with a function keeps the backpropagators of the elements beside
+ * them. The function is no value: its body stands in the environment of the operation, with cells for its parameters.
  */
 #include "ad/chad.h"
 
@@ -121,8 +121,8 @@ static CtCore *width(CtChad *c, CtSpan span, CtCore *n, CtCore *xss) {
     return ct_core_if(c->p, span, none, number(c, span, 0), length(c, span, first));
 }
 
-/* What an operation does with a cotangent, and what that needs of its operands `xs`, all atoms; `y` is the result. Values are
- * named before the result is, so that an operand that nobody else holds can be changed in place. */
+/* What an operation does with a cotangent, and what that needs of its operands `xs`, all atoms; `y` is the result.
+ * Values are named before the result is, so that an operand that nobody else holds can be changed in place. */
 static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore *values[2]) {
     CtSpan span = core->span;
     switch (core->as.call.of.array) {

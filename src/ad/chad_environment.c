@@ -1,9 +1,9 @@
 /* The environment vector and its monad: CHAD 2024 Figs. 6 and 8, Table 2.
  *
- * An array has a cell for each variable in scope. A variable's number is that of its binders around it; a function's frame
- * begins where its caller's cells in scope end (`base`), so scoping moves nothing: what is behind the last cell is Zero, and
- * there already. Cells 0, 1, … of a frame are those of what the function value captured and of its parameters, which the caller
- * takes out when the backpropagator has run.
+ * An array has a cell for each variable in scope. A variable's number is that of its binders around it; a function's
+ * frame begins where its caller's cells in scope end (`base`), so scoping moves nothing: what is behind the last cell
+ * is Zero, and there already. Cells 0, 1, … of a frame are those of what the function value captured and of its
+ * parameters, which the caller takes out when the backpropagator has run.
  */
 #include "ad/chad.h"
 

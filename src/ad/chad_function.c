@@ -1,16 +1,17 @@
 /* Functions: CHAD 2024 §9 and Appendix C.
  *
- * The paper converts closures: a function value becomes what it captured beside a closed function, a pair whose type of captures is
- * hidden, and its cotangent is that of what it captured, a tuple. Here a λ stays a λ, which is such a pair already; only its
- * backpropagator must give back both cotangents, of what it captured and of its arguments:
+ * The paper converts closures: a function value becomes what it captured beside a closed function, a pair whose type of
+ * captures is hidden, and its cotangent is that of what it captured, a tuple. Here a λ stays a λ, which is such a pair
+ * already; only its backpropagator must give back both cotangents, of what it captured and of its arguments:
  *
- *   D[⟨σ⟩ → τ]₁ = ⟨D[σ]₁⟩ → D[τ]₁ × (D[τ]₂ → EVM (closure, ⟨σ⟩) 1)        D[⟨σ⟩ → τ]₂ = Bag (which captured × its cotangent)
+ *   D[⟨σ⟩ → τ]₁ = ⟨D[σ]₁⟩ → D[τ]₁ × (D[τ]₂ → EVM (closure, ⟨σ⟩) 1)        D[⟨σ⟩ → τ]₂ = Bag (which captured × its
+ * cotangent)
  *
- * A frame of the environment has a cell for the closure, then one for each parameter; a variable that was captured is a place of
- * what is in the first. So each call goes once through the backpropagator of its function, whatever it captured, and one that
- * captured much and uses little costs little. A bag's items have the types of what was captured, all of them Cot: so the
- * existential's tag is not needed. Functions that are bound together share what they captured, so one that calls itself adds
- * the cotangent of itself to its own closure's.
+ * A frame of the environment has a cell for the closure, then one for each parameter; a variable that was captured is a
+ * place of what is in the first. So each call goes once through the backpropagator of its function, whatever it
+ * captured, and one that captured much and uses little costs little. A bag's items have the types of what was captured,
+ * all of them Cot: so the existential's tag is not needed. Functions that are bound together share what they captured,
+ * so one that calls itself adds the cotangent of itself to its own closure's.
  */
 #include "ad/chad.h"
 
@@ -141,7 +142,8 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
 /* ---- application ---- */
 
 /* Takes what the callee left in cells first, first + 1, …: for the operands that are not discrete. */
-static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, uint32_t first, CtCore *const *args, uint32_t count) {
+static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, uint32_t first, CtCore *const *args,
+                         uint32_t count) {
     CtSpan span = back->core->span;
     CtCore **ds = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 /* Operations on arrays that take functions: CHAD 2024 Figs. 9 and 10.
  *
- * Forwards, the backpropagator of each element is kept beside it; in reverse they are called. Those of build, map and zipWith
- * do not depend on each other. A fold goes from the left, so the tree of Fig. 10 is a spine, and is kept as an array; it is
- * gone down from the last step to the first.
+ * Forwards, the backpropagator of each element is kept beside it; in reverse they are called. Those of build, map and
+ * zipWith do not depend on each other. A fold goes from the left, so the tree of Fig. 10 is a spine, and is kept as an
+ * array; it is gone down from the last step to the first.
  */
 #include "ad/chad.h"
 
@@ -12,7 +12,9 @@ static CtCore *array(CtChad *c, CtSpan span, CtArrayOp op, CtCore *x, CtCore *y,
 }
 
 static CtCore *use(CtChad *c, CtSpan span, CtVar *var) { return ct_core_var(c->p, span, var); }
-static CtCore *element(CtChad *c, CtSpan span, CtCore *xs, CtCore *i) { return array(c, span, ARRAY_INDEX, xs, i, NULL); }
+static CtCore *element(CtChad *c, CtSpan span, CtCore *xs, CtCore *i) {
+    return array(c, span, ARRAY_INDEX, xs, i, NULL);
+}
 
 static CtCore *lambda(CtChad *c, CtSpan span, CtVar *const *params, uint32_t count, CtCore *body) {
     return ct_core_lam(c->p, span, NULL, params, count, body);
@@ -87,9 +89,10 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
     return places;
 }
 
-/* Runs a loop that carries the environment: `state` is its variable inside, `made` what each turn gives beside it or NULL. Gives
- * the array of that. */
-static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made, CtCore *n) {
+/* Runs a loop that carries the environment: `state` is its variable inside, `made` what each turn gives beside it or
+ * NULL. Gives the array of that. */
+static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made,
+                     CtCore *n) {
     CtVar *params[2] = {state, i};
     CtCore *start = ct_seq_state(seq, span), *after = ct_seq_state(inner, span);
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);

@@ -174,7 +174,8 @@ static CtCore *shape(CtAd *ad, CtSpan span, bool inward, CtType *type, CtCore *a
 
 /* ---- the wrapper ---- */
 
-/* let (y, y') = D[f] x in (y, λdy. let env = y' (cotangent_T y dy) run with no cell but its own in gradient_S x (env ! 1)) */
+/* let (y, y') = D[f] x in (y, λdy. let env = y' (cotangent_T y dy) run with no cell but its own in gradient_S x (env !
+ * 1)) */
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtProgram *p = ad->p;
     CtSpan span = wrap->span;
@@ -183,7 +184,9 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtSeq inner = ct_seq(p, NULL);
     if (ct_is_discrete(wrap->t) || ct_is_discrete(wrap->s)) {
         CtCore *y = ct_is_discrete(wrap->t) ? call : ct_core_proj(p, span, call, 0);
-        CtCore *d = ct_is_discrete(wrap->s) ? NULL : ct_is_real(wrap->s) ? ct_core_double(p, span, -0.0) : ct_chad_zero(ad, span);
+        CtCore *d = ct_is_discrete(wrap->s) ? NULL
+                    : ct_is_real(wrap->s)   ? ct_core_double(p, span, -0.0)
+                                            : ct_chad_zero(ad, span);
         CtCore *dx = d ? shape(ad, span, false, wrap->s, wrap->x, d) : wrap->x;
         y = ct_seq_name(seq, "y", y);
         return ct_core_pair(p, span, y, ct_core_lam(p, span, "pullback", &dy, 1, dx));
