@@ -22,7 +22,7 @@ bool ct_method_find(const char *name, CtMethod *method) {
 bool ct_method_is_shown(CtMethod method) {
     const CtRules *rules[CT_METHOD_COUNT];
     ct_methods(rules);
-    return rules[method]->operation != NULL;
+    return rules[method]->operation != NULL || method == METHOD_BULK;
 }
 
 void ct_methods(const CtRules **rules) {
