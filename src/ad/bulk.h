@@ -56,9 +56,12 @@ typedef enum CtBulkKind {
     BULK_LOOP,      /* one of the results of mapAccum k f (⟨start⟩) (⟨arrays⟩): see CtBulkLoop */
 } CtBulkKind;
 
-/* Along the outermost dimension. Ties as in core.def: the first. */
+/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those of
+ * cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent that
+ * never came stays the structural zero. */
 typedef enum CtReduction {
     REDUCE_SUM,
+    REDUCE_PLAIN_SUM, /* from 0.0; of Ints it is a SUM */
     REDUCE_PRODUCT,
     REDUCE_MAXIMUM,
     REDUCE_MINIMUM,
@@ -311,6 +314,9 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
 /* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
  * for each element of the cotangent (Appendix A). */
 void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
+
+/* ---- bulk_views.c: before lowering, bindings to views of an array are said again where they are used ---- */
+void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *

@@ -567,8 +567,8 @@ static bool is_shown(Printer *pr, uint32_t id) {
 }
 
 static void put_form(Printer *pr, CtBulk *t) {
-    static const char *const reductions[] = {"sumOuter",     "productOuter", "maximumOuter",
-                                             "minimumOuter", "argmaxOuter",  "argminOuter"};
+    static const char *const reductions[] = {"sumOuter",     "sumOuter",    "productOuter", "maximumOuter",
+                                             "minimumOuter", "argmaxOuter", "argminOuter"};
     const Infix *infix = find_infix(t);
     if (infix != NULL) {
         put_infix(pr, t, infix);

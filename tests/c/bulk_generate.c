@@ -218,7 +218,7 @@ static CtBulk *random_op(BulkRandom *g, CtElement element, CtShape shape, int fu
 }
 
 static CtBulk *random_reduce(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
-    CtReduction reduction = (CtReduction)bulk_random(g, element == ELEMENT_INT ? 6 : 4);
+    CtReduction reduction = (CtReduction)bulk_random(g, element == ELEMENT_INT ? 7 : 5);
     CtElement of = reduction >= REDUCE_ARGMAX && chance(g, 70) ? ELEMENT_REAL : element;
     return ct_bulk_reduce(g->r, reduction, bulk_random_term(g, of, with_front(g, 1, shape, 0), fuel - 1), CT_NO_SPAN);
 }

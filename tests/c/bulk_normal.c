@@ -231,7 +231,7 @@ static CtBulk *let(BulkNormal *g, CtElement element, CtShape shape, uint32_t dep
 }
 
 static CtBulk *reduced(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
-    static const CtReduction all[] = {REDUCE_SUM, REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM};
+    static const CtReduction all[] = {REDUCE_SUM, REDUCE_PLAIN_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM};
     int64_t size = bulk_normal_draw(g, 6);
     CtShape whole = ct_shape_cons(g->r->arena, size, shape);
     CtBulk *t = bulk_normal_term(g, element, whole, depth - 1);
