@@ -187,7 +187,7 @@ static CtCore *row_number(CtLower *l, const Position *p) {
 }
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-static CtCore *position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
+CtCore *ct_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
     CtSeq seq = ct_seq(l->p, NULL);
     Position p = {.span = span, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
     for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_seq_name(&seq, "i", ct_lower(l, f->ix[d]));
@@ -313,7 +313,7 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
     if (closed) before = ct_lower_begin_apart(l);
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = position(l, f, shape, span);
+    CtCore *body = ct_lower_position(l, f, shape, span);
     CtCore *all = leave_points(l, span, f, points, &at, body);
     if (!closed) return all;
     ct_lower_end_apart(l, &before);
@@ -355,7 +355,7 @@ CtCore *ct_lower_index(CtLower *l, CtBulk *t) {
         CtCore *number = ct_lower(l, f->ix[0]);
         return ct_seq_close(&seq, read_row(l, t, xs, number));
     }
-    CtCore *number = ct_seq_name(&seq, "at", position(l, f, source->shape, t->span));
+    CtCore *number = ct_seq_name(&seq, "at", ct_lower_position(l, f, source->shape, t->span));
     CtCore *row = read_row(l, t, xs, number);
     if (may_be_nowhere(l, f, source->shape)) {
         CtCore *nowhere = ct_lower_op(l, t->span, PRIM_INT_LT, number, whole(l, t->span, 0));
@@ -539,7 +539,7 @@ CtCore *ct_lower_one_hot(CtLower *l, CtBulk *t) {
     f.live = ct_bulk_bool(l->r, false, (CtShape){0, NULL});
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *xs = ct_seq_name(&seq, "xs", ct_lower_flat(l, t->as.move.t));
-    CtCore *row = position(l, &f, t->shape, t->span);
+    CtCore *row = ct_lower_position(l, &f, t->shape, t->span);
     CtCore *rows = ct_core_array_lit(l->p, t->span, l->p->int_type, &row, 1);
     CtCore *count = whole(l, t->span, ct_shape_count(t->shape));
     CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, count, rows, xs);

@@ -302,6 +302,10 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
         }
         return xs->as.of.parts[i->as.known];
     }
+    const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
+    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
+                   build->as.build.body->as.var == build->as.build.var;
+    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
     if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
