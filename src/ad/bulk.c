@@ -272,6 +272,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy_flat);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
     ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
     bind_terms(d, &f->seq, &g, &late, false);
     CtCore *value = value_of(d, f, g.value);
@@ -293,6 +294,7 @@ static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy);
     ct_bulk_jacobian(&d->room, &g, f->in.vars.count, dy);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, NULL);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *checked = lower(d, g.value);
@@ -316,6 +318,7 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
     ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
+    ct_bulk_repeat_views(&d->room, &g, 1);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *value = value_of(d, f, g.value);

@@ -317,6 +317,9 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
  * for each element of the cotangent (Appendix A). */
 void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
 
+/* ---- bulk_views.c: before lowering, bindings to views of an array are said again where they are used ---- */
+void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
+
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *
  * A term of rank 0 is a Double, Int or Bool; one of a higher rank an array of all its elements, row-major, of Double or
