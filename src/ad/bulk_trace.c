@@ -212,23 +212,12 @@ void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 
-static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
-    if (message == NULL) return NULL;
-    if (message->kind == CORE_STRING)
-        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    const CtStand *s = ct_trace_eval(tr, env, message);
-    CtText text = ct_text(tr->arena);
-    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
-        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
-        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
-    }
-    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
-    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
-}
-
-static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
-    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
-    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+static CtStand *failure(Tracer *tr, CtCore *core) {
+    const CtCore *message = core->as.fail.message;
+    const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
+    if (message != NULL && message->kind == CORE_STRING)
+        text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
     ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
@@ -317,7 +306,8 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS:
+        return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
@@ -362,7 +352,8 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same =
+            same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
@@ -607,7 +598,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
         return ct_trace_array_from(tr, parts, core->as.call.count);
-    case CORE_FAIL: return failure(tr, env, core);
+    case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
