@@ -127,6 +127,8 @@ CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     ct_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
+    ct_bulk_note(&tr->ranges, t);
+    if (t->element == ELEMENT_INT) ct_bulk_note_var(&tr->ranges, var, ct_bulk_range(&tr->ranges, t));
     tr->terms++;
     return ct_bulk_var(tr->room, var);
 }
@@ -177,6 +179,36 @@ void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
     ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
             ct_bulk_check(tr->room, test, code, text, span, nothing));
+}
+
+/* False, for each element of t. */
+static CtBulk *never(Tracer *tr, CtBulk *t) {
+    CtBulkRoom *r = tr->room;
+    if (t->element == ELEMENT_BOOL) return ct_trace_both(tr, t, ct_trace_not(tr, t));
+    CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
+    return ct_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
+}
+
+static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
+    (void)tr;
+    return need(data, t);
+}
+
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+    CtBulkTrace *b = &scope->bindings;
+    Needed needed = {.room = tr->room};
+    ct_trace_leaves(tr, result, need_leaf, &needed);
+    for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
+    for (uint32_t i = b->vars.count; i-- > 0;) {
+        CtBulkVar *var = b->vars.items[i];
+        bool dead = !ct_map_has(&needed.ids, var->id);
+        if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
+        need(&needed, b->terms.items[i]);
+        if (!dead) continue;
+        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
+        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
+    }
 }
 
 static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
@@ -255,18 +287,19 @@ static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
 }
 
+static CtStand *outside(Tracer *tr, int64_t i, int64_t size, CtSpan span) {
+    const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i,
+                                 (long long)size, size == 1 ? "" : "s");
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
+    if (is_array(xs) && i->kind == STAND_KNOWN && (i->as.known < 0 || i->as.known >= ct_trace_size(xs)))
+        return outside(tr, i->as.known, ct_trace_size(xs), span);
     if (xs->kind == STAND_LIST) {
-        if (i->kind != STAND_KNOWN)
-            return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
-        if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
-            const char *text =
-                ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i->as.known,
-                          (long long)ct_trace_size(xs), ct_trace_size(xs) == 1 ? "" : "s");
-            ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
-            return ct_stand_new(tr->room, STAND_FAILURE);
-        }
-        return xs->as.of.parts[i->as.known];
+        if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
+        return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
     }
     At at = {ct_trace_term(tr, i), span};
     if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
@@ -566,8 +599,9 @@ bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t cou
                    CtBulkRefusal *refusal) {
     Scope top = {.level = 0};
     *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
-    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .scope = &top, .refusal = refusal};
+    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
     CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    ct_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;
     return refusal->what == NULL;

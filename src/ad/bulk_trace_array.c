@@ -36,10 +36,12 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     Build b = {&inner, ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar()), size};
     CtBulk *live = tr->live;
     ct_trace_set_level(tr, b.i, inner.level);
+    ct_bulk_note_var(&tr->ranges, b.i, (CtRange){0, size - 1});
     tr->scope = &inner;
     if (size == 0) tr->live = ct_bulk_bool(tr->room, false, ct_trace_scalar());
     CtStand *made = element(tr, data, ct_stand_term(tr->room, ct_bulk_var(tr->room, b.i)));
     made = ct_trace_unknown(tr, made);
+    ct_trace_keep_failures(tr, &inner, made);
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
@@ -169,6 +171,15 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
+/* An error unless 0 ≤ i < size. */
+static void check_inside(Tracer *tr, CtStand *i, int64_t size, const char *text, CtSpan span) {
+    if (i->kind == STAND_KNOWN && 0 <= i->as.known && i->as.known < size) return;
+    CtStand *below = int_op(tr, PRIM_INT_LT, i, ct_stand_known(tr->room, 0));
+    CtStand *above = int_op(tr, PRIM_INT_LE, ct_stand_known(tr->room, size), i);
+    CtBulk *outside = ct_bulk_logic(tr->room, LOGIC_OR, ct_trace_term(tr, below), ct_trace_term(tr, above));
+    ct_trace_check(tr, ct_trace_name(tr, "b", outside), CT_E0501, text, span);
+}
+
 static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
     bool needs_some = reduction != REDUCE_SUM && reduction != REDUCE_PRODUCT;
@@ -229,10 +240,34 @@ static CtStand *one_by_one(Tracer *tr, const From *from, bool both_, CtSpan span
     return ct_trace_array_from(tr, all, (uint32_t)size);
 }
 
-static CtStand *sized(Tracer *tr, CtStand *n, CtSpan span, int64_t *size) {
+/* The length that `what` was asked for; NULL when there is one. */
+static CtStand *sized(Tracer *tr, CtStand *n, const char *what, CtSpan span, int64_t *size) {
     if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length is not known before it runs");
-    *size = n->as.known < 0 ? 0 : n->as.known;
-    return NULL;
+    *size = n->as.known;
+    if (*size >= 0) return NULL;
+    return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), span);
+}
+
+/* Where a slice begins has to be inside, also when it is empty, or when nobody looks at it. */
+static CtStand *slice(Tracer *tr, CtStand *start, CtStand *count, CtStand *xs, CtSpan span) {
+    int64_t size = 0, length = ct_trace_size(xs);
+    CtStand *bad = sized(tr, count, "slice", span, &size);
+    if (bad != NULL) return bad;
+    const char *text = ct_format(tr->arena, "a slice of %lld is outside of an array of %lld elements", (long long)size,
+                                 (long long)length);
+    if (start->kind == STAND_KNOWN && (start->as.known < 0 || start->as.known > length || size > length - start->as.known))
+        return failed(tr, CT_E0501, text, span);
+    if (size > length) return failed(tr, CT_E0501, text, span);
+    check_inside(tr, start, length - size + 1, text, span);
+    return build(tr, size, sliced, &(From){.xs = xs, .at = start, .span = span}, span);
+}
+
+static CtStand *update(Tracer *tr, CtStand *xs, CtStand *at, CtStand *x, CtSpan span) {
+    int64_t length = ct_trace_size(xs);
+    const char *text = ct_format(tr->arena, "an index outside of an array of %lld elements", (long long)length);
+    if (at->kind == STAND_KNOWN && (at->as.known < 0 || at->as.known >= length)) return failed(tr, CT_E0501, text, span);
+    check_inside(tr, at, length, text, span);
+    return build(tr, length, updated, &(From){.xs = xs, .at = at, .ys = ct_trace_unknown(tr, x), .span = span}, span);
 }
 
 static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
@@ -291,7 +326,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_LENGTH: return ct_stand_known(tr->room, ct_trace_size(a[0]));
     case ARRAY_SHAPE: return shape(tr, a[0]);
     case ARRAY_BUILD:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "build", span, &size);
         return bad != NULL ? bad : build(tr, size, built, &(From){.f = a[1], .span = span}, span);
     case ARRAY_MAP: {
         From from = {.f = a[0], .xs = a[1], .span = span};
@@ -320,19 +355,21 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_ARGMAX: return reduction(tr, REDUCE_ARGMAX, a[0], span, "argmax");
     case ARRAY_ARGMIN: return reduction(tr, REDUCE_ARGMIN, a[0], span, "argmin");
     case ARRAY_REPLICATE:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "replicate", span, &size);
         if (bad != NULL) return bad;
         return ct_trace_array_of(tr, size, ct_trace_leaves(tr, ct_trace_unknown(tr, a[1]), replicated, &size));
-    case ARRAY_IOTA: bad = sized(tr, a[0], span, &size); return bad != NULL ? bad : build(tr, size, itself, NULL, span);
+    case ARRAY_IOTA:
+        bad = sized(tr, a[0], "iota", span, &size);
+        return bad != NULL ? bad : build(tr, size, itself, NULL, span);
     case ARRAY_GATHER:
         return build(tr, ct_trace_size(a[1]), gathered, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     case ARRAY_TRANSPOSE: return transpose(tr, a[0], span);
     case ARRAY_RESHAPE: {
-        int64_t columns = 0;
-        bad = sized(tr, a[0], span, &size);
-        if (bad == NULL) bad = sized(tr, a[1], span, &columns);
+        int64_t columns = 0, product;
+        bad = sized(tr, a[0], "reshape", span, &size);
+        if (bad == NULL) bad = sized(tr, a[1], "reshape", span, &columns);
         if (bad != NULL) return bad;
-        if (size * columns != ct_trace_size(a[2]))
+        if (__builtin_mul_overflow(size, columns, &product) || product != ct_trace_size(a[2]))
             return failed(tr, CT_E0504,
                           ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size,
                                     (long long)columns, (long long)ct_trace_size(a[2])),
@@ -346,16 +383,9 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         size = ct_trace_size(a[0]) + ct_trace_size(a[1]);
         return build(tr, size, appended, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     }
-    case ARRAY_SLICE:
-        bad = sized(tr, a[1], span, &size);
-        return bad != NULL ? bad : build(tr, size, sliced, &(From){.xs = a[2], .at = a[0], .span = span}, span);
+    case ARRAY_SLICE: return slice(tr, a[0], a[1], a[2], span);
     case ARRAY_CONCAT: return concat(tr, a[0], span);
-    case ARRAY_UPDATE: {
-        CtStand *old = ct_trace_element(tr, a[0], a[1], span); /* for its error */
-        (void)old;
-        return build(tr, ct_trace_size(a[0]), updated,
-                     &(From){.xs = a[0], .at = a[1], .ys = ct_trace_unknown(tr, a[2]), .span = span}, span);
-    }
+    case ARRAY_UPDATE: return update(tr, a[0], a[1], a[2], span);
     case ARRAY_SNOC: {
         CtStand *last = ct_trace_array_from(tr, &a[1], 1);
         if (ct_trace_size(a[0]) == 0) return last;

@@ -2,6 +2,7 @@
 #ifndef CT_AD_BULK_TRACE_INTERNAL_H
 #define CT_AD_BULK_TRACE_INTERNAL_H
 
+#include "ad/bulk_rules.h"
 #include "ad/bulk_trace.h"
 
 typedef struct CtStandEnv {
@@ -24,6 +25,7 @@ typedef struct Tracer {
     Scope *scope;
     CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
     CtMap globals; /* CtGlobal * -> CtStand *, of constants */
+    CtBulkRewriter ranges; /* where integers lie */
     CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
     CtBulkRefusal *refusal;
@@ -51,6 +53,8 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves. */
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
 /* A stand-in with every term replaced. What is known stays. */
 CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
