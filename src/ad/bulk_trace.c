@@ -249,6 +249,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
     case STAND_STRING:
     case STAND_FAILURE: break;
     }
@@ -262,7 +263,7 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
 
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
     if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return s;
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
     return made;
@@ -282,6 +283,8 @@ int64_t ct_trace_size(const CtStand *xs) {
     if (xs->kind == STAND_TERM) return xs->as.term->shape.sizes[0];
     return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
 }
+
+static bool is_function(const CtStand *s) { return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE; }
 
 static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
@@ -322,6 +325,7 @@ static bool alike(const CtStand *a, const CtStand *b) {
         return true;
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
     case STAND_STRING: return a->as.string == b->as.string;
+    case STAND_CHOICE: return a == b;
     case STAND_FAILURE: return true;
     }
     return false;
@@ -356,16 +360,26 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && alike(open[0], open[i]) && !is_function(open[i]) && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
+}
+
+static CtStand *choice_of(Tracer *tr, CtBulk *test, CtStand *yes, CtStand *no) {
+    CtStand *made = ct_stand_new(tr->room, STAND_CHOICE);
+    made->as.choice.test = test;
+    made->as.choice.yes = yes;
+    made->as.choice.no = no;
+    return made;
 }
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
     if (a->kind == STAND_FAILURE || (same && alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
+    if (is_array(a) && is_array(b) && ct_trace_size(a) == 0 && ct_trace_size(b) == 0) return a;
+    if (is_function(a) && is_function(b)) return choice_of(tr, test, a, b);
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
@@ -483,7 +497,18 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
+static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    CtBulk *live = tr->live, *test = f->as.choice.test;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand *yes = ct_trace_apply(tr, f->as.choice.yes, args, count, span);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand *no = ct_trace_refused(tr) ? yes : ct_trace_apply(tr, f->as.choice.no, args, count, span);
+    tr->live = live;
+    return ct_trace_refused(tr) ? yes : ct_trace_merge(tr, test, yes, no, span);
+}
+
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)

@@ -24,7 +24,7 @@ static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
 static bool has_terms_only(const CtStand *s) {
     if (s->kind == STAND_TERM || s->kind == STAND_FAILURE) return true;
     if (s->kind == STAND_ROWS) return has_terms_only(s->as.rows.element);
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return false;
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
     for (uint32_t i = 0; i < s->as.of.count; i++)
         if (!has_terms_only(s->as.of.parts[i])) return false;
     return true;
