@@ -297,6 +297,45 @@ static CtStand *outside(Tracer *tr, int64_t i, int64_t size, CtSpan span) {
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span) {
+    CtBulkRoom *r = tr->room;
+    if (ct_bulk_is_inside(&tr->ranges, i, size)) return;
+    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LT, i, ct_bulk_int(r, 0, ct_trace_scalar())));
+    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LE, ct_bulk_int(r, size, ct_trace_scalar()), i));
+    ct_trace_check(tr, ct_trace_name(tr, "b", ct_bulk_logic(r, LOGIC_OR, below, above)), CT_E0501, text, span);
+}
+
+static bool has_terms(const CtStand *s) {
+    if (s->kind == STAND_TERM) return true;
+    if (s->kind == STAND_ROWS) return has_terms(s->as.rows.element);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        if (has_terms(s->as.of.parts[i])) return true;
+    return false;
+}
+
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+static int64_t length_at(const CtStand *s, uint32_t depth) {
+    if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
+    if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
+    if (depth == 0) return ct_trace_size(s);
+    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+}
+
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
+    for (uint32_t depth = 0;; depth++) {
+        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        if (left != right) return false;
+        if (left <= 0) return true;
+    }
+}
+
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span) {
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0507, ct_error_title(CT_E0507), span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     if (is_array(xs) && i->kind == STAND_KNOWN && (i->as.known < 0 || i->as.known >= ct_trace_size(xs)))
         return outside(tr, i->as.known, ct_trace_size(xs), span);
@@ -306,6 +345,7 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     }
     At at = {ct_trace_term(tr, i), span};
     if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
@@ -529,7 +569,8 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    if (tr->live == NULL)
+        ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
     return known;
 }
 
@@ -609,6 +650,10 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY: return ct_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        for (uint32_t i = 1; i < core->as.call.count; i++)
+            if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
+                !ct_trace_regular(parts[0], 0, parts[i], 0))
+                return ct_trace_irregular(tr, core->as.call.args[i]->span);
         return ct_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, env, core);
     case CORE_DERIV: return ct_trace_refuse(tr, core->span, "stopGradient");

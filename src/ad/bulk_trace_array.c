@@ -171,15 +171,6 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
-/* An error unless 0 ≤ i < size. */
-static void check_inside(Tracer *tr, CtStand *i, int64_t size, const char *text, CtSpan span) {
-    if (i->kind == STAND_KNOWN && 0 <= i->as.known && i->as.known < size) return;
-    CtStand *below = int_op(tr, PRIM_INT_LT, i, ct_stand_known(tr->room, 0));
-    CtStand *above = int_op(tr, PRIM_INT_LE, ct_stand_known(tr->room, size), i);
-    CtBulk *outside = ct_bulk_logic(tr->room, LOGIC_OR, ct_trace_term(tr, below), ct_trace_term(tr, above));
-    ct_trace_check(tr, ct_trace_name(tr, "b", outside), CT_E0501, text, span);
-}
-
 static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
     bool needs_some = reduction != REDUCE_SUM && reduction != REDUCE_PRODUCT;
@@ -255,18 +246,21 @@ static CtStand *slice(Tracer *tr, CtStand *start, CtStand *count, CtStand *xs, C
     if (bad != NULL) return bad;
     const char *text = ct_format(tr->arena, "a slice of %lld is outside of an array of %lld elements", (long long)size,
                                  (long long)length);
-    if (start->kind == STAND_KNOWN && (start->as.known < 0 || start->as.known > length || size > length - start->as.known))
+    if (start->kind == STAND_KNOWN &&
+        (start->as.known < 0 || start->as.known > length || size > length - start->as.known))
         return failed(tr, CT_E0501, text, span);
     if (size > length) return failed(tr, CT_E0501, text, span);
-    check_inside(tr, start, length - size + 1, text, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, start), length - size + 1, text, span);
     return build(tr, size, sliced, &(From){.xs = xs, .at = start, .span = span}, span);
 }
 
 static CtStand *update(Tracer *tr, CtStand *xs, CtStand *at, CtStand *x, CtSpan span) {
     int64_t length = ct_trace_size(xs);
     const char *text = ct_format(tr->arena, "an index outside of an array of %lld elements", (long long)length);
-    if (at->kind == STAND_KNOWN && (at->as.known < 0 || at->as.known >= length)) return failed(tr, CT_E0501, text, span);
-    check_inside(tr, at, length, text, span);
+    if (at->kind == STAND_KNOWN && (at->as.known < 0 || at->as.known >= length))
+        return failed(tr, CT_E0501, text, span);
+    if (!ct_trace_regular(xs, 1, x, 0) && length > 1) return ct_trace_irregular(tr, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, at), length, text, span);
     return build(tr, length, updated, &(From){.xs = xs, .at = at, .ys = ct_trace_unknown(tr, x), .span = span}, span);
 }
 
@@ -380,6 +374,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_APPEND: {
         if (ct_trace_size(a[0]) == 0) return a[1];
         if (ct_trace_size(a[1]) == 0) return a[0];
+        if (!ct_trace_regular(a[0], 1, a[1], 1)) return ct_trace_irregular(tr, span);
         size = ct_trace_size(a[0]) + ct_trace_size(a[1]);
         return build(tr, size, appended, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     }
@@ -389,6 +384,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_SNOC: {
         CtStand *last = ct_trace_array_from(tr, &a[1], 1);
         if (ct_trace_size(a[0]) == 0) return last;
+        if (!ct_trace_regular(a[0], 1, a[1], 0)) return ct_trace_irregular(tr, span);
         size = ct_trace_size(a[0]) + 1;
         return build(tr, size, appended, &(From){.xs = a[0], .ys = last, .span = span}, span);
     }

@@ -64,6 +64,11 @@ CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+/* An error unless 0 ≤ i < size. */
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
+/* Whether what lies this deep inside two arrays, or they themselves, has one shape. */
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
 /* An array of these elements. */
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
 /* cond test a b, leaf by leaf. */

@@ -194,7 +194,8 @@ typedef struct Path {
     int count;
 } Path;
 
-static void find_paths(const Maker *m, const Path *so_far, const Shaped *here, const Shaped *want, Path *found, int *count) {
+static void find_paths(const Maker *m, const Path *so_far, const Shaped *here, const Shaped *want, Path *found,
+                       int *count) {
     if (*count == MAX_PATHS) return;
     if (fits(here, want)) found[(*count)++] = *so_far;
     if (so_far->count == MAX_STEPS || m->path_depth > 0) return;
@@ -260,7 +261,7 @@ typedef struct Rule {
 } Rule;
 
 static const Rule rules[] = {
-#define RULE(weight, least, type, text) {weight, least, type, text, false},
+#define RULE(weight, least, type, text)         {weight, least, type, text, false},
 #define FAILING_RULE(weight, least, type, text) {weight, least, type, text, true},
 #include "array_rules.def"
 };
@@ -404,8 +405,8 @@ ArrayProgram array_program(Choices *choices, int size) {
     return p;
 }
 
-static int value(FILE *out, const Shaped *type, const double *base, double scale, const double *along,
-                 int *discrete, int at) {
+static int value(FILE *out, const Shaped *type, const double *base, double scale, const double *along, int *discrete,
+                 int at) {
     static const char *const parts[3][3] = {{"[", ",", "]"}, {"[", ",", "]"}, {"{\"one\":", ",\"two\":", "}"}};
     switch (type->kind) {
     case REAL: fprintf(out, "%.17g", base[at] + scale * along[at]); return at + 1;
