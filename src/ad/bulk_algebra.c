@@ -457,11 +457,13 @@ CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
     case BULK_REPLICATE: return ct_is_splat(t->as.t) ? ct_splat_as(s->r, t->as.t, t->shape) : NULL;
     case BULK_TRANSPOSE: return rule_transpose(s, t);
     case BULK_RESHAPE: return rule_reshape(s, t);
+    case BULK_STOP: return t->as.t->kind == BULK_CONST ? t->as.t : NULL;
     case BULK_CHECK: return ct_is_known_bool(t->as.check.test, &value) && !value ? t->as.check.t : NULL;
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:
-    case BULK_SHARE: break;
+    case BULK_SHARE:
+    case BULK_LOOP: break;
     }
     return NULL;
 }

@@ -2,8 +2,6 @@
  * whole. */
 #include "ad/bulk_trace_internal.h"
 
-enum { MAX_UNROLLED = 1000 }; /* steps of a fold */
-
 /* ---- build1 ---- */
 
 /* The element at an index. */
@@ -21,12 +19,12 @@ static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_trace_name(tr, "xs", ct_bulk_build(tr->room, b->size, b->i, body));
 }
 
-static bool has_terms_only(const CtStand *s) {
+bool ct_trace_has_terms_only(const CtStand *s) {
     if (s->kind == STAND_TERM || s->kind == STAND_FAILURE) return true;
-    if (s->kind == STAND_ROWS) return has_terms_only(s->as.rows.element);
+    if (s->kind == STAND_ROWS) return ct_trace_has_terms_only(s->as.rows.element);
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
     for (uint32_t i = 0; i < s->as.of.count; i++)
-        if (!has_terms_only(s->as.of.parts[i])) return false;
+        if (!ct_trace_has_terms_only(s->as.of.parts[i])) return false;
     return true;
 }
 
@@ -45,14 +43,11 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!has_terms_only(made))
+    if (!ct_trace_has_terms_only(made))
         return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
-        CtBulk *test = build_leaf(tr, &b, check->as.check.test);
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+        ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
@@ -182,43 +177,6 @@ static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
 }
 
-/* Folds and scans step by step. `f` takes (accumulator, element). */
-static CtStand *fold(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, CtStand **all, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand *both[2] = {start, NULL};
-    for (int64_t i = 0; i < size && !ct_trace_refused(tr); i++) {
-        both[1] = ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span);
-        both[0] = ct_trace_apply(tr, f, both, 2, span);
-        if (all != NULL) all[i] = both[0];
-    }
-    return both[0];
-}
-
-static CtStand *scan(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, bool with_start, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    all[0] = start;
-    fold(tr, f, start, xs, all + 1, span);
-    return ct_trace_array_from(tr, with_start ? all : all + 1, (uint32_t)size + (with_start ? 1 : 0));
-}
-
-static CtStand *map_accum(Tracer *tr, CtStand *f, CtStand *state, CtStand *xs, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    for (int64_t i = 0; i < size; i++) {
-        CtStand *args[2] = {state, ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span)};
-        CtStand *pair = ct_trace_apply(tr, f, args, 2, span);
-        if (pair->kind != STAND_TUPLE) return pair;
-        state = pair->as.of.parts[0];
-        all[i] = pair->as.of.parts[1];
-    }
-    CtStand *out[2] = {state, ct_trace_array_from(tr, all, (uint32_t)size)};
-    return ct_stand_parts(tr->room, STAND_TUPLE, out, 2, NULL);
-}
-
 /* map and zipWith of arrays of which one is a list of elements that are not alike. */
 static CtStand *one_by_one(Tracer *tr, const From *from, bool both_, CtSpan span) {
     int64_t size = ct_trace_size(from->xs);
@@ -307,11 +265,20 @@ static CtStand *shape(Tracer *tr, CtStand *xs) {
     return ct_stand_parts(tr->room, STAND_LIST, sizes, count, NULL);
 }
 
+CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span) {
+    if (ct_trace_size(xs) == 0) return ys;
+    if (ct_trace_size(ys) == 0) return xs;
+    if (!ct_trace_regular(xs, 1, ys, 1)) return ct_trace_irregular(tr, span);
+    int64_t size = ct_trace_size(xs) + ct_trace_size(ys);
+    return build(tr, size, appended, &(From){.xs = xs, .ys = ys, .span = span}, span);
+}
+
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *a[3] = {NULL, NULL, NULL}, *bad;
     CtSpan span = core->span;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE); /* a[i] means nothing */
         if (a[i]->kind == STAND_FAILURE) return a[i];
     }
     int64_t size = 0;
@@ -338,10 +305,10 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return build(tr, ct_trace_size(a[1]), zipped, &from, span);
     }
     case ARRAY_FOLDL:
-    case ARRAY_REDUCE: return fold(tr, a[0], a[1], a[2], NULL, span);
-    case ARRAY_SCANL: return scan(tr, a[0], a[1], a[2], true, span);
-    case ARRAY_SCAN: return scan(tr, a[0], a[1], a[2], false, span);
-    case ARRAY_MAP_ACCUM: return map_accum(tr, a[0], a[1], a[2], span);
+    case ARRAY_REDUCE: return ct_trace_fold(tr, FOLD_LAST, a[0], a[1], a[2], span);
+    case ARRAY_SCANL: return ct_trace_fold(tr, FOLD_BEFORE, a[0], a[1], a[2], span);
+    case ARRAY_SCAN: return ct_trace_fold(tr, FOLD_AFTER, a[0], a[1], a[2], span);
+    case ARRAY_MAP_ACCUM: return ct_trace_fold(tr, FOLD_PAIR, a[0], a[1], a[2], span);
     case ARRAY_SUM: return reduction(tr, REDUCE_SUM, a[0], span, "sum");
     case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], span, "product");
     case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], span, "maximum");
@@ -371,23 +338,11 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return rows_reshaped(tr, a[2], (Dimensions){1, 2, {size, columns}});
     }
     case ARRAY_REVERSE: return build(tr, ct_trace_size(a[0]), reversed, &(From){.xs = a[0], .span = span}, span);
-    case ARRAY_APPEND: {
-        if (ct_trace_size(a[0]) == 0) return a[1];
-        if (ct_trace_size(a[1]) == 0) return a[0];
-        if (!ct_trace_regular(a[0], 1, a[1], 1)) return ct_trace_irregular(tr, span);
-        size = ct_trace_size(a[0]) + ct_trace_size(a[1]);
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
-    }
+    case ARRAY_APPEND: return ct_trace_append(tr, a[0], a[1], span);
     case ARRAY_SLICE: return slice(tr, a[0], a[1], a[2], span);
     case ARRAY_CONCAT: return concat(tr, a[0], span);
     case ARRAY_UPDATE: return update(tr, a[0], a[1], a[2], span);
-    case ARRAY_SNOC: {
-        CtStand *last = ct_trace_array_from(tr, &a[1], 1);
-        if (ct_trace_size(a[0]) == 0) return last;
-        if (!ct_trace_regular(a[0], 1, a[1], 0)) return ct_trace_irregular(tr, span);
-        size = ct_trace_size(a[0]) + 1;
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = last, .span = span}, span);
-    }
+    case ARRAY_SNOC: return ct_trace_append(tr, a[0], ct_trace_array_from(tr, &a[1], 1), span);
     case ARRAY_STRIDED: /* what bulk itself makes */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:

@@ -145,7 +145,9 @@ CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
 void ct_codes_free(Machine *m);
 
-/* form.c: appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
+/* form.c: an empty key, m->form_key. False without memory. */
+bool ct_form_start(Machine *m);
+/* Appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 
 /* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
