@@ -10,9 +10,9 @@ typedef struct Lint {
 static void check_term(Lint *l, CtBulk *t);
 
 static void expect(Lint *l, bool holds, const CtBulk *t, const char *what) {
-    static const char *const names[] = {"const", "variable", "let",    "cond",    "op",      "logic",
-                                        "index", "reduce",   "gather", "scatter", "literal", "replicate",
-                                        "tr",    "reshape",  "build1", "oneHot",  "share",   "check", "loop"};
+    static const char *const names[] = {"const",  "variable", "let",     "cond",    "op",        "logic", "index",
+                                        "reduce", "gather",   "scatter", "literal", "replicate", "tr",    "reshape",
+                                        "build1", "oneHot",   "stop",    "share",   "check",     "loop"};
     if (!holds && l->wrong == NULL) l->wrong = ct_format(l->r->arena, "%s: %s", names[t->kind], what);
 }
 
