@@ -391,7 +391,8 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS:
+        return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:

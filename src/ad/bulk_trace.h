@@ -14,8 +14,8 @@ typedef enum CtStandKind {
     STAND_CLOSURE, /* a function */
     STAND_CHOICE,  /* one of two functions, by what is not known */
     STAND_PULLBACK, /* what a derivative inside the function gives: bulk_nested.c */
-    STAND_STRING,  /* a literal */
-    STAND_FAILURE, /* what never comes: the program fails there */
+    STAND_STRING,   /* a literal */
+    STAND_FAILURE,  /* what never comes: the program fails there */
 } CtStandKind;
 
 typedef struct CtStand CtStand;

@@ -172,7 +172,8 @@ static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
     if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
+        return ct_stand_term(tr->room,
+                             ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
     if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
 }

@@ -23,12 +23,12 @@ typedef struct Tracer {
     CtProgram *p;
     CtArena *arena;
     Scope *scope;
-    CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
-    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
-    CtMap globals; /* CtGlobal * -> CtStand *, of constants */
+    CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
+    CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
     CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
     CtBulkRewriter ranges; /* where integers lie */
-    CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
+    CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
     CtBulkRefusal *refusal;
 } Tracer;
@@ -57,7 +57,8 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
-/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves. */
+/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves.
+ */
 void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
 /* The same check with another test, which says by itself when it is reached. */
 void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);

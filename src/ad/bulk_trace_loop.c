@@ -36,8 +36,7 @@ static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
 static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
     if (fold->kind == FOLD_LAST) return last;
     if (fold->kind == FOLD_AFTER) return outputs;
-    if (fold->kind == FOLD_BEFORE)
-        return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
+    if (fold->kind == FOLD_BEFORE) return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
     CtStand *both[2] = {last, outputs};
     return ct_stand_parts(tr->room, STAND_TUPLE, both, 2, NULL);
 }
@@ -231,7 +230,8 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
     CtBulkRoom *r = c->tr->room;
     for (uint32_t k = 0; k < c->arrays.count; k++) {
         CtBulk *known = c->arrays.items[k];
-        bool same = known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
+        bool same =
+            known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
         if (same) return ct_bulk_var(r, c->elements.items[k]);
     }
     CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_shape_tail(array->shape, 1));
@@ -295,8 +295,7 @@ static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms
     if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_trace_term(tr, s));
     if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
     if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
-    for (uint32_t i = 0; i < state->as.of.count; i++)
-        add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
+    for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
 
 static CtBulk *need(void *data, CtBulk *t) {
@@ -328,7 +327,8 @@ typedef struct Closed {
     CtBulk **args;
 } Closed;
 
-static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next, const Terms *outputs) {
+static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next,
+                         const Terms *outputs) {
     Closing c = {.tr = tr, .b = b, .size = size};
     CtBulkTrace *body = &b->scope.bindings;
     uint32_t states = b->states.count, k = 0;
