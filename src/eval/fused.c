@@ -11,7 +11,8 @@ typedef struct Run {
     const CtWord *leaves; /* their values; of arrays the objects */
     int64_t sizes[FUSED_DIMS];
     int64_t each; /* steps of a point */
-    uint64_t points;
+    uint64_t points, done;
+    int64_t row;                      /* PLACES: of how many points */
     CtWord read[FUSED_LEAVES][BLOCK]; /* what lies apart in an array */
     CtWord made[FUSED_STEPS][BLOCK];
 } Run;
@@ -34,6 +35,7 @@ static bool check(const Run *r, const FusedCheck *c) {
     case CHECK_ZIP: return ct_array_zips(r->m, a, length_of(r, c->lengths[1]));
     case CHECK_SELECT: return ct_array_selects(r->m, a, length_of(r, c->lengths[1]), length_of(r, c->lengths[2]));
     case CHECK_ROWS: return ct_array_is_rows(r->m, a, c->low);
+    case CHECK_PLACES: return ct_array_places(r->m, a, array_of(r->leaves[c->lengths[1].leaf]), c->low);
     case CHECK_VIEW:
         if (c->low < 0 || c->low >= a) return ct_array_index_fails(r->m, c->low, a);
         return c->high < a || ct_array_index_fails(r->m, c->high, a);
@@ -110,7 +112,21 @@ static void put(const Run *r, const Position *p, Block block, int64_t count) {
     for (int64_t i = 0; i < count; i++) p->out[i * stride] = block.words[block.steps ? i : 0];
 }
 
+/* Of a row for each place, or of parts of rows. */
+static void add_to_places(const Run *r, CtWord *out, Block block, int64_t count) {
+    const CtWord *places = array_of(r->leaves[r->f->places])->items;
+    int64_t row = r->row, at = (int64_t)r->done;
+    for (int64_t i = 0; i < count; i++, at++) {
+        int64_t place = row == 1 ? places[at].integer : places[at / row].integer;
+        if (place >= 0) out[row == 1 ? place : place * row + at % row].real += block.words[block.steps ? i : 0].real;
+    }
+}
+
 static void add(const Run *r, const Position *p, Block block, int64_t count) {
+    if (r->f->root == FUSED_PLACES) {
+        add_to_places(r, p->out, block, count);
+        return;
+    }
     int64_t stride = r->f->out.strides[r->f->rank - 1];
     CtWord *out = p->out;
     const CtWord *words = block.words;
@@ -147,6 +163,7 @@ static bool innermost(Run *r, Position p) {
         if (!charge(r->m, r->each * count) || !block_value(r, &p, count, &block)) return false;
         (f->root == FUSED_ARRAY ? put : add)(r, &p, block, count);
         left -= count;
+        r->done += (uint64_t)count;
         if (left > 0) move_on(f, &p, f->rank - 1, count);
     }
     return true;
@@ -173,6 +190,9 @@ static bool measure(Run *r) {
     r->points = (uint64_t)(f->open >= 0 ? length : others);
     for (uint32_t i = 0; i < f->leaf_count; i++)
         if (f->leaf_costs[i] > 0) cost += f->leaf_costs[i] * array_of(r->leaves[i])->length;
+    int64_t places = f->root == FUSED_PLACES ? array_of(r->leaves[f->places])->length : 0;
+    r->row = places > 0 ? length / places : 0;
+    r->done = 0;
     r->each = r->points == 0 ? 0 : cost / (int64_t)r->points;
     return charge(r->m, cost - r->each * (int64_t)r->points);
 }
@@ -201,7 +221,7 @@ static int32_t leaf_to_take(const Run *r, const bool *own) {
 static void start(const Run *r, CtWord *out, Position *p) {
     const Fused *f = r->f;
     p->out = out;
-    for (int64_t i = 0; f->root == FUSED_ROWS && i < f->row; i++) out[i].real = -0.0;
+    for (int64_t i = 0; i < f->sums; i++) out[i].real = -0.0;
     for (uint32_t i = 0; i < f->leaf_count; i++) {
         const FusedLeaf *leaf = &f->leaves[i];
         p->leaves[i] = leaf->is_literal ? &leaf->literal : &r->leaves[i];
@@ -222,7 +242,7 @@ bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *
         start(&r, result, &p);
         return r.points == 0 || nest(&r, p, 0);
     }
-    int64_t length = f->root == FUSED_ROWS ? f->row : (int64_t)r.points;
+    int64_t length = f->root == FUSED_ARRAY ? (int64_t)r.points : f->sums;
     *taken = leaf_to_take(&r, own);
     CtArray *out = *taken >= 0 ? array_of(leaves[*taken]) : ct_array_new(m->heap, f->layout, length, length);
     if (out == NULL) return ct_raise_memory(m);
