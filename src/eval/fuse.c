@@ -2,8 +2,8 @@
  * evaluated first. A λ is taken apart into steps when its body is straight: primitives, lets, and choices between
  * values that are there already.
  *
- * An operation that may fail would do so before what comes after it is evaluated. So one that stands before work that
- * is still to be done is no part of the tree but a leaf. (Views are only written by transformations, none that fails.)
+ * An operation that demands something of lengths would fail before what comes after it is evaluated. So in a tree no
+ * leaf that has to be evaluated comes behind such a one. (Views are only written by transformations, none that fails.)
  * And a λ that may fail is fused with nothing else.
  */
 #include "eval/compile.h"
@@ -88,29 +88,6 @@ static bool known_length(Compile *c, const CtCore *e, uint32_t depth, int64_t *l
         return known_length(c, args[1], depth - 1, length) || known_length(c, args[2], depth - 1, length);
     default: return false;
     }
-}
-
-/* Whether a tree has nothing to evaluate before it. */
-static bool is_ready(Compile *c, const CtCore *e, uint32_t depth) {
-    Numbers view;
-    int64_t length;
-    if (is_atom(e)) return true;
-    if (e->kind != CORE_ARRAY || depth == 0) return false;
-    CtCore *const *args = e->as.call.args;
-    switch ((int)e->as.call.of.array) {
-    case ARRAY_MAP: return is_ready(c, args[1], depth - 1);
-    case ARRAY_STRIDED: return view_numbers(c, e, &view) && is_ready(c, args[1], depth - 1);
-    case ARRAY_REPLICATE: return known_length(c, e, 1, &length) && is_atom(args[1]);
-    case ARRAY_ZIP_WITH: return is_ready(c, args[1], depth - 1) && is_ready(c, args[2], depth - 1);
-    default: return false;
-    }
-}
-
-/* Whether a tree demands something of lengths. */
-static bool demands(const CtCore *e, uint32_t depth) {
-    if (is_op(e, ARRAY_ZIP_WITH) || is_op(e, ARRAY_SELECT) || depth == 0) return true;
-    if (!is_op(e, ARRAY_MAP) && !is_op(e, ARRAY_STRIDED)) return false;
-    return demands(e->as.call.args[1], depth - 1);
 }
 
 /* ---- parts ---- */
@@ -253,12 +230,8 @@ static bool leaf_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
 /* The arrays of an operation, in order; then what it demands of them. */
 static bool array_values(Fuse *z, CtCore *e, uint32_t first, uint32_t count, uint32_t view, Array *out) {
     CtCore *const *args = &e->as.call.args[first];
-    for (uint32_t i = 0; i < count; i++) {
-        bool waits = false;
-        for (uint32_t j = i + 1; j < count; j++) waits |= !is_ready(z->c, args[j], FUSED_STEPS);
-        bool apart = waits && demands(args[i], FUSED_STEPS);
-        if (!(apart ? leaf_value : array_value)(z, args[i], view, &out[i])) return false;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!array_value(z, args[i], view, &out[i])) return false;
     if (count == 1) return true;
     FusedCheck check = {.kind = count == 2 ? CHECK_ZIP : CHECK_SELECT, .span = e->span};
     for (uint32_t i = 0; i < count; i++) check.lengths[i] = out[i].length;

@@ -93,13 +93,14 @@ static CtCore *view(Maker *m, int64_t n, uint32_t depth) {
     }
     int64_t length = 1;
     for (uint32_t k = rank; k-- > 0; length *= sizes[k]) weight[k] = length;
-    bool exchanged = pick(m, 2), repeats = pick(m, 3) == 0;
+    bool exchanged = pick(m, 2), repeats = pick(m, 3) == 0, overlaps = pick(m, 6) == 0;
     for (uint32_t k = 0; k < rank; k++) {
         uint32_t other = rank - 1 - k;
         strides[k] = exchanged && sizes[k] == sizes[other] ? weight[other] : weight[k];
         if (repeats && pick(m, 2)) strides[k] = 0;
         if (pick(m, 8) == 0) strides[k] *= 2;
     }
+    for (uint32_t k = 0; overlaps && k < rank; k++) strides[k] = 1 + (k == 0);
     if (exchanged && rank == 2) { /* sizes are exchanged too */
         strides[0] = 1;
         strides[1] = sizes[0];
