@@ -35,8 +35,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
 }
 
 static bool same(const CtEntry *a, const CtEntry *b) {
-    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
-           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method &&
+           a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 
 /* What the evaluator may have: the limit, less what the compilation holds already. */
@@ -82,7 +82,8 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     } else {
         session = calloc(1, sizeof *session);
         if (entry->function) function = strdup(entry->function);
-        if (session && (function || entry->expression)) session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+        if (session && (function || entry->expression))
+            session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
         if (!session || !session->eval) ct_report_out_of_memory(context);
     }
     if (!session || !session->eval) {

@@ -123,7 +123,8 @@ static CtStand *variables(Derivative *d, const CtStand *s, const char *name, CtL
         ct_push(d->room.arena, &out->terms, term);
         return ct_stand_term(&d->room, term);
     }
-    if (s->kind == STAND_ROWS) return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
+    if (s->kind == STAND_ROWS)
+        return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return (CtStand *)(uintptr_t)s;
     CtStand *made = ct_stand_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], name, out);
@@ -282,8 +283,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     bind_flat(d, &inner, dy_flat, flat);
     bind_terms(d, &inner, &g, &late, true);
     CtCore *x = param(d, f, 0);
-    CtCore *gradient =
-        ct_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
+    CtCore *gradient = ct_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
     CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_seq_close(&inner, gradient));
     return ct_core_pair(p, d->span, value, pullback);
 }
@@ -300,7 +300,8 @@ static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtCore *checked = lower(d, g.value);
     ct_seq_let(&f->seq, d->span, ct_var_new(d->room.p, "y", checked->type), checked);
     CtCore *x = param(d, f, 0);
-    return ct_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g), ct_shape_count(dy->shape));
+    return ct_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g),
+                            ct_shape_count(dy->shape));
 }
 
 /* λ⟨c⟩ x dx. let ⟨primals⟩ in (value, tangent) */
@@ -314,8 +315,7 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
     CtLeaves leaves = {0};
     ct_bulk_take_apart(&d->room, d->span, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
-        if (f->in.vars.items[i]->element == ELEMENT_REAL)
-            tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
+        if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
     ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
     ct_bulk_repeat_views(&d->room, &g, 1);
@@ -394,7 +394,8 @@ CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCor
     CtCore *args[4] = {f, x, dx, instead};
     uint32_t count = op == DERIV_JVP ? 3 : 2;
     CtType *type = ct_core_deriv(ad->p, span, op, args, count)->type;
-    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, op, NULL, 0, args, instead ? 4 : count);
+    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
+    core->as.call.of.dual->op = op;
     if (instead) core->as.call.of.dual->instead = ct_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
     return core;
 }

@@ -56,9 +56,12 @@ typedef enum CtBulkKind {
     BULK_LOOP,      /* one of the results of mapAccum k f (⟨start⟩) (⟨arrays⟩): see CtBulkLoop */
 } CtBulkKind;
 
-/* Along the outermost dimension. Ties as in core.def: the first. */
+/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those of
+ * cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent that
+ * never came stays the structural zero. */
 typedef enum CtReduction {
     REDUCE_SUM,
+    REDUCE_PLAIN_SUM, /* from 0.0; of Ints it is a SUM */
     REDUCE_PRODUCT,
     REDUCE_MAXIMUM,
     REDUCE_MINIMUM,

@@ -361,13 +361,18 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     bool replicated = false, is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     int64_t k = u->shape.sizes[0];
     if (ct_shape_count(t->shape) == 0) return ct_bulk_zero(r, t->element, t->shape);
+    if (k == 0 && reduction == REDUCE_PLAIN_SUM) return ct_bulk_real(r, 0, t->shape);
     if (k == 0 && reduction == REDUCE_PRODUCT)
         return t->element == ELEMENT_INT ? ct_bulk_int(r, 1, t->shape) : ct_bulk_real(r, 1, t->shape);
     if (k == 0) return ct_bulk_zero(r, t->element, t->shape);
-    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     CtBulk *each = row(s, u, &replicated);
+    if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
+        CtBulk *sum = ct_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
+        return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
+    }
+    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     if (is_index) return k == 1 || each ? ct_bulk_int(r, 0, t->shape) : NULL;
-    if (!each || reduction == REDUCE_PRODUCT) return NULL;
+    if (!each || reduction == REDUCE_PRODUCT || reduction == REDUCE_PLAIN_SUM) return NULL;
     if (reduction != REDUCE_SUM) return each;
     if (t->element == ELEMENT_INT)
         return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, k, t->shape), each));

@@ -90,7 +90,13 @@ static void eval_result(State *s, Cotangent c, const CtDelta *d) {
     contribute(s, &s->results[loop->id][d->as.result], c);
 }
 
-static CtBulk *share_for_loop(void *data, CtBulk *t) { return share(data, (Cotangent){t, 1}).c; }
+static CtBulk *share_for_loop(void *data, const char *name, CtBulk *t) {
+    State *s = data;
+    s->name = name;
+    CtBulk *shared = share(s, (Cotangent){t, 1}).c;
+    s->name = NULL;
+    return shared;
+}
 
 static void send_from_loop(void *data, CtBulk *c, CtDelta *d) { eval(data, (Cotangent){c, 1}, d); }
 

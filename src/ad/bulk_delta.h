@@ -118,7 +118,8 @@ CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const 
 /* How a loop's contributions get to what its arguments were made of. */
 typedef struct CtLoopSink {
     void *data;
-    CtBulk *(*share)(void *data, CtBulk *t); /* a term that is used several times */
+    /* A term that is used several times: the cotangent of what is called `name`; NULL: of nothing. */
+    CtBulk *(*share)(void *data, const char *name, CtBulk *t);
     void (*send)(void *data, CtBulk *c, CtDelta *d);
 } CtLoopSink;
 /* From the cotangents of its results (NULL: none). */

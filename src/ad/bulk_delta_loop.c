@@ -160,7 +160,7 @@ static CtMap behind_loop(Sums *s, CtBulk *step, const CtLoopSink *sink) {
     }
     for (uint32_t i = 0; i < s->collected.count; i++) {
         const CtMapEntry *entry = &s->collected.entries[i];
-        CtBulk *all = sink->share(sink->data, output_of(m, (uint32_t)((uintptr_t)entry->value - 1)));
+        CtBulk *all = sink->share(sink->data, NULL, output_of(m, (uint32_t)((uintptr_t)entry->value - 1)));
         ct_map_set(r->arena, &replace, entry->key, ct_bulk_index(r, all, &step, 1, NULL, CT_NO_SPAN));
     }
     return replace;
@@ -183,7 +183,8 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
         if (sc->f.live) f.live = ct_bulk_substitute(r, sc->f.live, &replace);
         f.vars = vars;
         f.ix = ix;
-        CtBulk *all = ct_bulk_scatter(r, sc->shape, output_of(s->m, sc->output), f, sc->span);
+        CtBulk *each = sink->share(sink->data, NULL, output_of(s->m, sc->output));
+        CtBulk *all = ct_bulk_scatter(r, sc->shape, each, f, sc->span);
         sink->send(sink->data, all, s->m->l->deltas[sc->param]);
     }
 }
@@ -269,11 +270,14 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     finish(&m, !l->source->from_back);
     for (uint32_t p = 0, k = 0; p < count->states; p++) {
         if (!inside[p]) continue;
-        sink->send(sink->data, state_of(&m, k++), l->deltas[p]);
+        CtBulk *sent = state_of(&m, k++);
+        if (l->deltas[p]) sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
     }
-    for (uint32_t p = count->states; p < params; p++)
-        if (place[p])
-            sink->send(sink->data, p < fixed ? output_of(&m, place[p] - 1) : state_of(&m, place[p] - 1), l->deltas[p]);
+    for (uint32_t p = count->states; p < params; p++) {
+        if (!place[p]) continue;
+        CtBulk *sent = p < fixed ? output_of(&m, place[p] - 1) : state_of(&m, place[p] - 1);
+        sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
+    }
     send_scattered(&sums, sink);
 }
 

@@ -384,10 +384,12 @@ static Dual dual_reduce(Maker *m, CtBulk *t) {
     CtReduction reduction = t->as.reduce.reduction;
     Dual u = dual(m, t->as.reduce.t);
     if (!u.d) return (Dual){ct_bulk_reduce(m->r, reduction, u.x, t->span), NULL};
-    if (reduction != REDUCE_SUM) u.x = name(m, "x", u.x);
+    bool sums = reduction == REDUCE_SUM || reduction == REDUCE_PLAIN_SUM;
+    if (!sums) u.x = name(m, "x", u.x);
     CtBulk *x = ct_bulk_reduce(m->r, reduction, u.x, t->span);
     switch (reduction) {
-    case REDUCE_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
+    case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
     case REDUCE_PRODUCT: {
         x = name(m, "y", x); /* before the others: it is the program's */
         CtDelta *d = scale(m, others(m, u.x, t->span), u.d);

@@ -40,8 +40,8 @@ void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVa
     rows.i = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap late = ct_bulk_late(r, g, cotangent);
     CtBulkGradient out = {.value = g->value};
-    CtBulkVar *hot = ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL,
-                                     ct_shape_cons(r->arena, rows.count, cotangent->shape));
+    CtBulkVar *hot =
+        ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL, ct_shape_cons(r->arena, rows.count, cotangent->shape));
     ct_push(r->arena, &out.vars, hot);
     ct_push(r->arena, &out.terms, one_hots(&rows, cotangent->shape));
     add_rows(&rows, cotangent, hot, CT_NO_SPAN);

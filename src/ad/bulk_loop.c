@@ -206,6 +206,8 @@ static Needs needs_of(Trimmer *m, const Trim *trim) {
     bool *state = CT_NEW_ARRAY(m->r->arena, bool, loop->count.states + 1);
     ct_bulk_note_loop(&facts, loop);
     for (uint32_t k = 0; k < ct_loop_results(loop); k++)
+        trim->used[k] |= !loop->total && !ct_bulk_is_safe(&facts, loop->results[k]);
+    for (uint32_t k = 0; k < ct_loop_results(loop); k++)
         if (trim->used[k] && !(k < loop->count.states && trim->through[k])) need(&needs, loop->results[k]);
     for (bool more = true; more;) {
         more = false;
@@ -243,6 +245,15 @@ static void trim_params(const Trim *trim, Needs *needs, CtBulkLoopParams *count,
     }
 }
 
+/* What can fail must not go because no result but the states that stay as they are is used. */
+static bool keeps_errors(Trimmer *m, const Trim *trim) {
+    CtBulkRewriter facts = {.r = m->r};
+    if (ct_bulk_loop_is_safe(&facts, trim->loop)) return true;
+    for (uint32_t k = 0; k < ct_loop_results(trim->loop); k++)
+        if (trim->used[k] && !(k < trim->loop->count.states && trim->through[k])) return true;
+    return false;
+}
+
 static void make_trim(Trimmer *m, Trim *trim) {
     CtArena *arena = m->r->arena;
     CtBulkLoop *loop = trim->loop;
@@ -253,6 +264,10 @@ static void make_trim(Trimmer *m, Trim *trim) {
     for (uint32_t s = 0; s < states; s++) {
         trim->through[s] = loop->results[s]->kind == BULK_VAR && loop->results[s]->as.var == loop->params[s];
         trim->changed |= trim->through[s];
+    }
+    if (!keeps_errors(m, trim)) {
+        for (uint32_t s = 0; s < states; s++) trim->through[s] = false;
+        trim->changed = false;
     }
     Needs needs = needs_of(m, trim);
     CtBulkLoopParams count;

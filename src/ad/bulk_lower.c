@@ -298,7 +298,8 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
 
 static CtArrayOp reduction_op(CtReduction reduction) {
     switch (reduction) {
-    case REDUCE_SUM: return ARRAY_SUM_ROWS;
+    case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM: return ARRAY_SUM_ROWS;
     case REDUCE_PRODUCT: return ARRAY_PRODUCT;
     case REDUCE_MAXIMUM: return ARRAY_MAXIMUM;
     case REDUCE_MINIMUM: return ARRAY_MINIMUM;
@@ -325,6 +326,10 @@ static CtCore *by_columns(CtLower *l, CtSpan span, CtArrayOp op, CtCore *xs, int
 }
 
 static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
+    if (t->as.reduce.reduction == REDUCE_PLAIN_SUM) {
+        CtBulk *sum = ct_bulk_reduce(l->r, REDUCE_SUM, t->as.reduce.t, t->span);
+        return lower_elementwise(l, ct_bulk_op2(l->r, PRIM_ADD, sum, ct_bulk_real(l->r, 0, t->shape)));
+    }
     CtBulk *part = t->as.reduce.t;
     CtArrayOp op = reduction_op(t->as.reduce.reduction);
     int64_t rows = part->shape.sizes[0], m = ct_shape_count(t->shape);

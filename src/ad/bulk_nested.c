@@ -1,7 +1,7 @@
-/* Derivatives inside the function that bulk differentiates (BULK 2025 §9 leaves them open): the inner function is traced
- * on variables for its point, differentiated as a whole function is, and what comes out is bound among the terms of the
- * outer one. They are ordinary terms, so the outer derivative goes through them as through any others, to any depth.
- * Each derivative has its own variables: perturbations cannot be confused.
+/* Derivatives inside the function that bulk differentiates (BULK 2025 §9 leaves them open): the inner function is
+ * traced on variables for its point, differentiated as a whole function is, and what comes out is bound among the terms
+ * of the outer one. They are ordinary terms, so the outer derivative goes through them as through any others, to any
+ * depth. Each derivative has its own variables: perturbations cannot be confused.
  */
 #include "ad/bulk_trace_internal.h"
 
@@ -45,7 +45,8 @@ static CtBulk *part(Tracer *tr, CtBulk *flat, int64_t start, CtShape shape) {
     if (shape.rank == 0) return ct_bulk_index(r, flat, at, 1, NULL, CT_NO_SPAN);
     *i = ct_bulk_new_var(r, "i", ELEMENT_INT, ct_trace_scalar());
     *at = ct_bulk_op2(r, PRIM_INT_ADD, *at, ct_bulk_var(r, *i));
-    CtBulk *slice = ct_bulk_gather(r, ct_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_SPAN);
+    CtBulk *slice =
+        ct_bulk_gather(r, ct_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_SPAN);
     return ct_bulk_reshape(r, shape, slice);
 }
 

@@ -5,7 +5,7 @@
  * one whose name is taken gets a number. Where an index is meant only under a condition, that stands behind it: λ[i].
  * [i - 1] when 0 < i.
  */
-#include "ad/bulk.h"
+#include "ad/bulk_simplify.h"
 
 #include <math.h>
 
@@ -31,6 +31,7 @@ typedef struct Printer {
 
 static void put_term(Printer *pr, CtBulk *t, int level);
 static void put_form(Printer *pr, CtBulk *t);
+static void put_loop(Printer *pr, CtBulk *t);
 
 /* ---- text ---- */
 
@@ -323,45 +324,124 @@ static void put_part(Printer *pr, CtBulk *t) {
     pr->indent = indent;
 }
 
-/* ---- loops ---- */
+/* ---- bindings ---- */
 
-/* The variables of lets that follow each other and are bound to results of one loop, as a tuple; gives what is behind.
- */
-static CtBulk *put_result_names(Printer *pr, CtBulk *t) {
-    const CtBulk *rhs = t->as.let.rhs;
-    uint32_t count = ct_loop_results(rhs->as.loop.loop);
-    const CtBulkVar **vars = CT_NEW_ARRAY(pr->out->arena, const CtBulkVar *, count);
-    for (; t->kind == BULK_LET && t->as.let.rhs->kind == BULK_LOOP; t = t->as.let.body) {
-        const CtBulk *other = t->as.let.rhs;
-        if (other->as.loop.loop != rhs->as.loop.loop || vars[other->as.loop.result] != NULL) break;
-        vars[other->as.loop.result] = t->as.let.var;
-        bind(pr, t->as.let.var);
-    }
-    put(pr, "(");
-    for (uint32_t k = 0; k < count; k++) {
-        if (k > 0) put(pr, ", ");
-        put(pr, vars[k] != NULL ? find_name(pr, vars[k]) : "_");
-    }
-    put(pr, ")");
-    return t;
+typedef struct Bindings {
+    CT_VEC(CtBulkVar *) vars;
+    CT_VEC(CtBulk *) terms;
+} Bindings;
+
+static bool same_loop(const CtBulk *t, const CtBulk *u) {
+    if (u->kind != BULK_LOOP || t->as.loop.loop != u->as.loop.loop) return false;
+    for (uint32_t p = 0; p < ct_loop_params(t->as.loop.loop); p++)
+        if (!ct_bulk_same(t->as.loop.args[p], u->as.loop.args[p])) return false;
+    return true;
 }
 
-/* (a, b); a alone. */
-static void put_tuple(Printer *pr, CtBulk *const *terms, uint32_t count) {
+/* (a, b): the variables that are bound to results of the loop, from the k-th binding on. */
+static void put_result_names(Printer *pr, const Bindings *bindings, uint32_t k, bool *done) {
+    const CtBulk *t = bindings->terms.items[k];
+    uint32_t count = ct_loop_results(t->as.loop.loop);
+    const CtBulkVar **vars = CT_NEW_ARRAY(pr->out->arena, const CtBulkVar *, count);
+    for (uint32_t j = k; j < bindings->vars.count; j++) {
+        const CtBulk *other = bindings->terms.items[j];
+        if (!same_loop(t, other) || vars[other->as.loop.result] != NULL) continue;
+        vars[other->as.loop.result] = bindings->vars.items[j];
+        bind(pr, bindings->vars.items[j]);
+        done[j] = true;
+    }
+    put(pr, "(");
+    for (uint32_t j = 0; j < count; j++) {
+        if (j > 0) put(pr, ", ");
+        put(pr, vars[j] != NULL ? find_name(pr, vars[j]) : "_");
+    }
+    put(pr, ")");
+}
+
+static void put_bindings(Printer *pr, const Bindings *bindings) {
     uint32_t indent = pr->indent;
-    if (count != 1) put(pr, "(");
+    bool *done = CT_NEW_ARRAY(pr->out->arena, bool, bindings->vars.count + 1);
+    for (uint32_t k = 0; k < bindings->vars.count; k++) {
+        CtBulk *t = bindings->terms.items[k];
+        bool several = t->kind == BULK_LOOP && ct_loop_results(t->as.loop.loop) > 1;
+        if (done[k]) continue;
+        put(pr, "let ");
+        /* The name is not in scope on the right; a different name there reads better. */
+        if (several) {
+            put_result_names(pr, bindings, k, done);
+        } else {
+            bind(pr, bindings->vars.items[k]);
+            put_var(pr, bindings->vars.items[k]);
+        }
+        put(pr, " = ");
+        pr->indent = indent + 2;
+        if (several)
+            put_loop(pr, t);
+        else
+            put_term(pr, t, LOOSE);
+        pr->indent = indent;
+        put(pr, " in");
+        line(pr);
+    }
+}
+
+static void put_let(Printer *pr, CtBulk *t) {
+    uint32_t before = pr->scope.count;
+    Bindings bindings = {{0}};
+    for (; t->kind == BULK_LET; t = t->as.let.body) {
+        ct_push(pr->out->arena, &bindings.vars, t->as.let.var);
+        ct_push(pr->out->arena, &bindings.terms, t->as.let.rhs);
+    }
+    put_bindings(pr, &bindings);
+    put_term(pr, t, LOOSE);
+    pr->scope.count = before;
+}
+
+/* ---- loops ---- */
+
+typedef struct Tuple {
+    CtBulk *const *terms;
+    uint32_t count;
+} Tuple;
+
+/* (a, b); a alone. */
+static void put_items_of(Printer *pr, Tuple tuple) {
+    uint32_t indent = pr->indent;
+    if (tuple.count != 1) put(pr, "(");
     pr->indent = pr->column;
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < tuple.count; k++) {
         if (k > 0) put(pr, ",");
         if (k > 0) line(pr);
-        put_term(pr, terms[k], LOOSE);
+        put_term(pr, tuple.terms[k], LOOSE);
     }
-    if (count != 1) put(pr, ")");
+    if (tuple.count != 1) put(pr, ")");
     pr->indent = indent;
 }
 
+/* On one line where it fits. */
+static void put_tuple(Printer *pr, Tuple tuple) {
+    CtText *out = pr->out, line_of_it = ct_text(pr->out->arena);
+    uint32_t column = pr->column;
+    if (pr->flat) {
+        put_items_of(pr, tuple);
+        return;
+    }
+    pr->out = &line_of_it;
+    pr->flat = true;
+    put_items_of(pr, tuple);
+    bool fits = !pr->full;
+    pr->out = out;
+    pr->flat = pr->full = false;
+    if (fits) {
+        ct_text_add(out, line_of_it.data, line_of_it.length);
+        return;
+    }
+    pr->column = column;
+    put_items_of(pr, tuple);
+}
+
 static void put_params(Printer *pr, CtBulkVar *const *params, uint32_t count) {
-    put(pr, " (");
+    put(pr, "(");
     for (uint32_t k = 0; k < count; k++) {
         if (k > 0) put(pr, ", ");
         bind(pr, params[k]);
@@ -371,69 +451,70 @@ static void put_params(Printer *pr, CtBulkVar *const *params, uint32_t count) {
 }
 
 static void put_body(Printer *pr, const CtBulkLoop *loop) {
-    uint32_t indent = pr->indent, states = loop->count.states;
+    uint32_t states = loop->count.states;
+    Bindings bindings = {{0}};
     for (uint32_t k = 0; k < loop->vars.count; k++) {
-        put(pr, "let ");
-        bind(pr, loop->vars.items[k]);
-        put_var(pr, loop->vars.items[k]);
-        put(pr, " = ");
-        pr->indent = indent + 2;
-        put_term(pr, loop->terms.items[k], LOOSE);
-        pr->indent = indent;
-        put(pr, " in");
-        line(pr);
+        ct_push(pr->out->arena, &bindings.vars, loop->vars.items[k]);
+        ct_push(pr->out->arena, &bindings.terms, loop->terms.items[k]);
     }
+    put_bindings(pr, &bindings);
     if (loop->outputs > 0) put(pr, "(");
-    put_tuple(pr, loop->results, states);
+    pr->indent += loop->outputs > 0;
+    put_tuple(pr, (Tuple){loop->results, states});
+    pr->indent -= loop->outputs > 0;
     if (loop->outputs == 0) return;
-    put(pr, ",");
-    line(pr);
-    put_tuple(pr, loop->results + states, loop->outputs);
+    put(pr, ", ");
+    put_tuple(pr, (Tuple){loop->results + states, loop->outputs});
     put(pr, ")");
 }
 
 static void put_args(Printer *pr, CtBulk *const *args, uint32_t count) {
+    bool is_atom = count == 1 && level_of(args[0]) == ATOM;
     line(pr);
-    if (count == 1 && level_of(args[0]) == ATOM) {
-        put_term(pr, args[0], ATOM);
-        return;
-    }
-    uint32_t indent = pr->indent;
-    if (count == 1) put(pr, "(");
-    pr->indent = pr->column;
-    put_tuple(pr, args, count);
-    pr->indent = indent;
-    if (count == 1) put(pr, ")");
+    if (count == 1 && !is_atom) put(pr, "(");
+    put_tuple(pr, (Tuple){args, count});
+    if (count == 1 && !is_atom) put(pr, ")");
+}
+
+static bool uses_index(const CtBulkLoop *loop) {
+    for (uint32_t k = 0; k < loop->terms.count; k++)
+        if (ct_bulk_mentions(loop->terms.items[k], loop->index)) return true;
+    for (uint32_t k = 0; k < ct_loop_results(loop); k++)
+        if (ct_bulk_mentions(loop->results[k], loop->index)) return true;
+    return false;
 }
 
 /* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
- * mapAccumR or foldr from the back. What is the same at all steps has its name from outside, where it is a variable
+ * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has its name from outside, where it is a variable
  * there; other such things follow. */
 static void put_loop(Printer *pr, CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
     uint32_t before = pr->scope.count, states = loop->count.states, elements = loop->count.elements, others = 0;
-    uint32_t fixed = states + elements;
+    uint32_t fixed = states + elements, indent = pr->indent;
     CtBulkVar **params = CT_NEW_ARRAY(pr->out->arena, CtBulkVar *, loop->count.fixed + 1);
     CtBulk **args = CT_NEW_ARRAY(pr->out->arena, CtBulk *, loop->count.fixed + 1);
-    uint32_t indent = pr->indent;
     put(pr, loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ")
                                : (loop->from_back ? "mapAccumR " : "mapAccumL "));
     put_int(pr, loop->steps);
     put(pr, " (λ");
     for (uint32_t p = fixed; p < fixed + loop->count.fixed; p++) {
         CtBulk *arg = t->as.loop.args[p];
-        if (arg->kind == BULK_VAR) {
-            if (arg->as.var != loop->params[p])
-                ct_push(pr->out->arena, &pr->scope, (Named){loop->params[p], find_name(pr, arg->as.var)});
-        } else {
+        if (arg->kind != BULK_VAR) {
             params[others] = loop->params[p];
             args[others++] = arg;
+        } else if (arg->as.var != loop->params[p]) {
+            ct_push(pr->out->arena, &pr->scope, (Named){loop->params[p], find_name(pr, arg->as.var)});
         }
     }
-    bind(pr, loop->index);
-    put_var(pr, loop->index);
+    if (uses_index(loop)) {
+        bind(pr, loop->index);
+        put_var(pr, loop->index);
+        put(pr, " ");
+    }
     put_params(pr, loop->params, states);
+    if (elements > 0 || others > 0) put(pr, " ");
     if (elements > 0 || others > 0) put_params(pr, loop->params + states, elements);
+    if (others > 0) put(pr, " ");
     if (others > 0) put_params(pr, params, others);
     put(pr, ".");
     pr->indent = indent + 2;
@@ -445,33 +526,6 @@ static void put_loop(Printer *pr, CtBulk *t) {
     if (elements > 0 || others > 0) put_args(pr, t->as.loop.args + states, elements);
     if (others > 0) put_args(pr, args, others);
     pr->indent = indent;
-}
-
-static void put_let(Printer *pr, CtBulk *t) {
-    uint32_t before = pr->scope.count, indent = pr->indent;
-    while (t->kind == BULK_LET) {
-        CtBulk *rhs = t->as.let.rhs;
-        put(pr, "let ");
-        /* The name is not in scope on the right; a different name there reads better. */
-        if (rhs->kind == BULK_LOOP && ct_loop_results(rhs->as.loop.loop) > 1) {
-            t = put_result_names(pr, t);
-        } else {
-            bind(pr, t->as.let.var);
-            put_var(pr, t->as.let.var);
-            t = t->as.let.body;
-        }
-        put(pr, " = ");
-        pr->indent = indent + 2;
-        if (rhs->kind == BULK_LOOP)
-            put_loop(pr, rhs);
-        else
-            put_term(pr, rhs, LOOSE);
-        pr->indent = indent;
-        put(pr, " in");
-        line(pr);
-    }
-    put_term(pr, t, LOOSE);
-    pr->scope.count = before;
 }
 
 static void put_transpose(Printer *pr, CtBulk *t) {
@@ -523,8 +577,8 @@ static bool is_shown(Printer *pr, uint32_t id) {
 }
 
 static void put_form(Printer *pr, CtBulk *t) {
-    static const char *const reductions[] = {"sumOuter",     "productOuter", "maximumOuter",
-                                             "minimumOuter", "argmaxOuter",  "argminOuter"};
+    static const char *const reductions[] = {"sumOuter",     "sumOuter",    "productOuter", "maximumOuter",
+                                             "minimumOuter", "argmaxOuter", "argminOuter"};
     const Infix *infix = find_infix(t);
     if (infix != NULL) {
         put_infix(pr, t, infix);
@@ -668,17 +722,12 @@ void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *
         name_free(&f, results[i]);
         several++;
     }
+    Bindings bindings = {{0}};
     for (uint32_t i = 0; i < count; i++) {
-        put(&pr, "let ");
-        bind(&pr, vars[i]);
-        put_var(&pr, vars[i]);
-        put(&pr, " = ");
-        pr.indent = 2;
-        put_term(&pr, terms[i], LOOSE);
-        pr.indent = 0;
-        put(&pr, " in");
-        line(&pr);
+        ct_push(out->arena, &bindings.vars, vars[i]);
+        ct_push(out->arena, &bindings.terms, terms[i]);
     }
+    put_bindings(&pr, &bindings);
     const char *before = several == 1 ? "" : "( ";
     for (uint32_t i = 0; i < result_count; i++) {
         if (results[i] == NULL) continue;

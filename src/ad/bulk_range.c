@@ -122,6 +122,7 @@ static CtRange range_of_reduce(CtBulkRewriter *w, CtBulk *t) {
     const CtRange zero = {0, 0};
     switch (t->as.reduce.reduction) {
     case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM:
     case REDUCE_PRODUCT: return everything;
     case REDUCE_MAXIMUM:
     case REDUCE_MINIMUM: return join(ct_bulk_range(w, t->as.reduce.t), zero); /* 0 of nothing */

@@ -285,13 +285,15 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
 }
 
 /* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
- * and a check comes before what it is about. Of several roots none is known to come first. */
+ * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its own.
+ */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
     if (b->uses != 1 || (b->used_late && !b->late) || b->term->kind == BULK_LOOP) return false;
     if (!b->fails) return true;
-    if (b->user == block->bindings.count ? !one_root : block->bindings.items[b->user]->term->kind == BULK_CHECK)
-        return false;
+    if (b->user == block->bindings.count) return one_root && failing[b->user] == failing[k + 1];
+    CtBulkKind user = block->bindings.items[b->user]->term->kind;
+    if (user == BULK_CHECK || user == BULK_LOOP) return false; /* whose argument may turn out not to be needed */
     return failing[b->user] == failing[k + 1];
 }
 

@@ -67,7 +67,8 @@ void ct_bulk_show_term(CtBulkLook *look, CtBulkRoom *r, CtBulk *t, CtBulkVar *co
 
 /* A form as the figures' captions would call it. */
 static const char *form_name(const CtBulk *t) {
-    static const char *const reductions[] = {"sumOuter", "product", "maximum", "minimum", "argmax", "argmin"};
+    static const char *const reductions[] = {"sumOuter", "sumOuter", "product", "maximum",
+                                             "minimum",  "argmax",   "argmin"};
     switch (t->kind) {
     case BULK_CONST: return "a constant";
     case BULK_VAR: return "a variable";
@@ -94,7 +95,7 @@ static const char *form_name(const CtBulk *t) {
 }
 
 static bool is_of_the_figures(const CtBulk *t) {
-    if (t->kind == BULK_REDUCE) return t->as.reduce.reduction == REDUCE_SUM;
+    if (t->kind == BULK_REDUCE) return t->as.reduce.reduction <= REDUCE_PLAIN_SUM;
     return t->kind != BULK_LOGIC && t->kind != BULK_ONE_HOT && t->kind != BULK_STOP && t->kind != BULK_CHECK &&
            t->kind != BULK_LOOP;
 }

@@ -151,6 +151,7 @@ CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t coun
 
 CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span) {
     bool is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
+    if (reduction == REDUCE_PLAIN_SUM && t->element != ELEMENT_REAL) reduction = REDUCE_SUM;
     CtBulk *reduce = new_term(r, BULK_REDUCE, is_index ? ELEMENT_INT : t->element, ct_shape_tail(t->shape, 1));
     reduce->span = span;
     reduce->as.reduce.reduction = reduction;

@@ -207,8 +207,8 @@ void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text
 }
 
 void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
-    CtBulk *made = ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span,
-                                 check->as.check.t);
+    CtBulk *made =
+        ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, check->as.check.t);
     ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 

@@ -166,11 +166,11 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
 
 static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
-    bool needs_some = reduction != REDUCE_SUM && reduction != REDUCE_PRODUCT;
+    bool needs_some = reduction > REDUCE_PRODUCT;
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
     if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_SUM ? 0.0 : 1.0, ct_trace_scalar()));
+        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
     if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
 }
@@ -279,7 +279,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_SCANL: return ct_trace_fold(tr, FOLD_BEFORE, a[0], a[1], a[2], span);
     case ARRAY_SCAN: return ct_trace_fold(tr, FOLD_AFTER, a[0], a[1], a[2], span);
     case ARRAY_MAP_ACCUM: return ct_trace_fold(tr, FOLD_PAIR, a[0], a[1], a[2], span);
-    case ARRAY_SUM: return reduction(tr, REDUCE_SUM, a[0], span, "sum");
+    case ARRAY_SUM: return reduction(tr, REDUCE_PLAIN_SUM, a[0], span, "sum");
     case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], span, "product");
     case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], span, "maximum");
     case ARRAY_MINIMUM: return reduction(tr, REDUCE_MINIMUM, a[0], span, "minimum");

@@ -83,7 +83,7 @@ CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
         if (!f->as.lam->captures_known) ct_core_captures(ad->p, f->as.lam);
         return embedded(ad, method, f, NULL);
     }
-    return ct_core_dual(ad->p, f->span, ct_ad_type(ad, method, f->type), method, DERIV_JVP, NULL, 0, &f, 1);
+    return ct_core_dual(ad->p, f->span, ct_ad_type(ad, method, f->type), method, NULL, 0, &f, 1);
 }
 
 /* ---- functions met at run time ---- */

@@ -397,7 +397,7 @@ static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 
 /* A captured function becomes its transformed self, with constants for what it captures. */
 static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtCore *in) {
-    return ct_core_dual(ad->p, span, ct_ad_type(ad, method, in->type), method, DERIV_JVP, NULL, 0, &in, 1);
+    return ct_core_dual(ad->p, span, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);
 }
 
 static const CtGeneric embed = {

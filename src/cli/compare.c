@@ -102,7 +102,8 @@ static bool refused(cotan_outcome outcome) { return outcome == COTAN_REFUSED; }
 static bool disagrees(cotan_outcome outcome) { return outcome == COTAN_DIFFERS || outcome == COTAN_FAILS; }
 
 /* The methods of which nothing is known, for this reason. */
-static void print_doubtful(const cotan_compare_result *r, const char *why, bool (*wanted)(cotan_outcome), Colours colour) {
+static void print_doubtful(const cotan_compare_result *r, const char *why, bool (*wanted)(cotan_outcome),
+                           Colours colour) {
     if (list(r, wanted, NULL) == 0) return;
     printf("%s%s%s: ", colour.doubtful, why, colour.plain);
     list(r, wanted, stdout);

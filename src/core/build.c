@@ -268,12 +268,11 @@ CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *ar
     return core;
 }
 
-CtCore *ct_core_dual(CtProgram *p, CtSpan span, CtType *type, CtMethod method, CtDerivOp op, const CtMethod *path,
+CtCore *ct_core_dual(CtProgram *p, CtSpan span, CtType *type, CtMethod method, const CtMethod *path,
                      uint32_t path_count, CtCore *const *args, uint32_t count) {
     CtArena *arena = p->context->arena;
     CtDualPath *dual = CT_NEW(arena, CtDualPath);
     dual->method = method;
-    dual->op = op;
     dual->span = span;
     dual->count = path_count;
     dual->path = CT_NEW_ARRAY(arena, CtMethod, path_count);

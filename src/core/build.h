@@ -39,7 +39,7 @@ CtCore *ct_core_prim2(CtProgram *p, CtSpan span, CtPrim prim, CtCore *a, CtCore 
 CtCore *ct_core_array(CtProgram *p, CtSpan span, CtArrayOp op, CtCore *const *args, uint32_t count);
 CtCore *ct_core_array_lit(CtProgram *p, CtSpan span, CtType *element, CtCore *const *items, uint32_t count);
 CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *args, uint32_t count);
-CtCore *ct_core_dual(CtProgram *p, CtSpan span, CtType *type, CtMethod method, CtDerivOp op, const CtMethod *path,
+CtCore *ct_core_dual(CtProgram *p, CtSpan span, CtType *type, CtMethod method, const CtMethod *path,
                      uint32_t path_count, CtCore *const *args, uint32_t count);
 CtCore *ct_core_fail(CtProgram *p, CtSpan span, CtType *type, CtErrorCode code, const char *text, CtCore *message);
 

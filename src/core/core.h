@@ -249,7 +249,7 @@ typedef struct CtGlobal {
     CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
     CtSpan span;
     bool is_library;
-    bool is_kept; /* its calls stay calls, for whoever shows or watches them */
+    bool is_kept;            /* its calls stay calls, for whoever shows or watches them */
     struct CtGlobal *origin; /* D_method[origin] */
     CtMethod method;
     CtMap duals; /* ad: method -> CtGlobal */

@@ -167,8 +167,9 @@ static BulkValue *run_reduce(BulkRun *run, CtBulk *t) {
     BulkValue *value = bulk_value(run->arena, t->element, t->shape);
     int64_t count = xs->shape.sizes[0];
     for (int64_t i = 0; i < value->count; i++) {
-        if (reduction == REDUCE_SUM || reduction == REDUCE_PRODUCT) {
+        if (reduction <= REDUCE_PRODUCT) {
             value->items[i] = sum_or_product(xs, i, count, value->count, reduction == REDUCE_PRODUCT);
+            if (reduction == REDUCE_PLAIN_SUM) value->items[i].real += 0.0;
         } else if (count > 0) {
             bool largest = reduction == REDUCE_MAXIMUM || reduction == REDUCE_ARGMAX;
             int64_t best = find_extreme(xs, i, count, value->count, largest);

@@ -1,5 +1,5 @@
-/* BULK 2025: a function is differentiated once for the shapes of its arguments, and the gradient program is run as often
- * as wanted: counted in differentiations and in steps. */
+/* BULK 2025: a function is differentiated once for the shapes of its arguments, and the gradient program is run as
+ * often as wanted: counted in differentiations and in steps. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void bulk_inside_a_program_outside_its_fragment(void **state) {
     Program p = load();
     const char *at = "[{\"Node\": [{\"Node\": [{\"Leaf\": [[1, 3]]}, {\"Leaf\": [[2, 5]]}]}, {\"Leaf\": [[4]]}]}]";
     cotan_result result = call(&p, COTAN_RUN, "slope", at);
-    assert_string_equal(result.value, "576"); /* (2 + 4) · (4 + 8) · 8 */
+    assert_string_equal(result.value, "576");  /* (2 + 4) · (4 + 8) · 8 */
     assert_int_equal(differentiations(&p), 2); /* for lengths 2 and 1 */
     cotan_close(p.context);
 }

@@ -259,6 +259,7 @@ static void the_order_of_rules_can_be_seen(void **state) {
 
 static void no_step_but_conditions(void *data, CtBulk *before, CtBulk *after) {
     Fixture *f = data;
+    if (before->kind == BULK_LOOP) return; /* of its body, which makes its own steps */
     bool only_condition = before->kind == after->kind && before->kind != BULK_BUILD && before->as.move.f.live &&
                           !after->as.move.f.live && before->as.move.t == after->as.move.t;
     if (!only_condition) fail_msg("%s\n~> %s", print(f, before), print(f, after));
