@@ -344,9 +344,17 @@ static bool start(Fuse *z, CtCore *e, CtCore *array) {
     return ct_fuse_view(space, &out, &view) && ct_fuse_view(space, &in, &view);
 }
 
+static bool is_product(const Fused *f) {
+    if ((f->root != FUSED_ROWS && f->root != FUSED_TOTAL) || f->step_count == 0) return false;
+    const FusedStep *last = &f->steps[f->step_count - 1];
+    bool multiplies = !last->selects && (last->prim == PRIM_MUL || last->prim == PRIM_SCALE);
+    return multiplies && f->value == FUSED_LEAVES + f->step_count - 1;
+}
+
 static void complete(Fuse *z, const Array *array) {
     Fused *f = z->f;
     f->value = array->value;
+    f->adds_products = is_product(f);
     f->length = array->length;
     f->rank = z->space.rank;
     f->out = z->space.views[0];

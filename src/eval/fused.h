@@ -82,7 +82,8 @@ struct Fused {
     FusedLeaf leaves[FUSED_LEAVES];
     CtCore *operands[FUSED_LEAVES]; /* the terms of those that are no literals, in order */
     FusedStep steps[FUSED_STEPS];
-    FusedValue value; /* of a point */
+    FusedValue value;   /* of a point */
+    bool adds_products; /* ROWS, TOTAL: the last step is a product, and gives the value */
     FusedCheck checks[FUSED_CHECKS];
     bool may_fail; /* one of the steps: then nothing else can … */
     CtSpan span;   /* … and that is its place */
