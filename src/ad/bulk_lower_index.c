@@ -512,6 +512,31 @@ static CtCore *scatter_in_order(CtLower *l, CtBulk *t, CtCore *xs, const Affine 
     return between_zeros(l, t, xs, a->offset, all - a->offset - count);
 }
 
+enum { SHORT = 4 }; /* a dimension that is so many times shorter than another one is no good as the innermost */
+
+/* The dimensions of the points by their size, when the last is short: so that what is added stands in long runs. Gives
+ * the source in that order. */
+static CtCore *long_runs(CtLower *l, CtSpan span, CtCore *xs, CtDim *dims, uint32_t rank) {
+    int64_t longest = 0, weight = 1;
+    CtDim *source = CT_NEW_ARRAY(l->r->arena, CtDim, rank);
+    for (uint32_t i = rank; i-- > 0; weight *= dims[i].size) {
+        source[i] = (CtDim){dims[i].size, weight};
+        if (dims[i].size > longest) longest = dims[i].size;
+    }
+    if (dims[rank - 1].size > longest / SHORT) return xs;
+    for (uint32_t i = 1; i < rank; i++) {
+        CtDim to = dims[i], from = source[i];
+        uint32_t k = i;
+        for (; k > 0 && dims[k - 1].size > to.size; k--) {
+            dims[k] = dims[k - 1];
+            source[k] = source[k - 1];
+        }
+        dims[k] = to;
+        source[k] = from;
+    }
+    return ct_lower_view(l, span, xs, weight, 0, source, rank);
+}
+
 CtCore *ct_lower_scatter(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
@@ -524,14 +549,15 @@ CtCore *ct_lower_scatter(CtLower *l, CtBulk *t) {
     CtCore *in_order = is_affine ? scatter_in_order(l, t, xs, &a, m) : NULL;
     if (in_order != NULL) return ct_lower_unflat(l, t, in_order);
     CtSeq seq = ct_seq(l->p, NULL);
-    xs = ct_seq_name(&seq, "xs", xs);
     CtCore *rows;
     if (is_affine && m > 0 && points_of(f, points) > 0) {
         CtDim *dims = dims_of(l, f, points, &a, 1);
         for (uint32_t i = 0; i < f->var_count; i++) dims[i].stride /= m;
+        if (m == 1 && f->var_count > 0) xs = long_runs(l, t->span, xs, dims, f->var_count);
         CtCore *all = ct_lower_array(l, t->span, ARRAY_IOTA, whole(l, t->span, count / m), NULL, NULL);
         rows = ct_lower_constant(l, ct_lower_view(l, t->span, all, count / m, a.offset / m, dims, f->var_count));
     } else {
+        xs = ct_seq_name(&seq, "xs", xs);
         rows = positions(l, f, t->shape, points, t->span);
     }
     CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, whole(l, t->span, count), rows, xs);
