@@ -138,7 +138,7 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
     CtCore *made = closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
-        made = ct_ad_lambda(&t, made);
+        made = t.rules->closed ? t.rules->closed(&t, made, written->capture_count) : ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);
     for (; globals < ad->p->globals.count; globals++) {
