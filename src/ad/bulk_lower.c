@@ -439,6 +439,15 @@ static CtCore *lower_build(CtLower *l, CtBulk *t) {
     return ct_lower_leave(l, &loop, made);
 }
 
+CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
+    if (l->r->again == NULL) return failure;
+    l->r->is_again_used = true;
+    CtSeq seq = ct_seq(l->p, NULL);
+    CtCore *run = ct_core_app(l->p, span, ct_core_var(l->p, span, l->r->again), NULL, 0);
+    ct_seq_let(&seq, span, ct_var_new(l->p, "y", run->type), run);
+    return ct_seq_close(&seq, failure);
+}
+
 static CtCore *lower_check(CtLower *l, CtBulk *t) {
     CtBulk *test = t->as.check.test, *same = ct_lower_uniform(l, test);
     CtCore *fails;
@@ -450,7 +459,7 @@ static CtCore *lower_check(CtLower *l, CtBulk *t) {
     }
     CtCore *body = ct_lower(l, t->as.check.t);
     CtCore *failure = ct_core_fail(l->p, t->span, body->type, t->as.check.code, t->as.check.text, NULL);
-    return ct_core_if(l->p, t->span, fails, failure, body);
+    return ct_core_if(l->p, t->span, fails, ct_lower_failure(l, t->span, failure), body);
 }
 
 CtCore *ct_lower_flat(CtLower *l, CtBulk *t) {

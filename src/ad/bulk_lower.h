@@ -41,6 +41,8 @@ CtCore *ct_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count
 /* Between a value of rank 0 and what an array holds. */
 CtCore *ct_lower_item(CtLower *l, CtElement element, CtCore *value);
 CtCore *ct_lower_value(CtLower *l, CtElement element, CtCore *item);
+/* A failure; but first the program itself is run, which fails in its own way: of several errors with the first. */
+CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure);
 /* A term without free variables as a constant of the program, evaluated once. */
 CtCore *ct_lower_constant(CtLower *l, CtCore *core);
 

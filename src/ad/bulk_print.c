@@ -110,6 +110,7 @@ typedef struct FreeNames {
     Printer *pr;
     CtBulkRoom room; /* ct_bulk_map wants one */
     CT_VEC(const CtBulkVar *) bound;
+    CtMap shares; /* that were gone through */
 } FreeNames;
 
 static CtBulk *name_free(void *data, CtBulk *t) {
@@ -117,6 +118,10 @@ static CtBulk *name_free(void *data, CtBulk *t) {
     CtArena *arena = f->room.arena;
     uint32_t before = f->bound.count;
     switch (t->kind) {
+    case BULK_SHARE:
+        if (ct_map_has(&f->shares, t->as.share.id)) return t;
+        ct_map_set(arena, &f->shares, t->as.share.id, t);
+        break;
     case BULK_VAR: {
         bool known = find_name(f->pr, t->as.var) != NULL;
         for (uint32_t i = 0; i < f->bound.count; i++) known |= f->bound.items[i] == t->as.var;
