@@ -89,8 +89,17 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
+static bool in_library(const Tracer *tr, CtSpan span) {
+    return span.source == 0 || tr->p->context->sources.items[span.source].is_library;
+}
+
+/* Where the user is told that something is: for what is inside the library, at the call of that. */
+static CtSpan place(const Tracer *tr, CtSpan span) {
+    return in_library(tr, span) && tr->call.source != 0 ? tr->call : span;
+}
+
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){span, what};
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){place(tr, span), what};
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
@@ -204,7 +213,7 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, place(tr, span), nothing);
     ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
@@ -312,7 +321,7 @@ typedef struct At {
 
 static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
     const At *at = data;
-    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, at->span));
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, place(tr, at->span)));
 }
 
 int64_t ct_trace_size(const CtStand *xs) {
@@ -350,18 +359,17 @@ static bool has_terms(const CtStand *s) {
     return false;
 }
 
-/* How long the arrays at a depth of nesting are; -1 when there are none. */
-static int64_t length_at(const CtStand *s, uint32_t depth) {
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth) {
     if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
     if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
     if (depth == 0) return ct_trace_size(s);
-    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
-    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+    if (s->kind == STAND_ROWS) return ct_trace_length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? ct_trace_length_at(s->as.of.parts[0], depth - 1) : -1;
 }
 
 bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
     for (uint32_t depth = 0;; depth++) {
-        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        int64_t left = ct_trace_length_at(a, inside_a + depth), right = ct_trace_length_at(b, inside_b + depth);
         if (left != right) return false;
         if (left <= 0) return true;
     }
@@ -377,8 +385,15 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
         return outside(tr, i->as.known, ct_trace_size(xs), span);
     if (xs->kind == STAND_LIST) {
         if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
-        return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
+        if (xs->as.of.count > 0) xs = ct_trace_array_from(tr, xs->as.of.parts, xs->as.of.count);
+        if (xs->kind == STAND_FAILURE) return xs;
     }
+    if (xs->kind == STAND_LIST && xs->as.of.count == 0) {
+        ct_trace_check_inside(tr, ct_trace_term(tr, i), 0, ct_error_title(CT_E0501), span);
+        return ct_stand_new(tr->room, STAND_FAILURE);
+    }
+    if (xs->kind == STAND_LIST)
+        return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
     At at = {ct_trace_term(tr, i), span};
     if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
     if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
@@ -596,9 +611,12 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    CtSpan call = tr->call;
+    if (!in_library(tr, span)) tr->call = span;
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
+    tr->call = call;
     return result;
 }
 
