@@ -272,6 +272,7 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy_flat);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
     ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
     bind_terms(d, &f->seq, &g, &late, false);
     CtCore *value = value_of(d, f, g.value);
@@ -293,6 +294,7 @@ static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy);
     ct_bulk_jacobian(&d->room, &g, f->in.vars.count, dy);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, NULL);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *checked = lower(d, g.value);
@@ -316,11 +318,31 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
     ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
+    ct_bulk_repeat_views(&d->room, &g, 1);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *value = value_of(d, f, g.value);
     CtCore *flat = ct_seq_name(&f->seq, "dy", normal(d, lower(d, g.gradient[0])));
     return ct_core_pair(p, d->span, value, result(d, &f->trace, &f->leaves, type, flat));
+}
+
+/* λ(). f x: what the function itself does. */
+static CtCore *again(Derivative *d, const Differentiated *f) {
+    CtProgram *p = d->room.p;
+    CtLam *lam = f->lam;
+    CtMap params = {0};
+    for (uint32_t i = 0; i < f->captures; i++)
+        ct_map_set(d->room.arena, &params, ct_key(lam->captures[i]), ct_core_var(p, d->span, f->params[i]));
+    CtGlobal *global = f->captures == 0 ? ct_ad_global_of(d->ad, lam) : NULL;
+    CtCore *function = global ? ct_core_global(p, d->span, global) : lam->node, *x = param(d, f, 0);
+    CtBind *binds = CT_NEW_ARRAY(d->room.arena, CtBind, lam->group_count);
+    for (uint32_t i = 0; !global && i < lam->group_count; i++) {
+        binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+        if (lam->group[i] == lam) function = ct_core_var(p, d->span, lam->group_vars[i]);
+    }
+    CtCore *run = ct_core_app(p, d->span, function, &x, 1);
+    if (!global && lam->group_count > 0) run = ct_core_letrec(p, d->span, binds, lam->group_count, run);
+    return ct_core_lam(p, d->span, NULL, NULL, 0, ct_core_copy(p, run, &params));
 }
 
 /* λ⟨c⟩ x dx f. f x dx */
@@ -346,6 +368,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
         CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
         f.params[f.count] = ct_var_like(d->room.p, var, var->type);
     }
+    d->room.again = ct_var_new(d->room.p, "again", ct_type_fun(d->room.p, NULL, 0, t));
     if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
         made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
         if (function) f.params[f.count++] = ct_var_new(d->room.p, "f", function);
@@ -354,7 +377,9 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
     } else {
         return NULL;
     }
-    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, ct_seq_close(&f.seq, made));
+    made = ct_seq_close(&f.seq, made);
+    if (d->room.is_again_used) made = ct_core_let(d->room.p, d->span, d->room.again, again(d, &f), made);
+    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, made);
 }
 
 void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }

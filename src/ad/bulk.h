@@ -191,6 +191,8 @@ typedef struct CtBulkRoom {
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
     CtMap positions;       /* bulk_lower_index.c: constants that were made of index functions */
+    CtVar *again;          /* bulk_lower.c: where something fails, the function of no arguments that is called first, */
+    bool is_again_used;    /* since it fails as the program does; NULL: none */
     struct CtLoweredLoop *loops; /* bulk_lower_loop.c: those whose results are in scope */
 } CtBulkRoom;
 
@@ -314,6 +316,9 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
 /* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
  * for each element of the cotangent (Appendix A). */
 void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
+
+/* ---- bulk_views.c: before lowering, bindings to views of an array are said again where they are used ---- */
+void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *

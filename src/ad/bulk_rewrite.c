@@ -44,9 +44,23 @@ static CtBulk *build_iota(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_integers(w->r, items, ct_shape_of(w->r->arena, &b->k, 1), ELEMENT_INT);
 }
 
+static bool is_position(const CtBulk *t, uint32_t depth) {
+    if (t->element != ELEMENT_INT || t->shape.rank > 0) return false;
+    if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
+    if (t->kind != BULK_OP || depth == 0) return false;
+    CtPrim prim = t->as.op.prim;
+    if (prim != PRIM_INT_ADD && prim != PRIM_INT_SUB && prim != PRIM_INT_MUL) return false;
+    return is_position(t->as.op.args[0], depth - 1) && is_position(t->as.op.args[1], depth - 1);
+}
+
+enum { POSITION_DEPTH = 4 };
+
+bool ct_bulk_is_position(const CtBulk *t) { return is_position(t, POSITION_DEPTH); }
+
 /* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); as it is where v is the
- * same for all i. Bindings that follow each other are taken together, so that what is in all of them is replaced in one
- * go. */
+ * same for all i; build1 k (λi. u[v/x]) where v is a plain position, such as i + j, so that a gather says it and not an
+ * array of positions. Bindings that follow each other are taken together, so that what is in all of them is replaced in
+ * one go. */
 static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
     CtArena *arena = w->r->arena;
     CtBulk *i = ct_bulk_var(w->r, b->i), *t = b->body;
@@ -58,6 +72,10 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
         CtBulk *v = replace.count > 0 ? ct_bulk_substitute(w->r, t->as.let.rhs, &replace) : t->as.let.rhs;
         ct_bulk_note(w, v);
         bool varies = depends(b, v);
+        if (varies && ct_bulk_is_position(v)) {
+            ct_map_set(arena, &replace, ct_key(x), v);
+            continue;
+        }
         CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_shape_cons(arena, b->k, x->shape)) : x;
         if (varies && x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
         CtBulk *by = ct_bulk_var(w->r, all);

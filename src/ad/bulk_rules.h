@@ -26,6 +26,9 @@ CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 typedef void CtBulkStep(void *data, CtBulk *before, CtBulk *after);
 CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data);
 
+/* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
+bool ct_bulk_is_position(const CtBulk *t);
+
 /* ---- bulk_index.c ---- */
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t);
 

@@ -255,23 +255,12 @@ void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
     }
 }
 
-static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
-    if (message == NULL) return NULL;
-    if (message->kind == CORE_STRING)
-        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    const CtStand *s = ct_trace_eval(tr, env, message);
-    CtText text = ct_text(tr->arena);
-    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
-        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
-        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
-    }
-    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
-    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
-}
-
-static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
-    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
-    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+static CtStand *failure(Tracer *tr, CtCore *core) {
+    const CtCore *message = core->as.fail.message;
+    const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
+    if (message != NULL && message->kind == CORE_STRING)
+        text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
     ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
@@ -394,6 +383,10 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     }
     if (xs->kind == STAND_LIST)
         return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
+    const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
+    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
+                   build->as.build.body->as.var == build->as.build.var;
+    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
     if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
     if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
@@ -726,7 +719,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
                 !ct_trace_regular(parts[0], 0, parts[i], 0))
                 return ct_trace_irregular(tr, core->as.call.args[i]->span);
         return ct_trace_array_from(tr, parts, core->as.call.count);
-    case CORE_FAIL: return failure(tr, env, core);
+    case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);

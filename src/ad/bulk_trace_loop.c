@@ -1,10 +1,10 @@
 /* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, and
- * where there are few steps, a fold is unrolled.
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a fold
+ * is unrolled.
  */
 #include "ad/bulk_trace_internal.h"
 
-enum { FEW_STEPS = 4, MAX_UNROLLED = 1000 };
+enum { MAX_UNROLLED = 1000 };
 
 typedef struct Fold {
     CtFoldKind kind;
@@ -429,7 +429,7 @@ static CtStand *as_loop(Tracer *tr, const Fold *fold, CtStand *start) {
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
     Fold fold = {kind, f, xs, ct_trace_size(xs), span};
     CtBulkRefusal why = {span, NULL};
-    if (fold.size > FEW_STEPS && xs->kind != STAND_LIST) {
+    if (fold.size > 1 && xs->kind != STAND_LIST) {
         Mark before = mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;

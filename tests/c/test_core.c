@@ -235,7 +235,7 @@ static void lint_finds_faults_of_operations(void **state) {
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     CtCore *jvp[] = {lam1(f, x, var(f, x)), num(f, 1), whole(f, 1)};
     expect_lint(f, ct_core_deriv(p, AT, DERIV_JVP, jvp, 3), "argument 3 has type Int, wanted Double");
-    expect_lint(f, ct_core_dual(p, AT, f->real, METHOD_TAPE, DERIV_VJP, NULL, 0, one, 1),
+    expect_lint(f, ct_core_dual(p, AT, f->real, METHOD_TAPE, NULL, 0, one, 1),
                 "the operand has type Double, wanted a function");
     expect_lint(f, ct_core_fail(p, AT, f->real, CT_E0503, NULL, NULL), "wanted a fixed text or a message");
     expect_lint(f, ct_core_fail(p, AT, f->real, CT_E0503, NULL, num(f, 1)),
