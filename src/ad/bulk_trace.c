@@ -210,7 +210,7 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_trace_place(tr, span), nothing);
     ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
@@ -307,7 +307,7 @@ typedef struct At {
 
 static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
     const At *at = data;
-    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, at->span));
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, ct_trace_place(tr, at->span)));
 }
 
 int64_t ct_trace_size(const CtStand *xs) {
@@ -347,18 +347,17 @@ static bool has_terms(const CtStand *s) {
     return false;
 }
 
-/* How long the arrays at a depth of nesting are; -1 when there are none. */
-static int64_t length_at(const CtStand *s, uint32_t depth) {
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth) {
     if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
     if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
     if (depth == 0) return ct_trace_size(s);
-    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
-    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+    if (s->kind == STAND_ROWS) return ct_trace_length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? ct_trace_length_at(s->as.of.parts[0], depth - 1) : -1;
 }
 
 bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
     for (uint32_t depth = 0;; depth++) {
-        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        int64_t left = ct_trace_length_at(a, inside_a + depth), right = ct_trace_length_at(b, inside_b + depth);
         if (left != right) return false;
         if (left <= 0) return true;
     }
@@ -374,8 +373,16 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
         return outside(tr, i->as.known, ct_trace_size(xs), span);
     if (xs->kind == STAND_LIST) {
         if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
-        return ct_trace_refuse(tr, span, "an index that depends on numbers, into an array whose elements differ in form");
+        if (xs->as.of.count > 0) xs = ct_trace_array_from(tr, xs->as.of.parts, xs->as.of.count);
+        if (xs->kind == STAND_FAILURE) return xs;
     }
+    if (xs->kind == STAND_LIST && xs->as.of.count == 0) {
+        ct_trace_check_inside(tr, ct_trace_term(tr, i), 0, ct_error_title(CT_E0501), span);
+        return ct_stand_new(tr->room, STAND_FAILURE);
+    }
+    if (xs->kind == STAND_LIST)
+        return ct_trace_refuse(tr, span,
+                               "an index that depends on numbers, into an array whose elements differ in form");
     const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
     bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
                    build->as.build.body->as.var == build->as.build.var;
@@ -471,7 +478,7 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
         return ct_trace_refuse(tr, span,
-                               "a branch on a number whose two results differ in constructor, length, or function");
+                               "a branch on a number whose two results differ in constructor or length");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);

@@ -29,8 +29,8 @@ typedef struct Tracer {
     CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
     CtBulkRewriter ranges; /* where integers lie */
     CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
+    CtSpan place;          /* the innermost call that stands in the user's program, not in the library */
     uint32_t depth, terms;
-    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -72,6 +72,8 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
 /* Ints and Bools that are known, as terms, so that each element of an array can have its own. */
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
 /* An error unless 0 ≤ i < size. */

@@ -446,6 +446,7 @@ int main(int argc, char **argv) {
     Options o;
     if (!read_options(argc, argv, &o)) return 2;
     Counts counts = {.verbose = o.verbose};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (uint64_t seed = o.seed; seed < o.seed + (uint64_t)o.count && counts.failed < 10; seed++)
         *(try_one(&o, seed, &counts) ? &counts.passed : &counts.failed) += 1;
     printf("random programs over arrays: %ld fail, as they should, %ld of them with another error first; %ld have "
