@@ -25,12 +25,13 @@ typedef struct Tracer {
     Scope *scope;
     CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
     CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
-    CtMap unrolled; /* CtLam * of functions that call themselves last, but are no loops */
+    CtMap unrolled;        /* CtLam * of functions that call themselves last, but are no loops */
     CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
     CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
     CtBulkRewriter ranges; /* where integers lie */
     CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
+    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -41,6 +42,8 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* Where what stands at `span` is told of: the call that led there, if that is in the library. */
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
 bool ct_trace_refused(const Tracer *tr);

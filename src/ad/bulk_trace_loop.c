@@ -1,6 +1,6 @@
 /* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a fold
- * is unrolled.
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
+ * fold is unrolled.
  */
 #include "ad/bulk_trace_internal.h"
 
@@ -436,6 +436,7 @@ CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
     Fold fold = {kind, f, xs, ct_trace_size(xs), span, NULL};
     CtBulkRefusal why = {span, NULL};
+    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
     if (fold.size > 1 && xs->kind != STAND_LIST) {
         CtTraceMark before = ct_trace_mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
@@ -445,5 +446,5 @@ CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, 
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
-    return ct_trace_refuse(tr, span, "a fold or scan over many elements whose state changes its structure");
+    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
 }

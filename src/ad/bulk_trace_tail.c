@@ -151,7 +151,7 @@ CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar 
 CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
     const CtLam *lam = f->as.closure.lam;
     CtTail tail = {.f = f, .count = count, .span = span};
-    if (!ct_trace_calls_itself(tr, f) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
+    if (ct_trace_refused(tr) || !ct_trace_calls_itself(tr, f) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
     tail.slopes = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.bases = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.fails = CT_NEW_ARRAY(tr->arena, CtStand *, 1);
