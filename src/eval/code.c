@@ -48,6 +48,7 @@ CtClosure *ct_code_closure(Machine *m, CtCode *code) {
     const CtLayout *layout = ct_code_layout(m, code);
     if (layout == NULL) return NULL;
     code->closure = ct_closure_new(m->heap, layout, code);
+    if (code->closure != NULL) ct_set_refs(&code->closure->head, REFS_FOREVER);
     return code->closure;
 }
 
@@ -158,10 +159,6 @@ CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtW
 
 void ct_codes_free(Machine *m) {
     for (CtCode *code = m->all_codes; code != NULL; code = code->next) {
-        for (uint32_t i = 0; i < code->held_count; i++) ct_release(m->heap, code->held[i]);
-        code->held_count = 0;
-        if (code->closure != NULL) ct_release(m->heap, &code->closure->head);
-        code->closure = NULL;
         if (code->state == CONSTANT_KNOWN) ct_value_release(m->heap, code->global->type, code->value);
         code->state = CONSTANT_NEW;
     }

@@ -231,13 +231,11 @@ bool ct_code_compile(Machine *m, CtCode *code) {
         begin(&c, OP_RETURN_CONSTANT, code->global->span);
         add_word(&c, slot);
     }
-    code->held = c.held.items;
-    code->held_count = c.held.count;
     if (c.heap_full) {
         for (uint32_t i = 0; i < c.held.count; i++) ct_release(m->heap, c.held.items[i]);
-        code->held_count = 0;
         return ct_raise_memory(m);
     }
+    for (uint32_t i = 0; i < c.held.count; i++) ct_set_refs(c.held.items[i], REFS_FOREVER);
     code->word_count = c.words.count;
     code->event_count = c.events.count;
     code->place_count = c.places.count;

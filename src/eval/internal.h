@@ -88,8 +88,6 @@ struct CtCode {
     CtGlobal *global;       /* or NULL */
     const CtLayout *layout; /* of its closures */
     CtClosure *closure;     /* the one closure of a code that captures nothing */
-    CtObject **held;        /* constants in the instructions */
-    uint32_t held_count;
     ConstantState state;
     CtWord value; /* CONSTANT_KNOWN */
     DualMemo *duals;

@@ -63,7 +63,7 @@ INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     CtArray *array = ARRAY(1), *out = array;
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
-    if (pc[2] && array->head.refs == 1 && array->head.layout == layout) {
+    if (pc[2] && array->head.layout == layout && ct_is_exclusive(&array->head)) {
         SLOT(1).object = NULL; /* the result is made of it, element by element */
     } else {
         out = ct_array_new(heap, layout, 0, count);
@@ -135,8 +135,8 @@ INSTRUCTION(KERNEL) { /* d prim which p q a own b own layout64 c */
                      .b_steps = q_steps,
                      .layout = pointer64(pc + 10),
                      .cost = pc[12]};
-    bool in_a = pc[7] && a->head.refs == 1 && a->head.layout == kernel.layout;
-    bool in_b = pc[9] && b->head.refs == 1 && b->head.layout == kernel.layout;
+    bool in_a = pc[7] && a->head.layout == kernel.layout && ct_is_exclusive(&a->head);
+    bool in_b = pc[9] && b->head.layout == kernel.layout && ct_is_exclusive(&b->head);
     SAVE();
     CtArray *out = ct_kernel_run(m, &kernel, in_a ? a : in_b ? b : NULL, a->length);
     LOAD();
@@ -216,11 +216,11 @@ INSTRUCTION(ACCUM_NEXT) { /* a own i x acc out s rank off c */
     if (more) REFUEL(pc[10]);
     CtWord state = pair->words[0];
     out->items[out->length++] = pair->words[1];
-    if (pair->head.refs == 1) {
+    if (ct_is_exclusive(&pair->head)) {
         ct_fields_give(heap, pair);
     } else {
-        retain_words(pair->head.layout, pair->words);
-        pair->head.refs--;
+        retain_words(&pair->head, pair->head.layout, pair->words);
+        ct_release(heap, &pair->head);
     }
     SLOT(5) = state;
     if (!more) NEXT(11);
