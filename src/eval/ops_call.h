@@ -149,9 +149,18 @@ INSTRUCTION(RETURN_ENV) {
 INSTRUCTION(RETURN_CONSTANT) {
     CtWord result = SLOT(1);
     CtCode *code = frame_code(fp);
-    code->value = result;
-    code->state = CONSTANT_KNOWN;
     ct_value_retain(code->global->type, result);
+    code->value = result;
+    if (pc[2] != UINT32_MAX) {
+        uint64_t span = span_done(m, fuel) - (uint64_t)SLOT(2).integer + code->cost;
+        m->slack += span;
+        m->aside += span;
+    }
+    if (m->home != NULL) {
+        ct_constant_leave(m, code, true);
+    } else {
+        set_state(code, CONSTANT_KNOWN);
+    }
     pc = frame_return(fp);
     m->depth--;
     fp -= pc[-2];
@@ -160,6 +169,7 @@ INSTRUCTION(RETURN_CONSTANT) {
 }
 INSTRUCTION(CONSTANT) {
     callee = pointer64(pc + 1);
+    if (UNLIKELY(m->home != NULL)) ct_constant_enter(m, callee);
     if (callee->state == CONSTANT_KNOWN) {
         ct_value_retain(callee->global->type, callee->value);
         SLOT(4) = callee->value;
@@ -169,7 +179,7 @@ INSTRUCTION(CONSTANT) {
         ct_raise(m, CT_E0509, "the value of `%s` depends on itself", callee->global->name->text);
         goto fail;
     }
-    callee->state = CONSTANT_RUNNING;
+    set_state(callee, CONSTANT_RUNNING);
     CtWord *frame = fp + pc[3];
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;

@@ -124,6 +124,43 @@ INSTRUCTION(ZIP_NEXT) { /* a own b own out i x y s rank off c */
     NEXT((int32_t)pc[11]);
 }
 
+INSTRUCTION(MARK) { /* begin best mark */
+    SLOT(1).integer = SLOT(3).integer = (int64_t)span_done(m, fuel);
+    SLOT(2).integer = 0;
+    NEXT(4);
+}
+INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
+    CtArray *out = ARRAY(4);
+    int64_t i = SLOT(5).integer, now = (int64_t)span_done(m, fuel), span = now - SLOT(12).integer;
+    if (span > SLOT(11).integer) SLOT(11).integer = span;
+    SLOT(12).integer = now;
+    if (pc == m->part_turn && i + 1 == m->part_end && (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
+        CHECK_SHAPE(pc[9], out, SLOT(8), i);
+        out->items[i] = SLOT(8);
+        SAVE();
+        return true;
+    }
+    if (m->team != NULL && (i & (i + 1)) == 0) {
+        CHECK_SHAPE(pc[9], out, SLOT(8), i);
+        SAVE();
+        bool done = ct_region_loop(m, i);
+        LOAD();
+        if (done) {
+            static const uint8_t words_of_next[] = {[TURN_BUILD] = 9, [TURN_MAP] = 10, [TURN_ZIP] = 13};
+            NEXT(15 + words_of_next[pc[1]]);
+        }
+    }
+    NEXT(15);
+}
+INSTRUCTION(JOIN) { /* begin best out */
+    int64_t count = ARRAY(3)->length;
+    uint64_t span = (uint64_t)SLOT(1).integer;
+    if (count > 0) span += (uint64_t)SLOT(2).integer;
+    if (count > 1) span += 64 - (uint64_t)__builtin_clzll((uint64_t)count - 1);
+    m->slack = steps_done(m, fuel) - span;
+    NEXT(4);
+}
+
 INSTRUCTION(KERNEL) { /* d prim which p q a own b own layout64 c */
     CtArray *a = ARRAY(6), *b = ARRAY(8);
     CHECK_LENGTHS(a, b);

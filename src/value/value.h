@@ -64,8 +64,8 @@ typedef struct CtHeap CtHeap;
 CtHeap *ct_heap_new(size_t limit);
 void ct_heap_free(CtHeap *heap);
 
-/* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's when
- * the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
+/* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's
+ * when the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
 CtHeap *ct_heap_branch(CtHeap *home);
 /* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `turn` is another number
  * each time: one branch after the other gets the cells that home has free. */
