@@ -18,8 +18,12 @@
 #include "eval/internal.h"
 #include "eval/machine.h"
 
+/* Steps that should be left of a loop, or threads cost more than they bring. Tests share out all that there is. */
+#ifndef CT_WORTH
+#define CT_WORTH 20000
+#endif
+
 enum {
-    WORTH = 20000,         /* steps that should be left of a loop, or threads cost more than they bring */
     PARTS = 8,             /* for each thread */
     WORKER_SLICE = 1 << 15 /* steps between two looks at what the others do */
 };
@@ -312,7 +316,7 @@ static int64_t loop_end(const CtWord *fp, const uint32_t *pc) {
 static bool is_worth(const Machine *m, int64_t i, int64_t left) {
     const uint32_t *pc = m->pc;
     uint64_t so_far = span_done(m, m->fuel) - (uint64_t)m->fp[pc[10]].integer;
-    return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= WORTH && m->watch.wants == NULL;
+    return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= CT_WORTH && m->watch.wants == NULL;
 }
 
 bool ct_region_loop(Machine *m, int64_t i) {
