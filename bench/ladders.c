@@ -208,7 +208,11 @@ static void prepare(Bench *b, Contender *c) {
     double start = now();
     c->steps = run(b, c, 1) - loop;
     double seconds = c->times[0] = now() - start;
-    if (seconds < SAMPLE) c->steps = run(b, c, 1) - loop; /* without what the method itself makes once */
+    if (seconds < BUDGET / MAX_ROUNDS) { /* without what the method itself makes once */
+        start = now();
+        c->steps = run(b, c, 1) - loop;
+        seconds = c->times[0] = now() - start;
+    }
     for (c->runs = 1; seconds < SAMPLE; seconds = c->times[0] * (double)c->runs) {
         c->runs *= seconds < SAMPLE / 10 ? 10 : 2;
         c->times[0] = sample(b, c);
@@ -261,7 +265,7 @@ static void report(const Bench *b, size_t rounds) {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
                    ratio(c, alone, rounds));
             if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
-            if (!last->by_hand) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
+            if (b->all[1].needs == 0) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
             if (!c->by_hand)
                 printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
                        (unsigned long long)alone->steps);
@@ -271,12 +275,15 @@ static void report(const Bench *b, size_t rounds) {
     fflush(stdout);
 }
 
-/* Whether the list NAME,NAME… has the name. */
-static bool lists(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
-    return false;
+/* The methods that a list NAME,NAME… names, in its order; or all. */
+static void add_methods(Bench *b, const char *list) {
+    bool all = strcmp(list, "all") == 0;
+    for (size_t i = 0; all && cotan_method_at(i) && b->count <= MAX_METHODS; i++)
+        b->all[b->count++].method = cotan_method_at(i)->name;
+    char *names = allocate(strlen(list) + 1, 1); /* for as long as we run */
+    strcpy(names, list);
+    for (char *name = strtok(names, ","); !all && name && b->count <= MAX_METHODS; name = strtok(NULL, ","))
+        b->all[b->count++].method = name;
 }
 
 static void measure(Bench *b, const char *path, const char *folder) {
@@ -312,10 +319,7 @@ static void measure_sizes(const char *path, const char *folder, const char *meth
     if (!colon || (size_t)(colon - what) >= sizeof name) fail("%s is not NAME:N,N…", what);
     snprintf(name, sizeof name, "%.*s", (int)(colon - what), what);
     Bench b = {.name = name, .count = 1};
-    for (size_t i = 0; cotan_method_at(i) && b.count <= MAX_METHODS; i++) {
-        const char *method = cotan_method_at(i)->name;
-        if (strcmp(methods, "all") == 0 || lists(methods, method)) b.all[b.count++].method = method;
-    }
+    add_methods(&b, methods);
     if (derivative_find(name)) b.all[b.count++].by_hand = derivative_find(name);
     for (const char *at = colon; *at != '\0'; at = at + 1 + strcspn(at + 1, ",")) {
         b.n = strtoul(at + 1, NULL, 10);

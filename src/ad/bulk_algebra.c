@@ -361,13 +361,18 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     bool replicated = false, is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     int64_t k = u->shape.sizes[0];
     if (ct_shape_count(t->shape) == 0) return ct_bulk_zero(r, t->element, t->shape);
+    if (k == 0 && reduction == REDUCE_PLAIN_SUM) return ct_bulk_real(r, 0, t->shape);
     if (k == 0 && reduction == REDUCE_PRODUCT)
         return t->element == ELEMENT_INT ? ct_bulk_int(r, 1, t->shape) : ct_bulk_real(r, 1, t->shape);
     if (k == 0) return ct_bulk_zero(r, t->element, t->shape);
-    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     CtBulk *each = row(s, u, &replicated);
+    if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
+        CtBulk *sum = ct_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
+        return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
+    }
+    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     if (is_index) return k == 1 || each ? ct_bulk_int(r, 0, t->shape) : NULL;
-    if (!each || reduction == REDUCE_PRODUCT) return NULL;
+    if (!each || reduction == REDUCE_PRODUCT || reduction == REDUCE_PLAIN_SUM) return NULL;
     if (reduction != REDUCE_SUM) return each;
     if (t->element == ELEMENT_INT)
         return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, k, t->shape), each));
@@ -457,11 +462,13 @@ CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
     case BULK_REPLICATE: return ct_is_splat(t->as.t) ? ct_splat_as(s->r, t->as.t, t->shape) : NULL;
     case BULK_TRANSPOSE: return rule_transpose(s, t);
     case BULK_RESHAPE: return rule_reshape(s, t);
+    case BULK_STOP: return t->as.t->kind == BULK_CONST ? t->as.t : NULL;
     case BULK_CHECK: return ct_is_known_bool(t->as.check.test, &value) && !value ? t->as.check.t : NULL;
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:
-    case BULK_SHARE: break;
+    case BULK_SHARE:
+    case BULK_LOOP: break;
     }
     return NULL;
 }

@@ -298,7 +298,8 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
 
 static CtArrayOp reduction_op(CtReduction reduction) {
     switch (reduction) {
-    case REDUCE_SUM: return ARRAY_SUM_ROWS;
+    case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM: return ARRAY_SUM_ROWS;
     case REDUCE_PRODUCT: return ARRAY_PRODUCT;
     case REDUCE_MAXIMUM: return ARRAY_MAXIMUM;
     case REDUCE_MINIMUM: return ARRAY_MINIMUM;
@@ -325,6 +326,10 @@ static CtCore *by_columns(CtLower *l, CtSpan span, CtArrayOp op, CtCore *xs, int
 }
 
 static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
+    if (t->as.reduce.reduction == REDUCE_PLAIN_SUM) {
+        CtBulk *sum = ct_bulk_reduce(l->r, REDUCE_SUM, t->as.reduce.t, t->span);
+        return lower_elementwise(l, ct_bulk_op2(l->r, PRIM_ADD, sum, ct_bulk_real(l->r, 0, t->shape)));
+    }
     CtBulk *part = t->as.reduce.t;
     CtArrayOp op = reduction_op(t->as.reduce.reduction);
     int64_t rows = part->shape.sizes[0], m = ct_shape_count(t->shape);
@@ -347,13 +352,15 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
 
 static CtCore *lower_let(CtLower *l, CtBulk *t) {
     CtBulkVar *var = t->as.let.var;
-    CtCore *rhs = ct_lower(l, t->as.let.rhs);
+    CtSeq seq = ct_seq(l->p, NULL);
+    struct CtLoweredLoop *outer = l->r->loops;
+    CtVar *bound = ct_lower_binding(l, &seq, var, t->as.let.rhs);
     if (var->element == ELEMENT_INT) note_range(l, var, ct_bulk_range(&l->facts, t->as.let.rhs));
-    CtVar *bound = ct_var_new(l->p, var->name, rhs->type);
     CtVar *before = ct_lower_bind(l, var, bound);
     CtCore *body = ct_lower(l, t->as.let.body);
     ct_lower_unbind(l, var, before);
-    return ct_core_let(l->p, t->span, bound, rhs, body);
+    l->r->loops = outer;
+    return ct_seq_close(&seq, body);
 }
 
 /* The test has outermost dimensions of the branches: it is the same for all of a row. */
@@ -475,8 +482,13 @@ CtCore *ct_lower(CtLower *l, CtBulk *t) {
     }
     case BULK_BUILD: return lower_build(l, t);
     case BULK_ONE_HOT: return ct_lower_one_hot(l, t);
+    case BULK_STOP: {
+        CtCore *inner = ct_lower(l, t->as.t);
+        return ct_core_deriv(l->p, t->span, DERIV_STOP, &inner, 1);
+    }
     case BULK_SHARE: return ct_lower(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
+    case BULK_LOOP: return ct_lower_loop(l, t);
     }
     return NULL;
 }
@@ -493,18 +505,22 @@ CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars) {
     return ct_lower(&l, t);
 }
 
+void ct_bulk_lower_binding(CtBulkRoom *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {
+    CtLower l = lowering(r, vars);
+    ct_bulk_note(&l.facts, t);
+    ct_map_set(r->arena, vars, ct_key(var), ct_lower_binding(&l, seq, var, t));
+}
+
 CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars) {
     CtLower l = lowering(r, vars);
     CtSeq seq = ct_seq(r->p, NULL);
+    struct CtLoweredLoop *outer = r->loops;
     for (uint32_t i = 0; i < g->vars.count; i++) {
         CtBulkVar *var = g->vars.items[i];
         CtBulk *t = g->terms.items[i];
         ct_bulk_note(&l.facts, t);
         if (var->element == ELEMENT_INT) note_range(&l, var, ct_bulk_range(&l.facts, t));
-        CtCore *rhs = ct_lower(&l, t);
-        CtVar *bound = ct_var_new(r->p, var->name, rhs->type);
-        ct_seq_let(&seq, t->span, bound, rhs);
-        ct_lower_bind(&l, var, bound);
+        ct_lower_bind(&l, var, ct_lower_binding(&l, &seq, var, t));
     }
     CtCore **parts = CT_NEW_ARRAY(r->arena, CtCore *, count + 1);
     for (uint32_t i = 0; i <= count; i++) {
@@ -513,6 +529,7 @@ CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient 
         parts[i] = t != NULL ? ct_lower(&l, t) : ct_core_unit(r->p, span);
     }
     for (uint32_t i = g->vars.count; i-- > 0;) ct_lower_unbind(&l, g->vars.items[i], NULL);
+    r->loops = outer;
     CtCore *result = count > 0 ? ct_core_tuple(r->p, span, parts, count + 1) : parts[0];
     return ct_seq_close(&seq, result);
 }

@@ -62,6 +62,13 @@ void ct_lower_own(CtLower *l, CtBulkVar *var, int64_t size);
 CtLower ct_lower_begin_apart(CtLower *l);
 void ct_lower_end_apart(CtLower *l, const CtLower *before);
 
+/* ---- bulk_lower_loop.c ---- */
+
+CtCore *ct_lower_loop(CtLower *l, CtBulk *t);
+/* What a variable that is bound to t becomes, as a binding of `seq`; of a loop, all results are bound, and known until
+ * r->loops is put back. */
+CtVar *ct_lower_binding(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t);
+
 /* ---- bulk_lower_index.c ---- */
 
 CtCore *ct_lower_index(CtLower *l, CtBulk *t);

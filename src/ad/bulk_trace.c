@@ -47,8 +47,20 @@ CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element) {
     return made;
 }
 
+/* What the program calls something is what it is called, from the first time on; not what the command calls the parts
+ * of a point (entry.c). */
+static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
+    if (value->kind == STAND_ROWS) name_after(tr, var, value->as.rows.element);
+    if (value->kind != STAND_TERM || value->as.term->kind != BULK_VAR) return;
+    CtBulkVar *named = value->as.term->as.var;
+    if (ct_map_has(&tr->named, named->id) || strncmp(var->name->text, "argument'", 9) == 0) return;
+    ct_map_set(tr->arena, &tr->named, named->id, named);
+    named->name = var->name->text;
+}
+
 static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
+    if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
     *made = (Env){var, value, env};
     return made;
@@ -61,11 +73,20 @@ static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
     return made;
 }
 
+/* Functions that are bound together, in the scope of each other. */
+static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
+    Env *frames = CT_NEW_ARRAY(r->arena, Env, count);
+    for (uint32_t i = 0; i < count; i++) frames[i] = (Env){vars[i], NULL, i == 0 ? env : &frames[i - 1]};
+    const Env *inner = count > 0 ? &frames[count - 1] : env;
+    for (uint32_t i = 0; i < count; i++) frames[i].value = closure(r, lams[i], inner);
+    return inner;
+}
+
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
     for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
-    return closure(r, lam, env);
+    return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
@@ -114,6 +135,13 @@ Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
     Scope *scope = tr->scope;
     while (scope->level > depth.level) scope = scope->outer;
     return scope;
+}
+
+CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t) {
+    for (const Scope *s = tr->scope; t->kind == BULK_VAR && s != NULL; s = s->outer)
+        for (uint32_t i = s->bindings.vars.count; i-- > 0;)
+            if (s->bindings.vars.items[i] == t->as.var) return s->bindings.terms.items[i];
+    return NULL;
 }
 
 void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
@@ -173,10 +201,15 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 }
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
-    test = ct_trace_both(tr, tr->live, test);
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-            ct_bulk_check(tr->room, test, code, text, span, nothing));
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
+}
+
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
+    CtBulk *made =
+        ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, check->as.check.t);
+    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 
 static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
@@ -217,6 +250,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: break;
     }
@@ -273,21 +307,22 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
-static bool alike(const CtStand *a, const CtStand *b) {
+bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     if (a->kind != b->kind) return false;
     switch (a->kind) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
         if (a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return false;
         for (uint32_t i = 0; i < a->as.of.count; i++)
-            if (!alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
+            if (!ct_trace_alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
         return true;
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
+    case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
     case STAND_STRING: return a->as.string == b->as.string;
     case STAND_FAILURE: return true;
     }
@@ -323,7 +358,7 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
@@ -331,7 +366,7 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
-    if (a->kind == STAND_FAILURE || (same && alike(a, b))) return b;
+    if (a->kind == STAND_FAILURE || (same && ct_trace_alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
@@ -421,6 +456,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     bool known = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
         terms[i] = ct_trace_term(tr, args[i]);
@@ -451,6 +487,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
 }
 
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
@@ -464,26 +501,34 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     return result;
 }
 
+static uint32_t check_count(const Tracer *tr) {
+    uint32_t count = 0;
+    for (const Scope *s = tr->scope; s != NULL; s = s->outer) count += s->bindings.checks.count;
+    return count;
+}
+
 static CtStand *global(Tracer *tr, CtCore *core) {
     CtGlobal *g = core->as.global;
     if (g->body == NULL) return ct_trace_refuse(tr, core->span, "this function");
     if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
+    uint32_t checks = check_count(tr);
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    /* It may fail only where it is meant, and a trace that was in vain takes its checks back. */
+    if (tr->live == NULL && check_count(tr) == checks) ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
     return known;
 }
 
 static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
-    Env *frames = CT_NEW_ARRAY(tr->arena, Env, core->as.letrec.count);
-    for (uint32_t i = 0; i < core->as.letrec.count; i++) {
-        frames[i] = (Env){core->as.letrec.binds[i].var, NULL, i == 0 ? env : &frames[i - 1]};
+    uint32_t count = core->as.letrec.count;
+    CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
+    CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        vars[i] = core->as.letrec.binds[i].var;
+        lams[i] = core->as.letrec.binds[i].lam->as.lam;
     }
-    const Env *inner = &frames[core->as.letrec.count - 1];
-    for (uint32_t i = 0; i < core->as.letrec.count; i++)
-        frames[i].value = closure(tr->room, core->as.letrec.binds[i].lam->as.lam, inner);
-    return inner;
+    return group(tr->room, env, vars, lams, count);
 }
 
 static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
@@ -496,6 +541,12 @@ static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
     for (; env != NULL; env = env->outer)
         if (env->var == core->as.var) return env->value;
     return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
+}
+
+/* stopGradient: the only operator that is left (core.h). */
+static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
+    (void)data;
+    return t->element == ELEMENT_REAL ? ct_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
 }
 
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
@@ -553,8 +604,10 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
         return ct_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, env, core);
-    case CORE_DERIV: return ct_trace_refuse(tr, core->span, "stopGradient");
-    case CORE_DUAL: return ct_trace_refuse(tr, core->span, "a derivative inside the function");
+    case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
+    case CORE_DUAL:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_trace_derivative(tr, core, parts);
     case CORE_LET:
     case CORE_UNPACK:
     case CORE_LETREC: break;

@@ -2,8 +2,6 @@
  * whole. */
 #include "ad/bulk_trace_internal.h"
 
-enum { MAX_UNROLLED = 1000 }; /* steps of a fold */
-
 /* ---- build1 ---- */
 
 /* The element at an index. */
@@ -21,12 +19,12 @@ static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_trace_name(tr, "xs", ct_bulk_build(tr->room, b->size, b->i, body));
 }
 
-static bool has_terms_only(const CtStand *s) {
+bool ct_trace_has_terms_only(const CtStand *s) {
     if (s->kind == STAND_TERM || s->kind == STAND_FAILURE) return true;
-    if (s->kind == STAND_ROWS) return has_terms_only(s->as.rows.element);
+    if (s->kind == STAND_ROWS) return ct_trace_has_terms_only(s->as.rows.element);
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return false;
     for (uint32_t i = 0; i < s->as.of.count; i++)
-        if (!has_terms_only(s->as.of.parts[i])) return false;
+        if (!ct_trace_has_terms_only(s->as.of.parts[i])) return false;
     return true;
 }
 
@@ -43,14 +41,11 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!has_terms_only(made))
+    if (!ct_trace_has_terms_only(made))
         return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
-        CtBulk *test = build_leaf(tr, &b, check->as.check.test);
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+        ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
@@ -171,50 +166,13 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
 
 static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
-    bool needs_some = reduction != REDUCE_SUM && reduction != REDUCE_PRODUCT;
+    bool needs_some = reduction > REDUCE_PRODUCT;
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
     if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_SUM ? 0.0 : 1.0, ct_trace_scalar()));
+        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
     if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
-}
-
-/* Folds and scans step by step. `f` takes (accumulator, element). */
-static CtStand *fold(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, CtStand **all, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand *both[2] = {start, NULL};
-    for (int64_t i = 0; i < size && !ct_trace_refused(tr); i++) {
-        both[1] = ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span);
-        both[0] = ct_trace_apply(tr, f, both, 2, span);
-        if (all != NULL) all[i] = both[0];
-    }
-    return both[0];
-}
-
-static CtStand *scan(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, bool with_start, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    all[0] = start;
-    fold(tr, f, start, xs, all + 1, span);
-    return ct_trace_array_from(tr, with_start ? all : all + 1, (uint32_t)size + (with_start ? 1 : 0));
-}
-
-static CtStand *map_accum(Tracer *tr, CtStand *f, CtStand *state, CtStand *xs, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    for (int64_t i = 0; i < size; i++) {
-        CtStand *args[2] = {state, ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span)};
-        CtStand *pair = ct_trace_apply(tr, f, args, 2, span);
-        if (pair->kind != STAND_TUPLE) return pair;
-        state = pair->as.of.parts[0];
-        all[i] = pair->as.of.parts[1];
-    }
-    CtStand *out[2] = {state, ct_trace_array_from(tr, all, (uint32_t)size)};
-    return ct_stand_parts(tr->room, STAND_TUPLE, out, 2, NULL);
 }
 
 /* map and zipWith of arrays of which one is a list of elements that are not alike. */
@@ -278,11 +236,19 @@ static CtStand *shape(Tracer *tr, CtStand *xs) {
     return ct_stand_parts(tr->room, STAND_LIST, sizes, count, NULL);
 }
 
+CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span) {
+    if (ct_trace_size(xs) == 0) return ys;
+    if (ct_trace_size(ys) == 0) return xs;
+    int64_t size = ct_trace_size(xs) + ct_trace_size(ys);
+    return build(tr, size, appended, &(From){.xs = xs, .ys = ys, .span = span}, span);
+}
+
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *a[3] = {NULL, NULL, NULL}, *bad;
     CtSpan span = core->span;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE); /* a[i] means nothing */
         if (a[i]->kind == STAND_FAILURE) return a[i];
     }
     int64_t size = 0;
@@ -309,11 +275,11 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return build(tr, ct_trace_size(a[1]), zipped, &from, span);
     }
     case ARRAY_FOLDL:
-    case ARRAY_REDUCE: return fold(tr, a[0], a[1], a[2], NULL, span);
-    case ARRAY_SCANL: return scan(tr, a[0], a[1], a[2], true, span);
-    case ARRAY_SCAN: return scan(tr, a[0], a[1], a[2], false, span);
-    case ARRAY_MAP_ACCUM: return map_accum(tr, a[0], a[1], a[2], span);
-    case ARRAY_SUM: return reduction(tr, REDUCE_SUM, a[0], span, "sum");
+    case ARRAY_REDUCE: return ct_trace_fold(tr, FOLD_LAST, a[0], a[1], a[2], span);
+    case ARRAY_SCANL: return ct_trace_fold(tr, FOLD_BEFORE, a[0], a[1], a[2], span);
+    case ARRAY_SCAN: return ct_trace_fold(tr, FOLD_AFTER, a[0], a[1], a[2], span);
+    case ARRAY_MAP_ACCUM: return ct_trace_fold(tr, FOLD_PAIR, a[0], a[1], a[2], span);
+    case ARRAY_SUM: return reduction(tr, REDUCE_PLAIN_SUM, a[0], span, "sum");
     case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], span, "product");
     case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], span, "maximum");
     case ARRAY_MINIMUM: return reduction(tr, REDUCE_MINIMUM, a[0], span, "minimum");
@@ -340,12 +306,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return rows_reshaped(tr, a[2], (Dimensions){1, 2, {size, columns}});
     }
     case ARRAY_REVERSE: return build(tr, ct_trace_size(a[0]), reversed, &(From){.xs = a[0], .span = span}, span);
-    case ARRAY_APPEND: {
-        if (ct_trace_size(a[0]) == 0) return a[1];
-        if (ct_trace_size(a[1]) == 0) return a[0];
-        size = ct_trace_size(a[0]) + ct_trace_size(a[1]);
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
-    }
+    case ARRAY_APPEND: return ct_trace_append(tr, a[0], a[1], span);
     case ARRAY_SLICE:
         bad = sized(tr, a[1], span, &size);
         return bad != NULL ? bad : build(tr, size, sliced, &(From){.xs = a[2], .at = a[0], .span = span}, span);
@@ -357,10 +318,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
                      &(From){.xs = a[0], .at = a[1], .ys = ct_trace_unknown(tr, a[2]), .span = span}, span);
     }
     case ARRAY_SNOC: {
-        CtStand *last = ct_trace_array_from(tr, &a[1], 1);
-        if (ct_trace_size(a[0]) == 0) return last;
-        size = ct_trace_size(a[0]) + 1;
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = last, .span = span}, span);
+        return ct_trace_append(tr, a[0], ct_trace_array_from(tr, &a[1], 1), span);
     }
     case ARRAY_STRIDED: /* what bulk itself makes */
     case ARRAY_GATHER_OR:

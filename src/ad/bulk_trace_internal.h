@@ -23,6 +23,7 @@ typedef struct Tracer {
     CtArena *arena;
     Scope *scope;
     CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
     CtMap globals; /* CtGlobal * -> CtStand *, of constants */
     CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
@@ -44,6 +45,8 @@ CtBulk *ct_trace_term(Tracer *tr, const CtStand *s);
 /* A variable for a term, in the innermost scope that it needs; atoms are given back. */
 CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t);
 CtStand *ct_trace_named(Tracer *tr, CtBulk *t);
+/* What a variable is bound to; NULL when it is none of the scopes in sight. */
+CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t);
 Scope *ct_trace_scope(Tracer *tr, CtBulk *t);
 void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level);
 /* Conditions; a may be NULL: true. */
@@ -51,6 +54,8 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* The same check with another test, which says by itself when it is reached. */
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
 CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
@@ -62,7 +67,30 @@ int64_t ct_trace_size(const CtStand *xs);
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
 /* An array of these elements. */
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
+CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);
+/* Whether they stand for the same, but for the terms of the same shape in them. */
+bool ct_trace_alike(const CtStand *a, const CtStand *b);
+/* Whether an array of these could be: numbers, Bools, tuples and the like of them. */
+bool ct_trace_has_terms_only(const CtStand *s);
 /* cond test a b, leaf by leaf. */
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+
+/* ---- bulk_nested.c ---- */
+
+/* DUAL f, x…: a derivative inside the function that is traced. */
+CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
+/* What the pullback gives for a cotangent. */
+CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
+
+/* ---- bulk_trace_loop.c ---- */
+
+typedef enum CtFoldKind {
+    FOLD_LAST,   /* foldl: the last state */
+    FOLD_BEFORE, /* scanl: the state before each step, and the last */
+    FOLD_AFTER,  /* scan: the state after each step */
+    FOLD_PAIR,   /* mapAccumL: (last state, what each step gives beside it) */
+} CtFoldKind;
+/* f takes (state, element). */
+CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
 
 #endif

@@ -394,7 +394,10 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
         all[count++] = ct_core_var(t->p, core->span, state);
         type = ct_type_pair(t->p, type, t->state);
     }
-    return ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
+    CtCore *made = ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
+    made->as.call.of.dual->op = dual->op;
+    made->as.call.of.dual->instead = dual->instead;
+    return made;
 }
 
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {

@@ -93,6 +93,7 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
+    uint32_t asked; /* the source whose jvp's are by bulk itself; 0: none */
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
@@ -103,8 +104,10 @@ struct CtAd {
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
+    uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
     bool busy;                   /* pending is being worked off */
     struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
+    CtBulkLook *look;            /* NULL: nobody looks */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
@@ -318,8 +321,9 @@ CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 /* ---- bulk.c ---- */
 
-/* vjp f x by `bulk`: a DUAL. */
-CtCore *ct_bulk_vjp(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
+/* A derivative by `bulk`: a DUAL. dx is NULL but for JVP; `instead`, a function of (x, dx) for where bulk refuses, may
+ * be. */
+CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead);
 
 /* ---- wrapper.c: one mode from the other ---- */
 
@@ -327,5 +331,7 @@ CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 /* The same of any term for (value, pullback). */
 CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+/* The rows of the Jacobian, of such a term. */
+CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 
 #endif

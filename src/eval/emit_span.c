@@ -23,11 +23,3 @@ void span_end(Compile *c, Span *s, uint32_t out) {
     slot_free(c, s->best);
     slot_free(c, s->mark);
 }
-
-void span_end_alike(Compile *c, Span *s, uint32_t out, uint32_t cost) {
-    if (!s->measured) return;
-    begin(c, OP_LIT, CT_NO_SPAN);
-    add_word(c, s->best);
-    add_word64(c, cost);
-    span_end(c, s, out);
-}

@@ -120,6 +120,11 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     return form;
 }
 
+bool ct_form_start(Machine *m) {
+    m->form_key.length = m->form_key.depth = 0;
+    return put(&m->form_key, "", 0);
+}
+
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build) {
     return form_at(m, &m->form_key, type, value, false, build);
 }

@@ -1,0 +1,246 @@
+/* Running a fused tree (fused.h): its checks, then a nest of loops around blocks of points. */
+#include "eval/fused.h"
+
+#include "eval/arrays.h"
+
+enum { BLOCK = 128 }; /* points that go through the steps together */
+
+typedef struct Run {
+    Machine *m;
+    const Fused *f;
+    const CtWord *leaves; /* their values; of arrays the objects */
+    int64_t sizes[FUSED_DIMS];
+    int64_t each; /* steps of a point */
+    uint64_t points;
+    CtWord read[FUSED_LEAVES][BLOCK]; /* what lies apart in an array */
+    CtWord made[FUSED_STEPS][BLOCK];
+} Run;
+
+/* Where a nest stands. */
+typedef struct Position {
+    const CtWord *leaves[FUSED_LEAVES];
+    CtWord *out;
+} Position;
+
+/* ---- what is demanded of lengths ---- */
+
+static int64_t length_of(const Run *r, FusedLength length) {
+    return length.leaf == LENGTH_KNOWN ? length.known : array_of(r->leaves[length.leaf])->length;
+}
+
+static bool check(const Run *r, const FusedCheck *c) {
+    int64_t a = length_of(r, c->lengths[0]);
+    switch (c->kind) {
+    case CHECK_ZIP: return ct_array_zips(r->m, a, length_of(r, c->lengths[1]));
+    case CHECK_SELECT: return ct_array_selects(r->m, a, length_of(r, c->lengths[1]), length_of(r, c->lengths[2]));
+    case CHECK_ROWS: return ct_array_is_rows(r->m, a, c->low);
+    case CHECK_VIEW:
+        if (c->low < 0 || c->low >= a) return ct_array_index_fails(r->m, c->low, a);
+        return c->high < a || ct_array_index_fails(r->m, c->high, a);
+    }
+    return true;
+}
+
+/* The instruction's words behind its operands stand for its checks and, the last, for a step. */
+static bool fails_at(const Run *r, uint32_t word) {
+    r->m->pc += 4 + 2 * r->f->operand_count + word;
+    return false;
+}
+
+static bool check_all(const Run *r) {
+    for (uint32_t i = 0; i < r->f->check_count; i++)
+        if (!check(r, &r->f->checks[i])) return fails_at(r, i);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+/* A value of a block: its words from one point to the next, or one word for all. */
+typedef struct Block {
+    const CtWord *words;
+    bool steps;
+} Block;
+
+static Block leaf_block(Run *r, const Position *p, uint32_t leaf, int64_t count) {
+    const FusedLeaf *l = &r->f->leaves[leaf];
+    int64_t stride = l->is_array ? l->view.strides[r->f->rank - 1] : 0;
+    const CtWord *from = p->leaves[leaf];
+    if (stride == 0 || stride == 1) return (Block){from, stride == 1};
+    for (int64_t i = 0; i < count; i++) r->read[leaf][i] = from[i * stride];
+    return (Block){r->read[leaf], true};
+}
+
+static void choose(CtWord *out, const Block *args, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        const Block *chosen = args[0].words[args[0].steps ? i : 0].integer != 0 ? &args[1] : &args[2];
+        out[i] = chosen->words[chosen->steps ? i : 0];
+    }
+}
+
+/* The value of a block of points; that of an array with its points in order goes to its place at once. */
+static bool block_value(Run *r, const Position *p, int64_t count, Block *out) {
+    const Fused *f = r->f;
+    Block values[FUSED_LEAVES + FUSED_STEPS];
+    bool in_place = f->root == FUSED_ARRAY && f->out.strides[f->rank - 1] == 1;
+    for (uint32_t i = 0; i < f->leaf_count; i++) values[i] = leaf_block(r, p, i, count);
+    for (uint32_t i = 0; i < f->step_count; i++) {
+        const FusedStep *s = &f->steps[i];
+        bool is_last = FUSED_LEAVES + i == f->value;
+        CtWord *made = in_place && is_last ? p->out : r->made[i];
+        Block args[3];
+        for (uint32_t k = 0; k < 3; k++) args[k] = values[s->args[k < s->arg_count ? k : 0]];
+        values[FUSED_LEAVES + i] = (Block){made, true};
+        if (s->selects) {
+            choose(made, args, count);
+            continue;
+        }
+        CtErrorCode error =
+            ct_kernels[s->prim](made, args[0].words, args[0].steps, args[1].words, args[1].steps, count);
+        if (error == CT_E0000) continue;
+        ct_raise(r->m, error, "%s", ct_error_title(error));
+        return fails_at(r, f->check_count);
+    }
+    *out = values[f->value];
+    return true;
+}
+
+static void put(const Run *r, const Position *p, Block block, int64_t count) {
+    int64_t stride = r->f->out.strides[r->f->rank - 1];
+    if (block.words == p->out) return;
+    for (int64_t i = 0; i < count; i++) p->out[i * stride] = block.words[block.steps ? i : 0];
+}
+
+static void add(const Run *r, const Position *p, Block block, int64_t count) {
+    int64_t stride = r->f->out.strides[r->f->rank - 1];
+    CtWord *out = p->out;
+    const CtWord *words = block.words;
+    if (stride == 0) {
+        double sum = out->real;
+        for (int64_t i = 0; i < count; i++) sum += words[block.steps ? i : 0].real;
+        out->real = sum;
+    } else if (stride == 1 && block.steps) {
+        for (int64_t i = 0; i < count; i++) out[i].real += words[i].real;
+    } else {
+        for (int64_t i = 0; i < count; i++) out[i * stride].real += words[block.steps ? i : 0].real;
+    }
+}
+
+/* ---- loops ---- */
+
+static bool charge(Machine *m, int64_t steps) {
+    m->fuel -= steps;
+    return m->fuel >= 0 || ct_refuel(m);
+}
+
+static void move_on(const Fused *f, Position *p, uint32_t dim, int64_t points) {
+    for (uint32_t i = 0; i < f->leaf_count; i++)
+        if (f->leaves[i].is_array) p->leaves[i] += f->leaves[i].view.strides[dim] * points;
+    p->out += f->out.strides[dim] * points;
+}
+
+static bool innermost(Run *r, Position p) {
+    const Fused *f = r->f;
+    for (int64_t left = r->sizes[f->rank - 1]; left > 0;) {
+        int64_t count = left < BLOCK ? left : BLOCK;
+        if (r->each * count > r->m->fuel) count = r->each > r->m->fuel ? 1 : r->m->fuel / r->each; /* to the limit */
+        Block block;
+        if (!charge(r->m, r->each * count) || !block_value(r, &p, count, &block)) return false;
+        (f->root == FUSED_ARRAY ? put : add)(r, &p, block, count);
+        left -= count;
+        if (left > 0) move_on(f, &p, f->rank - 1, count);
+    }
+    return true;
+}
+
+static bool nest(Run *r, Position p, uint32_t dim) {
+    if (dim + 1 == r->f->rank) return innermost(r, p);
+    for (int64_t left = r->sizes[dim]; left > 0; left--) {
+        if (!nest(r, p, dim + 1)) return false;
+        if (left > 1) move_on(r->f, &p, dim, 1);
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* The open size, the number of points, and the steps of each; those that are left over are charged. */
+static bool measure(Run *r) {
+    const Fused *f = r->f;
+    int64_t length = length_of(r, f->length), others = 1, cost = f->known_cost;
+    memcpy(r->sizes, f->sizes, sizeof r->sizes);
+    for (uint32_t d = 0; d < f->rank; d++) others *= f->sizes[d];
+    if (f->open >= 0) r->sizes[f->open] = length / others;
+    r->points = (uint64_t)(f->open >= 0 ? length : others);
+    for (uint32_t i = 0; i < f->leaf_count; i++)
+        if (f->leaf_costs[i] > 0) cost += f->leaf_costs[i] * array_of(r->leaves[i])->length;
+    r->each = r->points == 0 ? 0 : cost / (int64_t)r->points;
+    return charge(r->m, cost - r->each * (int64_t)r->points);
+}
+
+static bool same_view(const Fused *f, const FusedView *view) {
+    return view->offset == 0 && memcmp(view->strides, f->out.strides, f->rank * sizeof view->strides[0]) == 0;
+}
+
+/* A leaf that can become the result: it ends here, nobody else holds it, and each of its elements is read, if at all,
+ * at the point that is written there. */
+static int32_t leaf_to_take(const Run *r, const bool *own) {
+    const Fused *f = r->f;
+    for (uint32_t i = 0; f->root == FUSED_ARRAY && i < f->leaf_count; i++) {
+        if (!own[i] || !f->leaves[i].is_array) continue;
+        const CtArray *array = array_of(r->leaves[i]);
+        bool free = array->head.layout == f->layout && array->length == (int64_t)r->points &&
+                    ct_is_exclusive(r->leaves[i].object);
+        for (uint32_t k = 0; k < f->leaf_count; k++)
+            if (f->leaves[k].is_array && r->leaves[k].object == r->leaves[i].object)
+                free = free && same_view(f, &f->leaves[k].view);
+        if (free) return (int32_t)i;
+    }
+    return -1;
+}
+
+/* Before the first leaf and the first addition. */
+static void start(const Run *r, CtWord *out, Position *p) {
+    const Fused *f = r->f;
+    p->out = out;
+    for (int64_t i = 0; f->root == FUSED_ROWS && i < f->row; i++) out[i].real = -0.0;
+    for (uint32_t i = 0; i < f->leaf_count; i++) {
+        const FusedLeaf *leaf = &f->leaves[i];
+        p->leaves[i] = leaf->is_literal ? &leaf->literal : &r->leaves[i];
+        if (leaf->is_array) p->leaves[i] = array_of(r->leaves[i])->items + leaf->view.offset;
+    }
+}
+
+/* The points could be computed by as many threads; what is added up is added one after the other. */
+static void note_span(const Run *r) {
+    uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
+    if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_span_of_sharing(r->points);
+}
+
+bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken) {
+    Run r;
+    r.m = m;
+    r.f = f;
+    r.leaves = leaves;
+    if (!check_all(&r) || !measure(&r)) return false;
+    Position p;
+    *taken = -1;
+    if (f->root == FUSED_TOTAL) {
+        result->real = 0.0;
+        start(&r, result, &p);
+        if (r.points > 0 && !nest(&r, p, 0)) return false;
+        note_span(&r);
+        return true;
+    }
+    int64_t length = f->root == FUSED_ROWS ? f->row : (int64_t)r.points;
+    *taken = leaf_to_take(&r, own);
+    CtArray *out = *taken >= 0 ? array_of(leaves[*taken]) : ct_array_new(m->heap, f->layout, length, length);
+    if (out == NULL) return ct_raise_memory(m);
+    start(&r, out->items, &p);
+    if (r.points > 0 && !nest(&r, p, 0)) {
+        if (*taken < 0) ct_release(m->heap, &out->head);
+        return false;
+    }
+    note_span(&r);
+    result->object = &out->head;
+    return true;
+}
