@@ -51,6 +51,10 @@ static bool is_first_order(CtExplain *e) {
 }
 
 bool ct_explain_begin(CtExplain *e) {
+    if (!ct_method_is_shown(e->method))
+        return ct_report_one(e->context, CT_E0705,
+                             "it shows the methods that put something beside every real number, `tape` among them",
+                             "`cotan explain` does not show `%s`", ct_method_name(e->method));
     if (e->method == METHOD_BULK && !e->call->at)
         return ct_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};

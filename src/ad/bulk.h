@@ -191,6 +191,8 @@ typedef struct CtBulkRoom {
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
     CtMap positions;       /* bulk_lower_index.c: constants that were made of index functions */
+    CtVar *again;          /* bulk_lower.c: where something fails, the function of no arguments that is called first, */
+    bool is_again_used;    /* since it fails as the program does; NULL: none */
     struct CtLoweredLoop *loops; /* bulk_lower_loop.c: those whose results are in scope */
 } CtBulkRoom;
 

@@ -89,8 +89,14 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
+static bool is_user(const Tracer *tr, CtSpan span) {
+    return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
+}
+
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
+
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){span, what};
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_trace_place(tr, span), what};
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
@@ -155,6 +161,8 @@ CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     ct_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
+    ct_bulk_note(&tr->ranges, t);
+    if (t->element == ELEMENT_INT) ct_bulk_note_var(&tr->ranges, var, ct_bulk_range(&tr->ranges, t));
     tr->terms++;
     return ct_bulk_var(tr->room, var);
 }
@@ -212,23 +220,44 @@ void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 
-static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
-    if (message == NULL) return NULL;
-    if (message->kind == CORE_STRING)
-        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    const CtStand *s = ct_trace_eval(tr, env, message);
-    CtText text = ct_text(tr->arena);
-    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
-        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
-        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
-    }
-    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
-    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
+/* False, for each element of t. */
+static CtBulk *never(Tracer *tr, CtBulk *t) {
+    CtBulkRoom *r = tr->room;
+    if (t->element == ELEMENT_BOOL) return ct_trace_both(tr, t, ct_trace_not(tr, t));
+    CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
+    return ct_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
 }
 
-static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
-    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
-    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
+    (void)tr;
+    return need(data, t);
+}
+
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+    CtBulkTrace *b = &scope->bindings;
+    if (ct_trace_refused(tr)) return;
+    Needed needed = {.room = tr->room};
+    ct_trace_leaves(tr, result, need_leaf, &needed);
+    for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
+    for (uint32_t i = b->vars.count; i-- > 0;) {
+        CtBulkVar *var = b->vars.items[i];
+        bool dead = !ct_map_has(&needed.ids, var->id);
+        if (dead && ct_map_has(&tr->vain, var->id)) continue;
+        if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
+        need(&needed, b->terms.items[i]);
+        if (!dead) continue;
+        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
+        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
+    }
+}
+
+/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+static CtStand *failure(Tracer *tr, CtCore *core) {
+    const CtCore *message = core->as.fail.message;
+    const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
+    if (message != NULL && message->kind == CORE_STRING)
+        text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
     ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
@@ -250,6 +279,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
     case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: break;
@@ -264,7 +294,7 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
 
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
     if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return s;
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
     return made;
@@ -285,25 +315,74 @@ int64_t ct_trace_size(const CtStand *xs) {
     return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
 }
 
+static bool is_function(const CtStand *s) {
+    return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE || s->kind == STAND_PULLBACK;
+}
+
 static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
 }
 
-CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
-    if (xs->kind == STAND_LIST) {
-        if (i->kind != STAND_KNOWN)
-            return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
-        if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
-            const char *text =
-                ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i->as.known,
-                          (long long)ct_trace_size(xs), ct_trace_size(xs) == 1 ? "" : "s");
-            ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
-            return ct_stand_new(tr->room, STAND_FAILURE);
-        }
-        return xs->as.of.parts[i->as.known];
+static CtStand *outside(Tracer *tr, int64_t i, int64_t size, CtSpan span) {
+    const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i,
+                                 (long long)size, size == 1 ? "" : "s");
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span) {
+    CtBulkRoom *r = tr->room;
+    if (ct_bulk_is_inside(&tr->ranges, i, size)) return;
+    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LT, i, ct_bulk_int(r, 0, ct_trace_scalar())));
+    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LE, ct_bulk_int(r, size, ct_trace_scalar()), i));
+    ct_trace_check(tr, ct_trace_name(tr, "b", ct_bulk_logic(r, LOGIC_OR, below, above)), CT_E0501, text, span);
+}
+
+static bool has_terms(const CtStand *s) {
+    if (s->kind == STAND_TERM) return true;
+    if (s->kind == STAND_ROWS) return has_terms(s->as.rows.element);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        if (has_terms(s->as.of.parts[i])) return true;
+    return false;
+}
+
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+static int64_t length_at(const CtStand *s, uint32_t depth) {
+    if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
+    if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
+    if (depth == 0) return ct_trace_size(s);
+    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+}
+
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
+    for (uint32_t depth = 0;; depth++) {
+        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        if (left != right) return false;
+        if (left <= 0) return true;
     }
+}
+
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span) {
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0507, ct_error_title(CT_E0507), span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
+    if (is_array(xs) && i->kind == STAND_KNOWN && (i->as.known < 0 || i->as.known >= ct_trace_size(xs)))
+        return outside(tr, i->as.known, ct_trace_size(xs), span);
+    if (xs->kind == STAND_LIST) {
+        if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
+        return ct_trace_refuse(tr, span, "an index that depends on numbers, into an array whose elements differ in form");
+    }
+    const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
+    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
+                   build->as.build.body->as.var == build->as.build.var;
+    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
-    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "an index into this array");
+    if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
@@ -313,7 +392,8 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS:
+        return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
@@ -324,6 +404,7 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
     case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
     case STAND_STRING: return a->as.string == b->as.string;
+    case STAND_CHOICE: return a == b;
     case STAND_FAILURE: return true;
     }
     return false;
@@ -358,20 +439,30 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && ct_trace_alike(open[0], open[i]) && !is_function(open[i]) && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
+}
+
+static CtStand *choice_of(Tracer *tr, CtBulk *test, CtStand *yes, CtStand *no) {
+    CtStand *made = ct_stand_new(tr->room, STAND_CHOICE);
+    made->as.choice.test = test;
+    made->as.choice.yes = yes;
+    made->as.choice.no = no;
+    return made;
 }
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
     if (a->kind == STAND_FAILURE || (same && ct_trace_alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
+    if (is_array(a) && is_array(b) && ct_trace_size(a) == 0 && ct_trace_size(b) == 0) return a;
+    if (is_function(a) && is_function(b)) return choice_of(tr, test, a, b);
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
-            return ct_trace_refuse(tr, span, "a branch on a number whose results differ in shape");
+            return ct_trace_refuse(tr, span, "a branch on a number whose two results are arrays of different lengths");
         return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
     }
     if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
@@ -379,7 +470,8 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
+        return ct_trace_refuse(tr, span,
+                               "a branch on a number whose two results differ in constructor, length, or function");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -388,8 +480,30 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
 
 /* ---- terms of Core ---- */
 
+/* A text as the list of its characters. */
+static CtStand *characters(Tracer *tr, const CtCore *string) {
+    CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
+    const char *data = string->as.string.data;
+    CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
+    int64_t point = 0;
+    for (size_t i = string->as.string.length, shift = 0; i-- > 0;) { /* UTF-8, from the back */
+        unsigned char byte = (unsigned char)data[i];
+        if ((byte & 0xC0) == 0x80) {
+            point |= (int64_t)(byte & 0x3F) << shift;
+            shift += 6;
+            continue;
+        }
+        point |= (int64_t)(byte & (shift == 0 ? 0x7F : 0x3F >> shift / 6)) << shift;
+        CtStand *cell[2] = {ct_stand_known(tr->room, point), list};
+        list = ct_stand_parts(tr->room, STAND_DATA, cell, 2, cons);
+        point = (int64_t)(shift = 0);
+    }
+    return list;
+}
+
 static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
     CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
@@ -405,7 +519,7 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     if (s->kind == STAND_FAILURE) return s;
     if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
     if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
-        return ct_trace_refuse(tr, core->span, "a choice by something that is not known before it runs");
+        return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
     CtBulk *test = s->as.term, *live = tr->live;
     tr->live = ct_trace_both(tr, live, test);
     CtStand *left = ct_trace_eval(tr, env, yes);
@@ -470,10 +584,10 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
         return ct_stand_term(
             tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_trace_refuse(tr, core->span, "text that is computed");
-    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that is computed");
+        return ct_trace_refuse(tr, core->span, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that depends on numbers");
     if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
@@ -486,18 +600,41 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
+/* Under a branch on numbers that is run both ways, what ends it may be that number. */
+static CtStand *no_end(Tracer *tr, CtSpan span) {
+    bool deep = tr->depth >= MAX_DEPTH;
+    const char *known = deep ? "a recursion that is deeper than 1000 calls"
+                             : "a function that is more than 3000 operations when its recursion is unrolled";
+    const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
+                               : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
+    return ct_trace_refuse(tr, span, tr->live ? unknown : known);
+}
+
+static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    CtBulk *live = tr->live, *test = f->as.choice.test;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand *yes = ct_trace_apply(tr, f->as.choice.yes, args, count, span);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand *no = ct_trace_refused(tr) ? yes : ct_trace_apply(tr, f->as.choice.no, args, count, span);
+    tr->live = live;
+    return ct_trace_refused(tr) ? yes : ct_trace_merge(tr, test, yes, no, span);
+}
+
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
     if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
-        return ct_trace_refuse(tr, span, "a recursion whose end is far, or not known before it runs");
+        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
+    CtSpan place = tr->place;
+    tr->place = ct_trace_place(tr, span);
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
+    tr->place = place;
     return result;
 }
 
@@ -574,7 +711,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
             return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
         return ct_stand_known(tr->room, core->as.lit.integer);
     case CORE_STRING: {
         CtStand *made = ct_stand_new(tr->room, STAND_STRING);
@@ -602,8 +739,12 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY: return ct_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        for (uint32_t i = 1; i < core->as.call.count; i++)
+            if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
+                !ct_trace_regular(parts[0], 0, parts[i], 0))
+                return ct_trace_irregular(tr, core->as.call.args[i]->span);
         return ct_trace_array_from(tr, parts, core->as.call.count);
-    case CORE_FAIL: return failure(tr, env, core);
+    case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
@@ -619,8 +760,9 @@ bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t cou
                    CtBulkRefusal *refusal) {
     Scope top = {.level = 0};
     *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
-    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .scope = &top, .refusal = refusal};
+    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
     CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    ct_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;
     return refusal->what == NULL;

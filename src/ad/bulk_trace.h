@@ -12,9 +12,10 @@ typedef enum CtStandKind {
     STAND_ROWS,    /* an array of tuples or data, as one of arrays: the terms inside have its size as their outermost */
     STAND_LIST,    /* an array of which each element is known by itself */
     STAND_CLOSURE, /* a function */
+    STAND_CHOICE,  /* one of two functions, by what is not known */
     STAND_PULLBACK, /* what a derivative inside the function gives: bulk_nested.c */
-    STAND_STRING,  /* a literal */
-    STAND_FAILURE, /* what never comes: the program fails there */
+    STAND_STRING,   /* a literal */
+    STAND_FAILURE,  /* what never comes: the program fails there */
 } CtStandKind;
 
 typedef struct CtStand CtStand;
@@ -36,6 +37,10 @@ struct CtStand {
             CtLam *lam;
             const struct CtStandEnv *env;
         } closure;
+        struct {
+            CtBulk *test; /* a Bool of rank 0 */
+            CtStand *yes, *no;
+        } choice;
         const struct CtPullback *pullback;
         CtCore *string;
     } as;

@@ -22,7 +22,7 @@ static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
 bool ct_trace_has_terms_only(const CtStand *s) {
     if (s->kind == STAND_TERM || s->kind == STAND_FAILURE) return true;
     if (s->kind == STAND_ROWS) return ct_trace_has_terms_only(s->as.rows.element);
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return false;
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
     for (uint32_t i = 0; i < s->as.of.count; i++)
         if (!ct_trace_has_terms_only(s->as.of.parts[i])) return false;
     return true;
@@ -34,15 +34,17 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     Build b = {&inner, ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar()), size};
     CtBulk *live = tr->live;
     ct_trace_set_level(tr, b.i, inner.level);
+    ct_bulk_note_var(&tr->ranges, b.i, (CtRange){0, size - 1});
     tr->scope = &inner;
     if (size == 0) tr->live = ct_bulk_bool(tr->room, false, ct_trace_scalar());
     CtStand *made = element(tr, data, ct_stand_term(tr->room, ct_bulk_var(tr->room, b.i)));
     made = ct_trace_unknown(tr, made);
+    ct_trace_keep_failures(tr, &inner, made);
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
     if (!ct_trace_has_terms_only(made))
-        return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
+        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
         ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
@@ -170,8 +172,9 @@ static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
     if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
-    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
+        return ct_stand_term(tr->room,
+                             ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
+    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of an array whose elements differ in form");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
 }
 
@@ -187,10 +190,37 @@ static CtStand *one_by_one(Tracer *tr, const From *from, bool both_, CtSpan span
     return ct_trace_array_from(tr, all, (uint32_t)size);
 }
 
-static CtStand *sized(Tracer *tr, CtStand *n, CtSpan span, int64_t *size) {
-    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length is not known before it runs");
-    *size = n->as.known < 0 ? 0 : n->as.known;
-    return NULL;
+/* The length that `what` was asked for; NULL when there is one. */
+static CtStand *sized(Tracer *tr, CtStand *n, const char *what, CtSpan span, int64_t *size) {
+    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length depends on numbers");
+    *size = n->as.known;
+    if (*size >= 0) return NULL;
+    return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), span);
+}
+
+/* Where a slice begins has to be inside, also when it is empty, or when nobody looks at it. */
+static CtStand *slice(Tracer *tr, CtStand *start, CtStand *count, CtStand *xs, CtSpan span) {
+    int64_t size = 0, length = ct_trace_size(xs);
+    CtStand *bad = sized(tr, count, "slice", span, &size);
+    if (bad != NULL) return bad;
+    const char *text = ct_format(tr->arena, "a slice of %lld is outside of an array of %lld elements", (long long)size,
+                                 (long long)length);
+    if (start->kind == STAND_KNOWN &&
+        (start->as.known < 0 || start->as.known > length || size > length - start->as.known))
+        return failed(tr, CT_E0501, text, span);
+    if (size > length) return failed(tr, CT_E0501, text, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, start), length - size + 1, text, span);
+    return build(tr, size, sliced, &(From){.xs = xs, .at = start, .span = span}, span);
+}
+
+static CtStand *update(Tracer *tr, CtStand *xs, CtStand *at, CtStand *x, CtSpan span) {
+    int64_t length = ct_trace_size(xs);
+    const char *text = ct_format(tr->arena, "an index outside of an array of %lld elements", (long long)length);
+    if (at->kind == STAND_KNOWN && (at->as.known < 0 || at->as.known >= length))
+        return failed(tr, CT_E0501, text, span);
+    if (!ct_trace_regular(xs, 1, x, 0) && length > 1) return ct_trace_irregular(tr, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, at), length, text, span);
+    return build(tr, length, updated, &(From){.xs = xs, .at = at, .ys = ct_trace_unknown(tr, x), .span = span}, span);
 }
 
 static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
@@ -204,7 +234,7 @@ static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
 static CtStand *transpose(Tracer *tr, CtStand *xs, CtSpan span) {
     if (xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2) return ct_trace_leaves(tr, xs, transposed, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : NULL;
-    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of this array");
+    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of an irregular array");
     CtStand *leaves = ct_trace_leaves(tr, row->as.rows.element, transposed, NULL);
     CtStand *inner = ct_trace_array_of(tr, xs->as.rows.size, leaves);
     return ct_trace_array_of(tr, row->as.rows.size, inner);
@@ -214,7 +244,7 @@ static CtStand *concat(Tracer *tr, CtStand *xs, CtSpan span) {
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : xs;
     bool flat = xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2;
     if (!flat && (xs->kind != STAND_ROWS || row->kind != STAND_ROWS))
-        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of these arrays");
+        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of an irregular array");
     int64_t inner = flat ? xs->as.term->shape.sizes[1] : row->as.rows.size;
     return rows_reshaped(tr, xs, (Dimensions){2, 1, {ct_trace_size(xs) * inner, 0}});
 }
@@ -239,6 +269,7 @@ static CtStand *shape(Tracer *tr, CtStand *xs) {
 CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span) {
     if (ct_trace_size(xs) == 0) return ys;
     if (ct_trace_size(ys) == 0) return xs;
+    if (!ct_trace_regular(xs, 1, ys, 1)) return ct_trace_irregular(tr, span);
     int64_t size = ct_trace_size(xs) + ct_trace_size(ys);
     return build(tr, size, appended, &(From){.xs = xs, .ys = ys, .span = span}, span);
 }
@@ -257,7 +288,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_LENGTH: return ct_stand_known(tr->room, ct_trace_size(a[0]));
     case ARRAY_SHAPE: return shape(tr, a[0]);
     case ARRAY_BUILD:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "build", span, &size);
         return bad != NULL ? bad : build(tr, size, built, &(From){.f = a[1], .span = span}, span);
     case ARRAY_MAP: {
         From from = {.f = a[0], .xs = a[1], .span = span};
@@ -286,19 +317,21 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_ARGMAX: return reduction(tr, REDUCE_ARGMAX, a[0], span, "argmax");
     case ARRAY_ARGMIN: return reduction(tr, REDUCE_ARGMIN, a[0], span, "argmin");
     case ARRAY_REPLICATE:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "replicate", span, &size);
         if (bad != NULL) return bad;
         return ct_trace_array_of(tr, size, ct_trace_leaves(tr, ct_trace_unknown(tr, a[1]), replicated, &size));
-    case ARRAY_IOTA: bad = sized(tr, a[0], span, &size); return bad != NULL ? bad : build(tr, size, itself, NULL, span);
+    case ARRAY_IOTA:
+        bad = sized(tr, a[0], "iota", span, &size);
+        return bad != NULL ? bad : build(tr, size, itself, NULL, span);
     case ARRAY_GATHER:
         return build(tr, ct_trace_size(a[1]), gathered, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     case ARRAY_TRANSPOSE: return transpose(tr, a[0], span);
     case ARRAY_RESHAPE: {
-        int64_t columns = 0;
-        bad = sized(tr, a[0], span, &size);
-        if (bad == NULL) bad = sized(tr, a[1], span, &columns);
+        int64_t columns = 0, product;
+        bad = sized(tr, a[0], "reshape", span, &size);
+        if (bad == NULL) bad = sized(tr, a[1], "reshape", span, &columns);
         if (bad != NULL) return bad;
-        if (size * columns != ct_trace_size(a[2]))
+        if (__builtin_mul_overflow(size, columns, &product) || product != ct_trace_size(a[2]))
             return failed(tr, CT_E0504,
                           ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size,
                                     (long long)columns, (long long)ct_trace_size(a[2])),
@@ -307,19 +340,10 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     }
     case ARRAY_REVERSE: return build(tr, ct_trace_size(a[0]), reversed, &(From){.xs = a[0], .span = span}, span);
     case ARRAY_APPEND: return ct_trace_append(tr, a[0], a[1], span);
-    case ARRAY_SLICE:
-        bad = sized(tr, a[1], span, &size);
-        return bad != NULL ? bad : build(tr, size, sliced, &(From){.xs = a[2], .at = a[0], .span = span}, span);
+    case ARRAY_SLICE: return slice(tr, a[0], a[1], a[2], span);
     case ARRAY_CONCAT: return concat(tr, a[0], span);
-    case ARRAY_UPDATE: {
-        CtStand *old = ct_trace_element(tr, a[0], a[1], span); /* for its error */
-        (void)old;
-        return build(tr, ct_trace_size(a[0]), updated,
-                     &(From){.xs = a[0], .at = a[1], .ys = ct_trace_unknown(tr, a[2]), .span = span}, span);
-    }
-    case ARRAY_SNOC: {
-        return ct_trace_append(tr, a[0], ct_trace_array_from(tr, &a[1], 1), span);
-    }
+    case ARRAY_UPDATE: return update(tr, a[0], a[1], a[2], span);
+    case ARRAY_SNOC: return ct_trace_append(tr, a[0], ct_trace_array_from(tr, &a[1], 1), span);
     case ARRAY_STRIDED: /* what bulk itself makes */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:

@@ -2,6 +2,7 @@
 #ifndef CT_AD_BULK_TRACE_INTERNAL_H
 #define CT_AD_BULK_TRACE_INTERNAL_H
 
+#include "ad/bulk_rules.h"
 #include "ad/bulk_trace.h"
 
 typedef struct CtStandEnv {
@@ -22,11 +23,14 @@ typedef struct Tracer {
     CtProgram *p;
     CtArena *arena;
     Scope *scope;
-    CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
-    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
-    CtMap globals; /* CtGlobal * -> CtStand *, of constants */
-    CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
+    CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
+    CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
+    CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
+    CtBulkRewriter ranges; /* where integers lie */
+    CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
+    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -37,6 +41,8 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* Where what stands at `span` is told of: the call that led there, if that is in the library. */
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
 bool ct_trace_refused(const Tracer *tr);
@@ -54,6 +60,9 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves.
+ */
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
 /* The same check with another test, which says by itself when it is reached. */
 void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
@@ -65,6 +74,11 @@ CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+/* An error unless 0 ≤ i < size. */
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
+/* Whether what lies this deep inside two arrays, or they themselves, has one shape. */
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
 /* An array of these elements. */
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
 CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);

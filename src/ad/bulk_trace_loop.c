@@ -1,10 +1,10 @@
 /* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, and
- * where there are few steps, a fold is unrolled.
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a fold
+ * is unrolled.
  */
 #include "ad/bulk_trace_internal.h"
 
-enum { FEW_STEPS = 4, MAX_UNROLLED = 1000 };
+enum { MAX_UNROLLED = 1000 };
 
 typedef struct Fold {
     CtFoldKind kind;
@@ -36,8 +36,7 @@ static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
 static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
     if (fold->kind == FOLD_LAST) return last;
     if (fold->kind == FOLD_AFTER) return outputs;
-    if (fold->kind == FOLD_BEFORE)
-        return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
+    if (fold->kind == FOLD_BEFORE) return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
     CtStand *both[2] = {last, outputs};
     return ct_stand_parts(tr->room, STAND_TUPLE, both, 2, NULL);
 }
@@ -152,6 +151,7 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
     b->index = new_var(tr, b, "i", ELEMENT_INT, ct_trace_scalar());
+    ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, fold->size - 1});
     b->states.count = 0;
     b->state = ct_trace_leaves(tr, state, state_leaf, b);
     tr->scope = &b->scope;
@@ -163,6 +163,9 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
         tr->live = ct_trace_both(tr, live, still);
     }
     b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+    CtStand *made[2] = {b->step.next, b->step.output};
+    uint32_t count = b->step.output != NULL ? 2 : 1;
+    ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
     for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
         CtBulk *failed = ct_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
         still = ct_trace_both(tr, still, ct_trace_not(tr, failed));
@@ -175,20 +178,27 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
 /* ---- what a trace leaves outside ---- */
 
 typedef struct Mark {
-    CT_VEC(uint32_t) checks;
+    CT_VEC(uint32_t) checks, bindings; /* of each scope, from the innermost */
     uint32_t terms;
 } Mark;
 
 static Mark mark(Tracer *tr) {
     Mark made = {.terms = tr->terms};
-    for (Scope *s = tr->scope; s != NULL; s = s->outer) ct_push(tr->arena, &made.checks, s->bindings.checks.count);
+    for (Scope *s = tr->scope; s != NULL; s = s->outer) {
+        ct_push(tr->arena, &made.checks, s->bindings.checks.count);
+        ct_push(tr->arena, &made.bindings, s->bindings.vars.count);
+    }
     return made;
 }
 
 /* A trace that was in vain has failed nowhere. */
 static void go_back(Tracer *tr, const Mark *to) {
     uint32_t i = 0;
-    for (Scope *s = tr->scope; s != NULL; s = s->outer) s->bindings.checks.count = to->checks.items[i++];
+    for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
+        s->bindings.checks.count = to->checks.items[i];
+        for (uint32_t k = to->bindings.items[i]; k < s->bindings.vars.count; k++)
+            ct_map_set(tr->arena, &tr->vain, s->bindings.vars.items[k]->id, s);
+    }
     tr->terms = to->terms;
     tr->refusal->what = NULL;
 }
@@ -220,7 +230,8 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
     CtBulkRoom *r = c->tr->room;
     for (uint32_t k = 0; k < c->arrays.count; k++) {
         CtBulk *known = c->arrays.items[k];
-        bool same = known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
+        bool same =
+            known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
         if (same) return ct_bulk_var(r, c->elements.items[k]);
     }
     CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_shape_tail(array->shape, 1));
@@ -284,8 +295,7 @@ static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms
     if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_trace_term(tr, s));
     if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
     if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
-    for (uint32_t i = 0; i < state->as.of.count; i++)
-        add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
+    for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
 
 static CtBulk *need(void *data, CtBulk *t) {
@@ -317,7 +327,8 @@ typedef struct Closed {
     CtBulk **args;
 } Closed;
 
-static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next, const Terms *outputs) {
+static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next,
+                         const Terms *outputs) {
     Closing c = {.tr = tr, .b = b, .size = size};
     CtBulkTrace *body = &b->scope.bindings;
     uint32_t states = b->states.count, k = 0;
@@ -418,7 +429,7 @@ static CtStand *as_loop(Tracer *tr, const Fold *fold, CtStand *start) {
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
     Fold fold = {kind, f, xs, ct_trace_size(xs), span};
     CtBulkRefusal why = {span, NULL};
-    if (fold.size > FEW_STEPS && xs->kind != STAND_LIST) {
+    if (fold.size > 1 && xs->kind != STAND_LIST) {
         Mark before = mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;
@@ -427,5 +438,5 @@ CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, 
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
-    return ct_trace_refuse(tr, span, "a fold or scan over many elements whose state changes its structure");
+    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
 }

@@ -123,6 +123,7 @@ typedef enum CtDerivOp {
     CT_METHOD(DUAL_ARRAYS, "dual-arrays")                                                                              \
     CT_METHOD(DUAL_DEFUNC, "dual-defunc")                                                                              \
     CT_METHOD(TAPE, "tape")                                                                                            \
+    CT_METHOD(CHAD, "chad")                                                                                            \
     CT_METHOD(BULK, "bulk")
 typedef enum CtMethod {
 #define CT_METHOD(id, name) METHOD_##id,

@@ -271,6 +271,8 @@ bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
 bool ct_array_zips(Machine *m, int64_t a, int64_t b);
 bool ct_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no);
 bool ct_array_is_rows(Machine *m, int64_t count, int64_t size);
+/* Whether scatterAdd takes `from` elements, a row for each of `rows`, to an array of `count`: else E0504 or E0501. */
+bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
 /* xs with element i replaced, and with one more at the end; both take xs and the element when they succeed. */
 CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
