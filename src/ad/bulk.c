@@ -18,6 +18,7 @@ typedef struct Inputs {
     CT_VEC(CtBulkVar *) vars;
     uint32_t first;   /* of the point; those before it are captured */
     const char *name; /* of what is being taken apart */
+    const char *why;  /* what is no regular array of numbers; NULL: nothing */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
@@ -33,11 +34,28 @@ static void name_apart(Inputs *in) {
         in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
 }
 
-/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
+static CtStand *odd(Inputs *in, const char *what) {
+    in->why = ct_format(in->room->arena, "%s, in `%s`", what, in->name);
+    return NULL;
+}
+
+/* Of a type, or a form, that has no stand-in. */
+static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
+    if (form->ragged && type->kind != TYPE_ARRAY) return odd(in, "a list or tree that is more than 1000 deep");
+    if (form->ragged) return odd(in, "an irregular array, whose elements differ in constructor or length");
+    if (type->kind == TYPE_FLOAT) return odd(in, "single precision, a Float");
+    if (type->kind == TYPE_CHAR) return odd(in, "an array of characters");
+    if (type->kind == TYPE_FUN)
+        return odd(in, around.rank > 0 ? "an array of functions" : "a function that captured values");
+    return odd(in, "an array of values with several constructors, such as lists");
+}
+
+/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
+ * says. */
 static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
     CtArena *arena = in->room->arena;
     CtProgram *p = in->room->p;
-    if (form->ragged) return NULL;
+    if (form->ragged) return no_stand_in(in, type, form, around);
     if (type->kind == TYPE_DOUBLE) return input(in, ELEMENT_REAL, around);
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
@@ -55,7 +73,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam)
         return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
-    if (type->kind != TYPE_ARRAY) return NULL;
+    if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
@@ -165,7 +183,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
     CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
-    ct_help(ad->p->context, diag, "--method tape takes every program");
+    ct_help(ad->p->context, diag, "--method tape differentiates every program");
     return NULL;
 }
 
@@ -214,7 +232,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
         if (i == count) f->in.first = f->in.vars.count;
         f->in.name = var->name->text;
         stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
-        if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
+        if (!stands[i]) refusal.what = f->in.why;
     }
     CtStand *function = refusal.what ? NULL : ct_stand_closure(&d->room, lam, captures, stands, count);
     f->point = stands[count];

@@ -273,11 +273,25 @@ static void count_root(Assembly *a, CtBulk *t) {
     count_uses(a, t);
 }
 
+/* Whether the k-th binding, a result of a loop that nobody uses, need not stay for the loop's errors: another one does,
+ * or will be looked at later, all uses known. */
+static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
+    const CtBulk *t = block->bindings.items[k]->term;
+    for (uint32_t j = 0; j < block->bindings.count; j++) {
+        const CtBulk *u = block->bindings.items[j]->term;
+        bool same = j != k && u->kind == BULK_LOOP && u->as.loop.loop == t->as.loop.loop;
+        if (!same || (j > k && !block->bindings.items[j]->uses)) continue;
+        if (same_parts(t->as.loop.args, u->as.loop.args, ct_loop_params(t->as.loop.loop), NULL)) return true;
+    }
+    return false;
+}
+
 /* From the last to the first: what is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
         b->fails = ct_may_fail(a->s, b->term);
+        if (!b->uses && b->term->kind == BULK_LOOP && another_result_stays(block, k)) b->fails = false;
         a->late = b->late;
         a->user = k;
         if (b->uses || b->fails) count_uses(a, b->term);

@@ -89,17 +89,14 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
-static bool in_library(const Tracer *tr, CtSpan span) {
-    return span.source == 0 || tr->p->context->sources.items[span.source].is_library;
+static bool is_user(const Tracer *tr, CtSpan span) {
+    return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
 }
 
-/* Where the user is told that something is: for what is inside the library, at the call of that. */
-static CtSpan place(const Tracer *tr, CtSpan span) {
-    return in_library(tr, span) && tr->call.source != 0 ? tr->call : span;
-}
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
 
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){place(tr, span), what};
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_trace_place(tr, span), what};
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
@@ -213,7 +210,7 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, place(tr, span), nothing);
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_trace_place(tr, span), nothing);
     ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
@@ -310,7 +307,7 @@ typedef struct At {
 
 static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
     const At *at = data;
-    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, place(tr, at->span)));
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, ct_trace_place(tr, at->span)));
 }
 
 int64_t ct_trace_size(const CtStand *xs) {
@@ -318,7 +315,9 @@ int64_t ct_trace_size(const CtStand *xs) {
     return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
 }
 
-static bool is_function(const CtStand *s) { return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE; }
+static bool is_function(const CtStand *s) {
+    return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE || s->kind == STAND_PULLBACK;
+}
 
 static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
@@ -382,13 +381,14 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
         return ct_stand_new(tr->room, STAND_FAILURE);
     }
     if (xs->kind == STAND_LIST)
-        return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
+        return ct_trace_refuse(tr, span,
+                               "an index that depends on numbers, into an array whose elements differ in form");
     const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
     bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
                    build->as.build.body->as.var == build->as.build.var;
     if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
-    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "an index into this array");
     if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
@@ -469,7 +469,7 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
-            return ct_trace_refuse(tr, span, "a branch on a number whose results differ in shape");
+            return ct_trace_refuse(tr, span, "a branch on a number whose two results are arrays of different lengths");
         return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
     }
     if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
@@ -477,7 +477,8 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
+        return ct_trace_refuse(tr, span,
+                               "a branch on a number whose two results differ in constructor or length");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -486,8 +487,30 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
 
 /* ---- terms of Core ---- */
 
+/* A text as the list of its characters. */
+static CtStand *characters(Tracer *tr, const CtCore *string) {
+    CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
+    const char *data = string->as.string.data;
+    CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
+    int64_t point = 0;
+    for (size_t i = string->as.string.length, shift = 0; i-- > 0;) { /* UTF-8, from the back */
+        unsigned char byte = (unsigned char)data[i];
+        if ((byte & 0xC0) == 0x80) {
+            point |= (int64_t)(byte & 0x3F) << shift;
+            shift += 6;
+            continue;
+        }
+        point |= (int64_t)(byte & (shift == 0 ? 0x7F : 0x3F >> shift / 6)) << shift;
+        CtStand *cell[2] = {ct_stand_known(tr->room, point), list};
+        list = ct_stand_parts(tr->room, STAND_DATA, cell, 2, cons);
+        point = (int64_t)(shift = 0);
+    }
+    return list;
+}
+
 static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
     CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
@@ -503,7 +526,7 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     if (s->kind == STAND_FAILURE) return s;
     if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
     if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
-        return ct_trace_refuse(tr, core->span, "a choice by something that is not known before it runs");
+        return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
     CtBulk *test = s->as.term, *live = tr->live;
     tr->live = ct_trace_both(tr, live, test);
     CtStand *left = ct_trace_eval(tr, env, yes);
@@ -568,10 +591,10 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
         return ct_stand_term(
             tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_trace_refuse(tr, core->span, "text that is computed");
-    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that is computed");
+        return ct_trace_refuse(tr, core->span, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that depends on numbers");
     if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
@@ -582,6 +605,16 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     }
     return ct_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
+}
+
+/* Under a branch on numbers that is run both ways, what ends it may be that number. */
+static CtStand *no_end(Tracer *tr, CtSpan span) {
+    bool deep = tr->depth >= MAX_DEPTH;
+    const char *known = deep ? "a recursion that is deeper than 1000 calls"
+                             : "a function that is more than 3000 operations when its recursion is unrolled";
+    const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
+                               : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
+    return ct_trace_refuse(tr, span, tr->live ? unknown : known);
 }
 
 static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
@@ -598,18 +631,17 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
     if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
-        return ct_trace_refuse(tr, span, "a recursion whose end is far, or not known before it runs");
+        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
+    CtSpan place = tr->place;
+    tr->place = ct_trace_place(tr, span);
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
-    CtSpan call = tr->call;
-    if (!in_library(tr, span)) tr->call = span;
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
-    tr->call = call;
+    tr->place = place;
     return result;
 }
 
@@ -686,7 +718,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
             return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
         return ct_stand_known(tr->room, core->as.lit.integer);
     case CORE_STRING: {
         CtStand *made = ct_stand_new(tr->room, STAND_STRING);

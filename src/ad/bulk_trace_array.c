@@ -47,7 +47,7 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     }
     if (made->kind == STAND_FAILURE) return made;
     if (!ct_trace_has_terms_only(made))
-        return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
+        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
 
@@ -178,7 +178,7 @@ static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtCore
     if (ct_trace_size(xs) == 0)
         return ct_stand_term(tr->room,
                              ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
-    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
+    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of an array whose elements differ in form");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
 }
 
@@ -196,7 +196,7 @@ static CtStand *one_by_one(Tracer *tr, const From *from, bool both_, CtSpan span
 
 /* The length that `what` was asked for; NULL when there is one. */
 static CtStand *sized(Tracer *tr, CtStand *n, const char *what, CtSpan span, int64_t *size) {
-    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length is not known before it runs");
+    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length depends on numbers");
     *size = n->as.known;
     if (*size >= 0) return NULL;
     return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), span);
@@ -240,7 +240,8 @@ static CtStand *transpose(Tracer *tr, CtStand *xs, CtSpan span) {
         return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
     if (xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2) return ct_trace_leaves(tr, xs, transposed, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : NULL;
-    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of this array");
+    if (row == NULL || row->kind != STAND_ROWS)
+        return ct_trace_refuse(tr, span, "a transposition of an irregular array");
     CtStand *leaves = ct_trace_leaves(tr, row->as.rows.element, transposed, NULL);
     CtStand *inner = ct_trace_array_of(tr, xs->as.rows.size, leaves);
     return ct_trace_array_of(tr, row->as.rows.size, inner);
@@ -251,7 +252,7 @@ static CtStand *concat(Tracer *tr, CtStand *xs, CtSpan span) {
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : xs;
     bool flat = xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2;
     if (!flat && (xs->kind != STAND_ROWS || row->kind != STAND_ROWS))
-        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of these arrays");
+        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of an irregular array");
     int64_t inner = flat ? xs->as.term->shape.sizes[1] : row->as.rows.size;
     return rows_reshaped(tr, xs, (Dimensions){2, 1, {ct_trace_size(xs) * inner, 0}});
 }

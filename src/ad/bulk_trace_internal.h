@@ -29,8 +29,8 @@ typedef struct Tracer {
     CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
     CtBulkRewriter ranges; /* where integers lie */
     CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
-    CtSpan call;           /* the innermost that stands in the user's program, not in the library */
     uint32_t depth, terms;
+    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -41,6 +41,8 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* Where what stands at `span` is told of: the call that led there, if that is in the library. */
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
 bool ct_trace_refused(const Tracer *tr);

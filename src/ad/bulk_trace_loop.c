@@ -438,5 +438,5 @@ CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, 
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
-    return ct_trace_refuse(tr, span, "a fold or scan over many elements whose state changes its structure");
+    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
 }
