@@ -102,7 +102,7 @@ CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
 
 bool ct_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
 
-static CtStand *known_bool(Tracer *tr, bool value) {
+CtStand *ct_trace_known_bool(Tracer *tr, bool value) {
     return ct_stand_parts(tr->room, STAND_DATA, NULL, 0, &tr->p->bool_type->data->cons[value ? 1 : 0]);
 }
 
@@ -115,6 +115,7 @@ CtShape ct_trace_scalar(void) { return (CtShape){0, NULL}; }
 CtBulk *ct_trace_term(Tracer *tr, const CtStand *s) {
     if (s->kind == STAND_TERM) return s->as.term;
     if (s->kind == STAND_KNOWN) return ct_bulk_int(tr->room, s->as.known, ct_trace_scalar());
+    if (s->kind == STAND_COUNTER) return ct_trace_counter_term(tr, s);
     return is_bool_con(tr, s) ? ct_bulk_bool(tr->room, s->as.of.con->tag == 1, ct_trace_scalar()) : NULL;
 }
 
@@ -278,6 +279,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
     case STAND_ROWS:
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
+    case STAND_COUNTER:
     case STAND_CLOSURE:
     case STAND_CHOICE:
     case STAND_PULLBACK:
@@ -292,8 +294,19 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
     return ct_stand_rows(tr->room, size, element);
 }
 
+CtStand *ct_trace_without_counters(Tracer *tr, CtStand *s) {
+    if (s->kind == STAND_COUNTER) return ct_stand_term(tr->room, ct_trace_counter_term(tr, s));
+    bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
+    if (!structured) return s;
+    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < made->as.of.count; i++)
+        made->as.of.parts[i] = ct_trace_without_counters(tr, s->as.of.parts[i]);
+    return made;
+}
+
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
+    if (s->kind == STAND_KNOWN || s->kind == STAND_COUNTER || is_bool_con(tr, s))
+        return ct_stand_term(tr->room, ct_trace_term(tr, s));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
@@ -399,6 +412,7 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
+    case STAND_COUNTER: return a == b;
     case STAND_ROWS:
         return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
@@ -554,7 +568,7 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     }
     CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
     made = ct_core_simplify_term(tr->p, made);
-    if (made->kind == CORE_CON) return known_bool(tr, made->as.call.of.con->tag == 1);
+    if (made->kind == CORE_CON) return ct_trace_known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
     if (made->type->kind == TYPE_DOUBLE)
         return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
@@ -574,17 +588,20 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     CtPrim prim = core->as.call.of.prim;
     CtStand *args[2] = {NULL, NULL};
     CtBulk *terms[2] = {NULL, NULL};
-    bool known = true, constant = core->type->kind == TYPE_DOUBLE;
+    bool known = true, counted = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
         if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
+        counted = counted && (args[i]->kind == STAND_KNOWN || args[i]->kind == STAND_COUNTER);
         terms[i] = ct_trace_term(tr, args[i]);
         if (terms[i] == NULL) return ct_trace_refuse(tr, core->span, "this operation");
         constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
     }
-    CtStand *value = known ? known_prim(tr, core, args) : NULL;
+    CtStand *value = known     ? known_prim(tr, core, args)
+                     : counted ? ct_trace_counter_prim(tr, prim, args[0], args[1])
+                               : NULL;
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
@@ -633,6 +650,8 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
+    CtStand *looped = ct_trace_tail(tr, f, args, count, span);
+    if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
     CtSpan place = tr->place;
@@ -761,6 +780,108 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LETREC: break;
     }
     return ct_trace_refuse(tr, core->span, "this");
+}
+
+/* ---- functions that call themselves last ---- */
+
+/* Whether a call in a tail position of the body is one of f. */
+static bool has_own_call(Tracer *tr, const CtStand *f, CtCore *core) {
+    switch (core->kind) {
+    case CORE_LET:
+    case CORE_UNPACK: return has_own_call(tr, f, core->as.let.body);
+    case CORE_LETREC: return has_own_call(tr, f, core->as.letrec.body);
+    case CORE_CASE: {
+        for (uint32_t i = 0; i < core->as.cases.count; i++)
+            if (has_own_call(tr, f, core->as.cases.cases[i].body)) return true;
+        return core->as.cases.otherwise != NULL && has_own_call(tr, f, core->as.cases.otherwise);
+    }
+    case CORE_APP: {
+        const CtCore *fun = core->as.call.of.fun;
+        if (fun->kind == CORE_GLOBAL) return fun->as.global->body == f->as.closure.lam->node;
+        if (fun->kind != CORE_VAR) return false;
+        for (const Env *env = f->as.closure.env; env != NULL; env = env->outer)
+            if (env->var == fun->as.var)
+                return env->value != NULL && env->value->kind == STAND_CLOSURE &&
+                       env->value->as.closure.lam == f->as.closure.lam;
+        return false;
+    }
+    default: return false;
+    }
+}
+
+bool ct_trace_calls_itself(Tracer *tr, const CtStand *f) { return has_own_call(tr, f, f->as.closure.lam->body); }
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
+
+static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *alt = &core->as.cases.cases[i];
+        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
+            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            return tail_step(tr, tail, env, alt->body);
+        }
+        *(alt->con->tag == 1 ? &yes : &no) = alt->body;
+    }
+    if (s->kind == STAND_DATA) return tail_step(tr, tail, env, core->as.cases.otherwise);
+    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL) return NULL;
+    CtBulk *test = s->as.term, *live = tr->live;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand **left = tail_step(tr, tail, env, yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, no);
+    tr->live = live;
+    if (right == NULL || ct_trace_refused(tr)) return NULL;
+    if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
+    for (uint32_t p = 0; p < tail->count; p++) {
+        bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
+                    left[p]->as.counter.base == right[p]->as.counter.base &&
+                    left[p]->as.counter.slope == right[p]->as.counter.slope;
+        if (!same) left[p] = ct_trace_merge(tr, test, left[p], right[p], core->span);
+    }
+    return left;
+}
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    for (;;) {
+        if (ct_trace_refused(tr)) return NULL;
+        if (core->kind == CORE_LET) {
+            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            core = core->as.let.body;
+        } else if (core->kind == CORE_UNPACK) {
+            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
+            for (uint32_t i = 0; i < core->as.let.count; i++)
+                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+            core = core->as.let.body;
+        } else if (core->kind == CORE_LETREC) {
+            env = letrec(tr, env, core);
+            core = core->as.letrec.body;
+        } else {
+            break;
+        }
+    }
+    if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
+    if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
+    if (core->kind != CORE_APP) return NULL;
+    const CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+    bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
+                  f->as.closure.env == tail->f->as.closure.env;
+    if (!is_own) return NULL;
+    CtStand **args = eval_all(tr, env, core->as.call.args, core->as.call.count);
+    for (uint32_t p = 0; p < tail->count; p++)
+        if (args[p]->kind == STAND_FAILURE) return NULL;
+    return ct_trace_refused(tr) ? NULL : args;
+}
+
+CtStand **ct_trace_tail_step(Tracer *tr, const CtTail *tail, CtStand *const *args) {
+    const CtLam *lam = tail->f->as.closure.lam;
+    const Env *env = tail->f->as.closure.env;
+    for (uint32_t i = 0; i < tail->count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    tr->depth++;
+    CtStand **next = tail_step(tr, tail, env, lam->body);
+    tr->depth--;
+    return next != tail->fails ? next : NULL;
 }
 
 bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,

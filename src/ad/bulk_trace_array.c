@@ -40,13 +40,14 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     made = ct_trace_unknown(tr, made);
     ct_trace_keep_failures(tr, &inner, made);
     tr->scope = inner.outer;
-    if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!ct_trace_has_terms_only(made))
-        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
+    if (ct_trace_refused(tr)) return made;
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
         ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
+    if (made->kind == STAND_FAILURE) return made;
+    if (!ct_trace_has_terms_only(made))
+        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
 
