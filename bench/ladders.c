@@ -60,7 +60,8 @@ static void *allocate(size_t count, size_t size) {
 typedef struct Contender {
     const char *method;
     const Derivative *by_hand;
-    double needs;   /* more steps than it may take: it is left out; 0: it takes part */
+    double needs;   /* more steps than it may take: it is left out */
+    bool refused;   /* the method does not take the function: it is left out */
     uint64_t steps; /* of one run */
     long runs;      /* in a sample */
     double times[MAX_ROUNDS];
@@ -88,7 +89,9 @@ static const char *text_of(const char *path, size_t *length) {
     return text;
 }
 
-/* Calls NAME_what with the arguments. NULL, or the error's code. */
+static bool takes_part(const Contender *c) { return c->needs == 0 && !c->refused; }
+
+/* Calls NAME_what with the arguments. NULL, or the code of an error that leaves the method out. */
 static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form,
                         cotan_result *out) {
     char function[100];
@@ -98,8 +101,8 @@ static const char *call(Bench *b, const char *what, const char *method, const ch
     cotan_error *error = cotan_call_json(b->program, &c, out);
     if (!error) return NULL;
     const char *code = cotan_error_code(error, 0);
-    bool limit = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0;
-    if (!limit) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
+    bool leaves_out = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0 || strcmp(code, "E0407") == 0;
+    if (!leaves_out) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
     return code;
 }
 
@@ -153,17 +156,19 @@ static double allowed(const Bench *b, const Contender *c, uint64_t alone, uint64
 static double *results_by(Bench *b, Contender *c, uint64_t constants, uint64_t alone, size_t *count) {
     double most = allowed(b, c, alone, b->all[0].steps);
     if (most == 0) c->needs = MOST_STEPS;
-    if (c->needs > 0) return NULL;
+    if (!takes_part(c)) return NULL;
     cotan_limits limits = {.memory = MEMORY, .steps = constants + (uint64_t)most};
     cotan_set_limits(b->context, &limits);
     char args[30];
     cotan_result result;
     snprintf(args, sizeof args, "[%zu]", b->n);
-    bool over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
+    const char *code = call(b, "results", c->method, args, COTAN_NPY, &result);
     limits.steps = 0;
     cotan_set_limits(b->context, &limits);
-    if (over) c->needs = most;
-    return over ? NULL : numbers_in(&result, count);
+    if (!code) return numbers_in(&result, count);
+    c->refused = strcmp(code, "E0407") == 0;
+    c->needs = c->refused ? 0 : most;
+    return NULL;
 }
 
 /* All results are compared; methods that need too many steps are marked. */
@@ -242,11 +247,11 @@ static double ratio(const Contender *c, const Contender *to, size_t rounds) {
 static size_t take_turns(Bench *b) {
     double round = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (b->all[i].needs == 0) round += b->all[i].times[0] * (double)b->all[i].runs;
+        if (takes_part(&b->all[i])) round += b->all[i].times[0] * (double)b->all[i].runs;
     size_t rounds = 1;
     for (; rounds < MAX_ROUNDS && (double)rounds * round < BUDGET; rounds++)
         for (size_t i = 0; i < b->count; i++)
-            if (b->all[i].needs == 0) b->all[i].times[rounds] = sample(b, &b->all[i]);
+            if (takes_part(&b->all[i])) b->all[i].times[rounds] = sample(b, &b->all[i]);
     return rounds;
 }
 
@@ -259,13 +264,15 @@ static void report(const Bench *b, size_t rounds) {
             printf("\"%s\"", c->method);
         else
             printf(c->by_hand ? "\"C\"" : "null");
-        if (c->needs > 0) {
+        if (c->refused) {
+            printf(", \"refused\": true");
+        } else if (c->needs > 0) {
             printf(", \"needs\": %.6g", c->needs);
         } else {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
                    ratio(c, alone, rounds));
             if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
-            if (b->all[1].needs == 0) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
+            if (takes_part(&b->all[1])) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
             if (!c->by_hand)
                 printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
                        (unsigned long long)alone->steps);
@@ -304,7 +311,7 @@ static void measure(Bench *b, const char *path, const char *folder) {
     }
     check(b);
     for (size_t i = 0; i < b->count; i++)
-        if (b->all[i].needs == 0) prepare(b, &b->all[i]);
+        if (takes_part(&b->all[i])) prepare(b, &b->all[i]);
     report(b, take_turns(b));
     cotan_close(b->context);
     free(b->point);

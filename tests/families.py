@@ -105,7 +105,7 @@ f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 }
 
 # Those that bulk does not take (E0407): it unrolls what depends on integers and structures, up to a limit.
-REFUSED_BY_BULK = ("an array, updated", "a sorted list", "a gradient at each step")
+REFUSED_BY_BULK = ("a sorted list", "a gradient at each step")
 
 # The steps of its program are nearly the same for all numbers of inputs.
 INPUTS = """f :: Array Double -> Double
@@ -140,6 +140,15 @@ f (w, xs, ys) = sum (zipWith loss xs ys)
 f (v, w, xs) = sum (map (\\x -> sum (layer w (layer v x))) xs)
   where layer w x = map (\\row -> tanh (sum (zipWith (*) row x))) w
 """, lambda n: [[reals(n) for _ in range(n + 1)], [reals(n + 1) for _ in range(2)], [reals(n) for _ in range(n + 2)]]),
+    "a fold that captures": ("""f :: (Double, Array Double) -> Double
+f (a, xs) = let (s, t) = foldl (\\(s, t) x -> (a * s + sin x, t * s + xs ! 0)) (1, 0) xs in s * t
+""", lambda n: [0.5, reals(n)]),
+    "scans of rows": ("""f :: Array (Array Double) -> Double
+f xss = sum (map (\\xs -> sum (scanl (\\a x -> a * x + xss ! 0 ! 1) 1 xs)) xss)
+""", lambda n: [reals(n + 1) for _ in range(n)]),
+    "recurrent network": ("""f :: (Array (Array Double), Array (Array Double)) -> Double
+f (w, xs) = sum (foldl (\\h x -> zipWith (\\row y -> tanh (sum (zipWith (*) row h) + y)) w x) (map (\\r -> 0) w) xs)
+""", lambda n: [[reals(n + 1) for _ in range(n + 1)], [reals(n + 1) for _ in range(2 * n)]]),
     "neighbours": ("""f :: Array Double -> Double
 f xs = sum (build (length xs) (\\i -> if i == 0 then xs ! i else xs ! i * xs ! (i - 1)))
 """, reals),

@@ -120,7 +120,7 @@ typedef struct CtMethodInfo {
 } CtMethodInfo;
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);
-/* Whether `cotan explain` shows it. */
+/* Whether `explain` shows it: it goes operation by operation, or has stages of its own. */
 bool ct_method_is_shown(CtMethod method);
 
 #endif

@@ -18,6 +18,7 @@ typedef struct Inputs {
     CT_VEC(CtBulkVar *) vars;
     uint32_t first;   /* of the point; those before it are captured */
     const char *name; /* of what is being taken apart */
+    const char *why;  /* what is no regular array of numbers; NULL: nothing */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
@@ -33,11 +34,28 @@ static void name_apart(Inputs *in) {
         in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
 }
 
-/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
+static CtStand *odd(Inputs *in, const char *what) {
+    in->why = ct_format(in->room->arena, "%s, in `%s`", what, in->name);
+    return NULL;
+}
+
+/* Of a type, or a form, that has no stand-in. */
+static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
+    if (form->ragged && type->kind != TYPE_ARRAY) return odd(in, "a list or tree that is more than 1000 deep");
+    if (form->ragged) return odd(in, "an irregular array, whose elements differ in constructor or length");
+    if (type->kind == TYPE_FLOAT) return odd(in, "single precision, a Float");
+    if (type->kind == TYPE_CHAR) return odd(in, "an array of characters");
+    if (type->kind == TYPE_FUN)
+        return odd(in, around.rank > 0 ? "an array of functions" : "a function that captured values");
+    return odd(in, "an array of values with several constructors, such as lists");
+}
+
+/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
+ * says. */
 static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
     CtArena *arena = in->room->arena;
     CtProgram *p = in->room->p;
-    if (form->ragged) return NULL;
+    if (form->ragged) return no_stand_in(in, type, form, around);
     if (type->kind == TYPE_DOUBLE) return input(in, ELEMENT_REAL, around);
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
@@ -55,7 +73,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam)
         return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
-    if (type->kind != TYPE_ARRAY) return NULL;
+    if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
@@ -165,7 +183,7 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
     CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
-    ct_help(ad->p->context, diag, "--method tape takes every program");
+    ct_help(ad->p->context, diag, "--method tape differentiates every program");
     return NULL;
 }
 
@@ -214,7 +232,7 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
         if (i == count) f->in.first = f->in.vars.count;
         f->in.name = var->name->text;
         stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
-        if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
+        if (!stands[i]) refusal.what = f->in.why;
     }
     CtStand *function = refusal.what ? NULL : ct_stand_closure(&d->room, lam, captures, stands, count);
     f->point = stands[count];
@@ -326,6 +344,25 @@ static CtCore *jvp(Derivative *d, Differentiated *f) {
     return ct_core_pair(p, d->span, value, result(d, &f->trace, &f->leaves, type, flat));
 }
 
+/* λ(). f x: what the function itself does. */
+static CtCore *again(Derivative *d, const Differentiated *f) {
+    CtProgram *p = d->room.p;
+    CtLam *lam = f->lam;
+    CtMap params = {0};
+    for (uint32_t i = 0; i < f->captures; i++)
+        ct_map_set(d->room.arena, &params, ct_key(lam->captures[i]), ct_core_var(p, d->span, f->params[i]));
+    CtGlobal *global = f->captures == 0 ? ct_ad_global_of(d->ad, lam) : NULL;
+    CtCore *function = global ? ct_core_global(p, d->span, global) : lam->node, *x = param(d, f, 0);
+    CtBind *binds = CT_NEW_ARRAY(d->room.arena, CtBind, lam->group_count);
+    for (uint32_t i = 0; !global && i < lam->group_count; i++) {
+        binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+        if (lam->group[i] == lam) function = ct_core_var(p, d->span, lam->group_vars[i]);
+    }
+    CtCore *run = ct_core_app(p, d->span, function, &x, 1);
+    if (!global && lam->group_count > 0) run = ct_core_letrec(p, d->span, binds, lam->group_count, run);
+    return ct_core_lam(p, d->span, NULL, NULL, 0, ct_core_copy(p, run, &params));
+}
+
 /* λ⟨c⟩ x dx f. f x dx */
 static CtCore *instead(Derivative *d, Differentiated *f, CtType *function) {
     CtProgram *p = d->room.p;
@@ -349,6 +386,7 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
         CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
         f.params[f.count] = ct_var_like(d->room.p, var, var->type);
     }
+    d->room.again = ct_var_new(d->room.p, "again", ct_type_fun(d->room.p, NULL, 0, t));
     if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
         made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
         if (function) f.params[f.count++] = ct_var_new(d->room.p, "f", function);
@@ -357,7 +395,9 @@ static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, con
     } else {
         return NULL;
     }
-    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, ct_seq_close(&f.seq, made));
+    made = ct_seq_close(&f.seq, made);
+    if (d->room.is_again_used) made = ct_core_let(d->room.p, d->span, d->room.again, again(d, &f), made);
+    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, made);
 }
 
 void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }

@@ -107,8 +107,8 @@ typedef struct Scattered {
 
 typedef struct Sums {
     Maker *m;
-    CtMap bound;      /* CtBulkVar * -> CtBulk *: bindings of the body */
-    CtMap collected;  /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
+    CtMap bound;     /* CtBulkVar * -> CtBulk *: bindings of the body */
+    CtMap collected; /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
     CT_VEC(Scattered) scattered;
     CtBulk *general; /* of the parameter in hand: what is no scatter */
     uint32_t param;
@@ -189,6 +189,128 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
     }
 }
 
+/* ---- what is kept instead of states ---- */
+
+/* To keep an array before each step costs its size. Where the reverse only reads single elements of it, those are kept
+ * that were read. */
+typedef struct Reads {
+    Maker *m;
+    const CtBulkVar *state;
+    CtMap primal;             /* variables that do not depend on cotangents */
+    bool spoiled;             /* used in another way */
+    CT_VEC(CtBulk *) at;      /* each read, and … */
+    CT_VEC(CtBulkVar *) kept; /* … what it becomes */
+} Reads;
+
+typedef struct Closed {
+    Reads *reads;
+    bool holds;
+} Closed;
+
+static CtBulk *check_primal(void *data, CtBulk *t) {
+    Closed *c = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(c->reads->m->r, t, check_primal, c);
+    c->holds = c->holds && ct_map_has(&c->reads->primal, ct_key(t->as.var));
+    return t;
+}
+
+static bool is_primal(Reads *reads, CtBulk *t) {
+    Closed c = {reads, true};
+    check_primal(&c, t);
+    return c.holds;
+}
+
+static bool is_read(const Reads *reads, const CtBulk *t) {
+    return t->kind == BULK_INDEX && t->shape.rank == 0 && t->as.move.t->kind == BULK_VAR &&
+           t->as.move.t->as.var == reads->state;
+}
+
+static CtBulk *find_reads(void *data, CtBulk *t) {
+    Reads *reads = data;
+    CtBulkRoom *r = reads->m->r;
+    if (t->kind == BULK_VAR) reads->spoiled |= t->as.var == reads->state;
+    if (reads->spoiled || t->kind == BULK_VAR) return t;
+    if (!is_read(reads, t)) return ct_bulk_map(r, t, find_reads, reads);
+    for (uint32_t k = 0; k < reads->at.count; k++)
+        if (ct_bulk_same(reads->at.items[k], t)) return t;
+    reads->spoiled = !is_primal(reads, t);
+    ct_push(r->arena, &reads->at, t);
+    ct_push(r->arena, &reads->kept, ct_bulk_new_var(r, reads->state->name, t->element, t->shape));
+    return t;
+}
+
+static CtBulk *replace_reads(void *data, CtBulk *t) {
+    Reads *reads = data;
+    for (uint32_t k = 0; is_read(reads, t) && k < reads->at.count; k++)
+        if (ct_bulk_same(reads->at.items[k], t)) return ct_bulk_var(reads->m->r, reads->kept.items[k]);
+    return ct_bulk_map(reads->m->r, t, replace_reads, reads);
+}
+
+/* The bindings of the reverse that do not depend on cotangents, in the primal loop, too: under names of their own. */
+static CtMap copy_bindings(Reads *reads) {
+    CtBulkRoom *r = reads->m->r;
+    CtBulkLoop *primal = reads->m->l->primal;
+    const CtBulkGradient *body = &reads->m->body;
+    CtMap renamed = {0};
+    for (uint32_t k = 0; k < body->vars.count; k++) {
+        CtBulkVar *var = body->vars.items[k];
+        if (!ct_map_has(&reads->primal, ct_key(var))) continue;
+        CtBulkVar *fresh = ct_bulk_new_var(r, var->name, var->element, var->shape);
+        ct_push(r->arena, &primal->vars, fresh);
+        ct_push(r->arena, &primal->terms, ct_bulk_substitute(r, body->terms.items[k], &renamed));
+        ct_map_set(r->arena, &renamed, ct_key(var), ct_bulk_var(r, fresh));
+    }
+    return renamed;
+}
+
+/* One more output of the primal loop. */
+static CtBulk *keep(const Maker *m, CtBulk *t) {
+    CtBulkLoop *primal = m->l->primal;
+    uint32_t count = ct_loop_results(primal);
+    CtBulk **results = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
+    for (uint32_t k = 0; k < count; k++) results[k] = primal->results[k];
+    results[count] = t;
+    primal->results = results;
+    primal->outputs++;
+    return ct_bulk_loop(m->r, primal, m->l->args, count);
+}
+
+static void note_primal(Reads *reads) {
+    const CtBulkLoop *source = reads->m->l->source;
+    const CtBulkGradient *body = &reads->m->body;
+    CtArena *arena = reads->m->r->arena;
+    ct_map_set(arena, &reads->primal, ct_key(source->index), source->index);
+    for (uint32_t p = 0; p < ct_loop_params(source); p++)
+        ct_map_set(arena, &reads->primal, ct_key(source->params[p]), source->params[p]);
+    for (uint32_t k = 0; k < body->vars.count; k++)
+        if (is_primal(reads, body->terms.items[k]))
+            ct_map_set(arena, &reads->primal, ct_key(body->vars.items[k]), body->vars.items[k]);
+}
+
+static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
+    const CtBulkLoop *source = m->l->source;
+    if (m->l->primal->normal || m->l->primal->simple) return; /* it has been used */
+    for (uint32_t s = 0; s < source->count.states; s++) {
+        if (source->params[s]->shape.rank == 0) continue;
+        Reads reads = {.m = m, .state = source->params[s]};
+        note_primal(&reads);
+        for (uint32_t k = 0; k < m->body.terms.count; k++) find_reads(&reads, m->body.terms.items[k]);
+        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+            if (gradient[p]) find_reads(&reads, gradient[p]);
+        if (reads.spoiled || reads.at.count == 0) continue;
+        CtMap renamed = copy_bindings(&reads);
+        for (uint32_t k = 0; k < reads.at.count; k++) {
+            CtBulk *read = ct_bulk_substitute(m->r, reads.at.items[k], &renamed);
+            CtBulk *all = sink->share(sink->data, NULL, keep(m, read));
+            ct_push(m->r->arena, &m->elements, (Param){reads.kept.items[k], all});
+        }
+        for (uint32_t k = 0; k < m->body.terms.count; k++)
+            m->body.terms.items[k] = replace_reads(&reads, m->body.terms.items[k]);
+        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+            if (gradient[p]) gradient[p] = replace_reads(&reads, gradient[p]);
+    }
+}
+
 /* ---- reverse ---- */
 
 /* The gradient of the body: what each parameter gets from the cotangents of the results; NULL: nothing. */
@@ -238,6 +360,7 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     uint32_t params = ct_loop_params(l->source), fixed = count->states + count->elements;
     CtBulk **inside = add_cotangents(&m, c);
     CtBulk **gradient = body_gradient(&m, inside);
+    keep_reads(&m, gradient, sink);
     add_primal(&m);
     Sums sums = {.m = &m};
     for (uint32_t k = 0; k < m.body.vars.count; k++)
@@ -271,7 +394,8 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     for (uint32_t p = 0, k = 0; p < count->states; p++) {
         if (!inside[p]) continue;
         CtBulk *sent = state_of(&m, k++);
-        if (l->deltas[p]) sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
+        if (l->deltas[p])
+            sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
     }
     for (uint32_t p = count->states; p < params; p++) {
         if (!place[p]) continue;

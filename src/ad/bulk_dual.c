@@ -26,7 +26,7 @@ typedef struct Maker {
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
     CT_VEC(CtDeltaLoop *) loops;
-    CtMap made;    /* those of them whose names the program does not have */
+    CtMap made; /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
 
@@ -506,14 +506,16 @@ static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *
 static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
     uint32_t states = loop->count.states, results = ct_loop_results(loop);
     CtBulkLoop *made = ct_bulk_new_loop(m->r, loop->steps, loop->count, loop->outputs + states);
-    CtBulk **all = made->results;
-    *made = *loop;
-    made->normal = made->simple = NULL;
-    made->rows = NULL;
-    made->results = all;
-    made->outputs += states;
-    for (uint32_t k = 0; k < results; k++) all[k] = loop->results[k];
-    for (uint32_t s = 0; s < states; s++) all[results + s] = ct_bulk_var(m->r, loop->params[s]);
+    made->index = loop->index;
+    made->params = loop->params;
+    made->from_back = loop->from_back;
+    made->total = loop->total;
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        ct_push(m->r->arena, &made->vars, loop->vars.items[k]);
+        ct_push(m->r->arena, &made->terms, loop->terms.items[k]);
+    }
+    for (uint32_t k = 0; k < results; k++) made->results[k] = loop->results[k];
+    for (uint32_t s = 0; s < states; s++) made->results[results + s] = ct_bulk_var(m->r, loop->params[s]);
     return made;
 }
 

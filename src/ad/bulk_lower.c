@@ -142,7 +142,7 @@ static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
                         t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
-static bool is_iota(const CtBulk *t, int64_t count) {
+bool ct_lower_is_iota(const CtBulk *t, int64_t count) {
     if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
     for (int64_t i = 0; i < count; i++)
         if (t->as.constant.integers[i] != i) return false;
@@ -154,7 +154,7 @@ static CtCore *lower_const(CtLower *l, CtBulk *t) {
     if (t->shape.rank == 0 && t->element == ELEMENT_BOOL) return ct_core_bool(l->p, t->span, ct_lower_number(t) != 0);
     if (t->shape.rank == 0) return constant_item(l, t, 0);
     CtCore *number = ct_lower_int(l, t->span, count);
-    if (is_iota(t, count)) return ct_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
+    if (ct_lower_is_iota(t, count)) return ct_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
     if (t->as.constant.reals == NULL && t->as.constant.integers == NULL)
         return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, (size_t)count);
@@ -166,8 +166,7 @@ static CtCore *lower_const(CtLower *l, CtBulk *t) {
 
 /* ---- element by element ---- */
 
-/* The scalar that all elements of an array are, as a term of rank 0; NULL when that is not plain. */
-static CtBulk *uniform(CtLower *l, CtBulk *t) {
+CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t) {
     if (t->shape.rank == 0) return t;
     switch ((int)t->kind) {
     case BULK_CONST:
@@ -175,9 +174,9 @@ static CtBulk *uniform(CtLower *l, CtBulk *t) {
         if (t->element == ELEMENT_REAL) return ct_bulk_real(l->r, t->as.constant.real, scalar);
         if (t->element == ELEMENT_INT) return ct_bulk_int(l->r, t->as.constant.integer, scalar);
         return ct_bulk_bool(l->r, t->as.constant.integer != 0, scalar);
-    case BULK_REPLICATE: return uniform(l, t->as.t);
-    case BULK_RESHAPE: return uniform(l, t->as.t);
-    case BULK_TRANSPOSE: return uniform(l, t->as.transpose.t);
+    case BULK_REPLICATE: return ct_lower_uniform(l, t->as.t);
+    case BULK_RESHAPE: return ct_lower_uniform(l, t->as.t);
+    case BULK_TRANSPOSE: return ct_lower_uniform(l, t->as.transpose.t);
     default: return NULL;
     }
 }
@@ -258,11 +257,13 @@ static bool is_atom(const CtBulk *t) {
 }
 
 static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
+    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_lower_add_one(l, t) : NULL;
+    if (updated != NULL) return updated;
     Elementwise e = elementwise(t);
     CtBulk *scalars[2] = {NULL, NULL};
     uint32_t arrays = 0;
     for (uint32_t i = 0; i < e.count; i++) {
-        scalars[i] = uniform(l, e.args[i]);
+        scalars[i] = ct_lower_uniform(l, e.args[i]);
         arrays += scalars[i] == NULL;
     }
     if (arrays == 0) {
@@ -376,8 +377,11 @@ static CtCore *select_elements(CtLower *l, CtBulk *t) {
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
  * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
-    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = uniform(l, t->as.cond.test);
-    if (same == NULL) return select_elements(l, t);
+    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = ct_lower_uniform(l, t->as.cond.test);
+    if (same == NULL) {
+        CtCore *updated = ct_lower_update(l, t);
+        return updated != NULL ? updated : select_elements(l, t);
+    }
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *test = ct_lower(l, same), *values[2];
     bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
@@ -409,7 +413,7 @@ static CtCore *lower_literal(CtLower *l, CtBulk *t) {
 }
 
 static CtCore *lower_replicate(CtLower *l, CtBulk *t) {
-    CtBulk *same = uniform(l, t);
+    CtBulk *same = ct_lower_uniform(l, t);
     int64_t count = ct_shape_count(t->shape), k = t->shape.sizes[0];
     if (same != NULL) {
         CtCore *number = ct_lower_int(l, t->span, count);
@@ -435,8 +439,17 @@ static CtCore *lower_build(CtLower *l, CtBulk *t) {
     return ct_lower_leave(l, &loop, made);
 }
 
+CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
+    if (l->r->again == NULL) return failure;
+    l->r->is_again_used = true;
+    CtSeq seq = ct_seq(l->p, NULL);
+    CtCore *run = ct_core_app(l->p, span, ct_core_var(l->p, span, l->r->again), NULL, 0);
+    ct_seq_let(&seq, span, ct_var_new(l->p, "y", run->type), run);
+    return ct_seq_close(&seq, failure);
+}
+
 static CtCore *lower_check(CtLower *l, CtBulk *t) {
-    CtBulk *test = t->as.check.test, *same = uniform(l, test);
+    CtBulk *test = t->as.check.test, *same = ct_lower_uniform(l, test);
     CtCore *fails;
     if (same != NULL && ct_shape_count(test->shape) > 0) {
         fails = ct_lower(l, same);
@@ -446,7 +459,7 @@ static CtCore *lower_check(CtLower *l, CtBulk *t) {
     }
     CtCore *body = ct_lower(l, t->as.check.t);
     CtCore *failure = ct_core_fail(l->p, t->span, body->type, t->as.check.code, t->as.check.text, NULL);
-    return ct_core_if(l->p, t->span, fails, failure, body);
+    return ct_core_if(l->p, t->span, fails, ct_lower_failure(l, t->span, failure), body);
 }
 
 CtCore *ct_lower_flat(CtLower *l, CtBulk *t) {

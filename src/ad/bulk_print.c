@@ -110,6 +110,7 @@ typedef struct FreeNames {
     Printer *pr;
     CtBulkRoom room; /* ct_bulk_map wants one */
     CT_VEC(const CtBulkVar *) bound;
+    CtMap shares; /* that were gone through */
 } FreeNames;
 
 static CtBulk *name_free(void *data, CtBulk *t) {
@@ -117,6 +118,10 @@ static CtBulk *name_free(void *data, CtBulk *t) {
     CtArena *arena = f->room.arena;
     uint32_t before = f->bound.count;
     switch (t->kind) {
+    case BULK_SHARE:
+        if (ct_map_has(&f->shares, t->as.share.id)) return t;
+        ct_map_set(arena, &f->shares, t->as.share.id, t);
+        break;
     case BULK_VAR: {
         bool known = find_name(f->pr, t->as.var) != NULL;
         for (uint32_t i = 0; i < f->bound.count; i++) known |= f->bound.items[i] == t->as.var;
@@ -405,39 +410,23 @@ typedef struct Tuple {
 } Tuple;
 
 /* (a, b); a alone. */
-static void put_items_of(Printer *pr, Tuple tuple) {
+static void put_items_of(Printer *pr, const void *piece, int level) {
+    const Tuple *tuple = piece;
+    (void)level;
     uint32_t indent = pr->indent;
-    if (tuple.count != 1) put(pr, "(");
+    if (tuple->count != 1) put(pr, "(");
     pr->indent = pr->column;
-    for (uint32_t k = 0; k < tuple.count; k++) {
+    for (uint32_t k = 0; k < tuple->count; k++) {
         if (k > 0) put(pr, ",");
         if (k > 0) line(pr);
-        put_term(pr, tuple.terms[k], LOOSE);
+        put_term(pr, tuple->terms[k], LOOSE);
     }
-    if (tuple.count != 1) put(pr, ")");
+    if (tuple->count != 1) put(pr, ")");
     pr->indent = indent;
 }
 
-/* On one line where it fits. */
 static void put_tuple(Printer *pr, Tuple tuple) {
-    CtText *out = pr->out, line_of_it = ct_text(pr->out->arena);
-    uint32_t column = pr->column;
-    if (pr->flat) {
-        put_items_of(pr, tuple);
-        return;
-    }
-    pr->out = &line_of_it;
-    pr->flat = true;
-    put_items_of(pr, tuple);
-    bool fits = !pr->full;
-    pr->out = out;
-    pr->flat = pr->full = false;
-    if (fits) {
-        ct_text_add(out, line_of_it.data, line_of_it.length);
-        return;
-    }
-    pr->column = column;
-    put_items_of(pr, tuple);
+    if (pr->flat || !put_flat(pr, put_items_of, &tuple, LOOSE)) put_items_of(pr, &tuple, LOOSE);
 }
 
 static void put_params(Printer *pr, CtBulkVar *const *params, uint32_t count) {
@@ -485,16 +474,17 @@ static bool uses_index(const CtBulkLoop *loop) {
 }
 
 /* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
- * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has its name from outside, where it is a variable
- * there; other such things follow. */
-static void put_loop(Printer *pr, CtBulk *t) {
+ * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has
+ * its name from outside, where it is a variable there; other such things follow. */
+static void put_loop_form(Printer *pr, const void *piece, int level) {
+    const CtBulk *t = piece;
     const CtBulkLoop *loop = t->as.loop.loop;
     uint32_t before = pr->scope.count, states = loop->count.states, elements = loop->count.elements, others = 0;
     uint32_t fixed = states + elements, indent = pr->indent;
     CtBulkVar **params = CT_NEW_ARRAY(pr->out->arena, CtBulkVar *, loop->count.fixed + 1);
     CtBulk **args = CT_NEW_ARRAY(pr->out->arena, CtBulk *, loop->count.fixed + 1);
-    put(pr, loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ")
-                               : (loop->from_back ? "mapAccumR " : "mapAccumL "));
+    put(pr,
+        loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ") : (loop->from_back ? "mapAccumR " : "mapAccumL "));
     put_int(pr, loop->steps);
     put(pr, " (λ");
     for (uint32_t p = fixed; p < fixed + loop->count.fixed; p++) {
@@ -526,6 +516,11 @@ static void put_loop(Printer *pr, CtBulk *t) {
     if (elements > 0 || others > 0) put_args(pr, t->as.loop.args + states, elements);
     if (others > 0) put_args(pr, args, others);
     pr->indent = indent;
+    (void)level;
+}
+
+static void put_loop(Printer *pr, CtBulk *t) {
+    if (pr->flat || !put_flat(pr, put_loop_form, t, LOOSE)) put_loop_form(pr, t, LOOSE);
 }
 
 static void put_transpose(Printer *pr, CtBulk *t) {

@@ -273,11 +273,25 @@ static void count_root(Assembly *a, CtBulk *t) {
     count_uses(a, t);
 }
 
+/* Whether the k-th binding, a result of a loop that nobody uses, need not stay for the loop's errors: another one does,
+ * or will be looked at later, all uses known. */
+static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
+    const CtBulk *t = block->bindings.items[k]->term;
+    for (uint32_t j = 0; j < block->bindings.count; j++) {
+        const CtBulk *u = block->bindings.items[j]->term;
+        bool same = j != k && u->kind == BULK_LOOP && u->as.loop.loop == t->as.loop.loop;
+        if (!same || (j > k && !block->bindings.items[j]->uses)) continue;
+        if (same_parts(t->as.loop.args, u->as.loop.args, ct_loop_params(t->as.loop.loop), NULL)) return true;
+    }
+    return false;
+}
+
 /* From the last to the first: what is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
         b->fails = ct_may_fail(a->s, b->term);
+        if (!b->uses && b->term->kind == BULK_LOOP && another_result_stays(block, k)) b->fails = false;
         a->late = b->late;
         a->user = k;
         if (b->uses || b->fails) count_uses(a, b->term);
@@ -285,7 +299,8 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
 }
 
 /* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
- * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its own.
+ * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its
+ * own.
  */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
@@ -438,7 +453,8 @@ static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, 
         if (roots[k]) roots[k] = assemble(&a, roots[k]);
 }
 
-/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn later.
+/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn
+ * later.
  */
 enum { TRIM_LIMIT = 8 };
 

@@ -104,6 +104,10 @@ static CtCore *field(const Flat *f, CtCore *x, void *data) {
     return ct_core_case(f->p, f->span, type, x, &only, 1, other);
 }
 
+static CtCore *item(const Flat *f, CtCore *x, void *data) {
+    return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->span, *(const uint32_t *)data));
+}
+
 /* `x` holds an array of `s` (its terms have one dimension more) when `many`, else `s`. */
 static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     switch (s->kind) {
@@ -132,12 +136,14 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     case STAND_LIST:
         x = ct_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
-            CtCore *at = ct_core_int(f->p, f->span, k);
-            take_apart(f, s->as.of.parts[k], array2(f, ARRAY_INDEX, x, at), false);
+            uint32_t at = k;
+            take_apart(f, s->as.of.parts[k], many ? map(f, item, &at, x) : item(f, x, &at), many);
         }
         return;
     case STAND_KNOWN:
+    case STAND_COUNTER:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
     case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: return;
@@ -220,7 +226,9 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     }
     case STAND_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->span, s->as.known);
     case STAND_STRING: return s->as.string;
+    case STAND_COUNTER:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
     case STAND_PULLBACK:
     case STAND_FAILURE: break;
     }

@@ -89,14 +89,20 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
+static bool is_user(const Tracer *tr, CtSpan span) {
+    return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
+}
+
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
+
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){span, what};
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_trace_place(tr, span), what};
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
 bool ct_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
 
-static CtStand *known_bool(Tracer *tr, bool value) {
+CtStand *ct_trace_known_bool(Tracer *tr, bool value) {
     return ct_stand_parts(tr->room, STAND_DATA, NULL, 0, &tr->p->bool_type->data->cons[value ? 1 : 0]);
 }
 
@@ -109,6 +115,7 @@ CtShape ct_trace_scalar(void) { return (CtShape){0, NULL}; }
 CtBulk *ct_trace_term(Tracer *tr, const CtStand *s) {
     if (s->kind == STAND_TERM) return s->as.term;
     if (s->kind == STAND_KNOWN) return ct_bulk_int(tr->room, s->as.known, ct_trace_scalar());
+    if (s->kind == STAND_COUNTER) return ct_trace_counter_term(tr, s);
     return is_bool_con(tr, s) ? ct_bulk_bool(tr->room, s->as.of.con->tag == 1, ct_trace_scalar()) : NULL;
 }
 
@@ -155,6 +162,8 @@ CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     ct_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
+    ct_bulk_note(&tr->ranges, t);
+    if (t->element == ELEMENT_INT) ct_bulk_note_var(&tr->ranges, var, ct_bulk_range(&tr->ranges, t));
     tr->terms++;
     return ct_bulk_var(tr->room, var);
 }
@@ -202,7 +211,7 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_trace_place(tr, span), nothing);
     ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
@@ -212,23 +221,44 @@ void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
 }
 
-static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
-    if (message == NULL) return NULL;
-    if (message->kind == CORE_STRING)
-        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    const CtStand *s = ct_trace_eval(tr, env, message);
-    CtText text = ct_text(tr->arena);
-    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
-        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
-        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
-    }
-    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
-    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
+/* False, for each element of t. */
+static CtBulk *never(Tracer *tr, CtBulk *t) {
+    CtBulkRoom *r = tr->room;
+    if (t->element == ELEMENT_BOOL) return ct_trace_both(tr, t, ct_trace_not(tr, t));
+    CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
+    return ct_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
 }
 
-static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
-    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
-    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
+    (void)tr;
+    return need(data, t);
+}
+
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+    CtBulkTrace *b = &scope->bindings;
+    if (ct_trace_refused(tr)) return;
+    Needed needed = {.room = tr->room};
+    ct_trace_leaves(tr, result, need_leaf, &needed);
+    for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
+    for (uint32_t i = b->vars.count; i-- > 0;) {
+        CtBulkVar *var = b->vars.items[i];
+        bool dead = !ct_map_has(&needed.ids, var->id);
+        if (dead && ct_map_has(&tr->vain, var->id)) continue;
+        if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
+        need(&needed, b->terms.items[i]);
+        if (!dead) continue;
+        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
+        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
+    }
+}
+
+/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+static CtStand *failure(Tracer *tr, CtCore *core) {
+    const CtCore *message = core->as.fail.message;
+    const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
+    if (message != NULL && message->kind == CORE_STRING)
+        text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
     ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
@@ -249,7 +279,9 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
     case STAND_ROWS:
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
+    case STAND_COUNTER:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
     case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: break;
@@ -262,9 +294,20 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
     return ct_stand_rows(tr->room, size, element);
 }
 
+CtStand *ct_trace_without_counters(Tracer *tr, CtStand *s) {
+    if (s->kind == STAND_COUNTER) return ct_stand_term(tr->room, ct_trace_counter_term(tr, s));
+    bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
+    if (!structured) return s;
+    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < made->as.of.count; i++)
+        made->as.of.parts[i] = ct_trace_without_counters(tr, s->as.of.parts[i]);
+    return made;
+}
+
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return s;
+    if (s->kind == STAND_KNOWN || s->kind == STAND_COUNTER || is_bool_con(tr, s))
+        return ct_stand_term(tr->room, ct_trace_term(tr, s));
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
     return made;
@@ -277,7 +320,7 @@ typedef struct At {
 
 static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
     const At *at = data;
-    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, at->span));
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, ct_trace_place(tr, at->span)));
 }
 
 int64_t ct_trace_size(const CtStand *xs) {
@@ -285,25 +328,81 @@ int64_t ct_trace_size(const CtStand *xs) {
     return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
 }
 
+static bool is_function(const CtStand *s) {
+    return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE || s->kind == STAND_PULLBACK;
+}
+
 static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
 }
 
-CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
-    if (xs->kind == STAND_LIST) {
-        if (i->kind != STAND_KNOWN)
-            return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
-        if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
-            const char *text =
-                ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i->as.known,
-                          (long long)ct_trace_size(xs), ct_trace_size(xs) == 1 ? "" : "s");
-            ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
-            return ct_stand_new(tr->room, STAND_FAILURE);
-        }
-        return xs->as.of.parts[i->as.known];
+static CtStand *outside(Tracer *tr, int64_t i, int64_t size, CtSpan span) {
+    const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i,
+                                 (long long)size, size == 1 ? "" : "s");
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span) {
+    CtBulkRoom *r = tr->room;
+    if (ct_bulk_is_inside(&tr->ranges, i, size)) return;
+    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LT, i, ct_bulk_int(r, 0, ct_trace_scalar())));
+    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LE, ct_bulk_int(r, size, ct_trace_scalar()), i));
+    ct_trace_check(tr, ct_trace_name(tr, "b", ct_bulk_logic(r, LOGIC_OR, below, above)), CT_E0501, text, span);
+}
+
+static bool has_terms(const CtStand *s) {
+    if (s->kind == STAND_TERM) return true;
+    if (s->kind == STAND_ROWS) return has_terms(s->as.rows.element);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        if (has_terms(s->as.of.parts[i])) return true;
+    return false;
+}
+
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth) {
+    if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
+    if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
+    if (depth == 0) return ct_trace_size(s);
+    if (s->kind == STAND_ROWS) return ct_trace_length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? ct_trace_length_at(s->as.of.parts[0], depth - 1) : -1;
+}
+
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
+    for (uint32_t depth = 0;; depth++) {
+        int64_t left = ct_trace_length_at(a, inside_a + depth), right = ct_trace_length_at(b, inside_b + depth);
+        if (left != right) return false;
+        if (left <= 0) return true;
     }
+}
+
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span) {
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0507, ct_error_title(CT_E0507), span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
+    if (is_array(xs) && i->kind == STAND_KNOWN && (i->as.known < 0 || i->as.known >= ct_trace_size(xs)))
+        return outside(tr, i->as.known, ct_trace_size(xs), span);
+    if (xs->kind == STAND_LIST) {
+        if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
+        if (xs->as.of.count > 0) xs = ct_trace_array_from(tr, xs->as.of.parts, xs->as.of.count);
+        if (xs->kind == STAND_FAILURE) return xs;
+    }
+    if (xs->kind == STAND_LIST && xs->as.of.count == 0) {
+        ct_trace_check_inside(tr, ct_trace_term(tr, i), 0, ct_error_title(CT_E0501), span);
+        return ct_stand_new(tr->room, STAND_FAILURE);
+    }
+    if (xs->kind == STAND_LIST)
+        return ct_trace_refuse(tr, span,
+                               "an index that depends on numbers, into an array whose elements differ in form");
+    const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
+    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
+                   build->as.build.body->as.var == build->as.build.var;
+    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
-    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "an index into this array");
+    if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
@@ -313,7 +412,9 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
+    case STAND_COUNTER: return a == b;
+    case STAND_ROWS:
+        return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
@@ -324,6 +425,7 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
     case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
     case STAND_STRING: return a->as.string == b->as.string;
+    case STAND_CHOICE: return a == b;
     case STAND_FAILURE: return true;
     }
     return false;
@@ -358,20 +460,30 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && ct_trace_alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && ct_trace_alike(open[0], open[i]) && !is_function(open[i]) && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
+}
+
+static CtStand *choice_of(Tracer *tr, CtBulk *test, CtStand *yes, CtStand *no) {
+    CtStand *made = ct_stand_new(tr->room, STAND_CHOICE);
+    made->as.choice.test = test;
+    made->as.choice.yes = yes;
+    made->as.choice.no = no;
+    return made;
 }
 
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
     if (a->kind == STAND_FAILURE || (same && ct_trace_alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
+    if (is_array(a) && is_array(b) && ct_trace_size(a) == 0 && ct_trace_size(b) == 0) return a;
+    if (is_function(a) && is_function(b)) return choice_of(tr, test, a, b);
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
-            return ct_trace_refuse(tr, span, "a branch on a number whose results differ in shape");
+            return ct_trace_refuse(tr, span, "a branch on a number whose two results are arrays of different lengths");
         return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
     }
     if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
@@ -379,7 +491,8 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
+        return ct_trace_refuse(tr, span,
+                               "a branch on a number whose two results differ in constructor or length");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -388,8 +501,30 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
 
 /* ---- terms of Core ---- */
 
+/* A text as the list of its characters. */
+static CtStand *characters(Tracer *tr, const CtCore *string) {
+    CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
+    const char *data = string->as.string.data;
+    CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
+    int64_t point = 0;
+    for (size_t i = string->as.string.length, shift = 0; i-- > 0;) { /* UTF-8, from the back */
+        unsigned char byte = (unsigned char)data[i];
+        if ((byte & 0xC0) == 0x80) {
+            point |= (int64_t)(byte & 0x3F) << shift;
+            shift += 6;
+            continue;
+        }
+        point |= (int64_t)(byte & (shift == 0 ? 0x7F : 0x3F >> shift / 6)) << shift;
+        CtStand *cell[2] = {ct_stand_known(tr->room, point), list};
+        list = ct_stand_parts(tr->room, STAND_DATA, cell, 2, cons);
+        point = (int64_t)(shift = 0);
+    }
+    return list;
+}
+
 static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
     CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
@@ -405,7 +540,7 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     if (s->kind == STAND_FAILURE) return s;
     if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
     if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
-        return ct_trace_refuse(tr, core->span, "a choice by something that is not known before it runs");
+        return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
     CtBulk *test = s->as.term, *live = tr->live;
     tr->live = ct_trace_both(tr, live, test);
     CtStand *left = ct_trace_eval(tr, env, yes);
@@ -433,7 +568,7 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     }
     CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
     made = ct_core_simplify_term(tr->p, made);
-    if (made->kind == CORE_CON) return known_bool(tr, made->as.call.of.con->tag == 1);
+    if (made->kind == CORE_CON) return ct_trace_known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
     if (made->type->kind == TYPE_DOUBLE)
         return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
@@ -453,27 +588,30 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     CtPrim prim = core->as.call.of.prim;
     CtStand *args[2] = {NULL, NULL};
     CtBulk *terms[2] = {NULL, NULL};
-    bool known = true, constant = core->type->kind == TYPE_DOUBLE;
+    bool known = true, counted = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
         if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
+        counted = counted && (args[i]->kind == STAND_KNOWN || args[i]->kind == STAND_COUNTER);
         terms[i] = ct_trace_term(tr, args[i]);
         if (terms[i] == NULL) return ct_trace_refuse(tr, core->span, "this operation");
         constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
     }
-    CtStand *value = known ? known_prim(tr, core, args) : NULL;
+    CtStand *value = known     ? known_prim(tr, core, args)
+                     : counted ? ct_trace_counter_prim(tr, prim, args[0], args[1])
+                               : NULL;
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
         return ct_stand_term(
             tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_trace_refuse(tr, core->span, "text that is computed");
-    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that is computed");
+        return ct_trace_refuse(tr, core->span, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that depends on numbers");
     if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
@@ -486,18 +624,43 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
+/* Under a branch on numbers that is run both ways, what ends it may be that number. */
+static CtStand *no_end(Tracer *tr, CtSpan span) {
+    bool deep = tr->depth >= MAX_DEPTH;
+    const char *known = deep ? "a recursion that is deeper than 1000 calls"
+                             : "a function that is more than 3000 operations when its recursion is unrolled";
+    const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
+                               : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
+    return ct_trace_refuse(tr, span, tr->live ? unknown : known);
+}
+
+static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    CtBulk *live = tr->live, *test = f->as.choice.test;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand *yes = ct_trace_apply(tr, f->as.choice.yes, args, count, span);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand *no = ct_trace_refused(tr) ? yes : ct_trace_apply(tr, f->as.choice.no, args, count, span);
+    tr->live = live;
+    return ct_trace_refused(tr) ? yes : ct_trace_merge(tr, test, yes, no, span);
+}
+
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
     if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
-        return ct_trace_refuse(tr, span, "a recursion whose end is far, or not known before it runs");
+        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
+    CtStand *looped = ct_trace_tail(tr, f, args, count, span);
+    if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
+    CtSpan place = tr->place;
+    tr->place = ct_trace_place(tr, span);
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
+    tr->place = place;
     return result;
 }
 
@@ -574,7 +737,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
             return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
         return ct_stand_known(tr->room, core->as.lit.integer);
     case CORE_STRING: {
         CtStand *made = ct_stand_new(tr->room, STAND_STRING);
@@ -602,8 +765,12 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY: return ct_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        for (uint32_t i = 1; i < core->as.call.count; i++)
+            if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
+                !ct_trace_regular(parts[0], 0, parts[i], 0))
+                return ct_trace_irregular(tr, core->as.call.args[i]->span);
         return ct_trace_array_from(tr, parts, core->as.call.count);
-    case CORE_FAIL: return failure(tr, env, core);
+    case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
@@ -615,12 +782,115 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     return ct_trace_refuse(tr, core->span, "this");
 }
 
+/* ---- functions that call themselves last ---- */
+
+/* Whether a call in a tail position of the body is one of f. */
+static bool has_own_call(Tracer *tr, const CtStand *f, CtCore *core) {
+    switch (core->kind) {
+    case CORE_LET:
+    case CORE_UNPACK: return has_own_call(tr, f, core->as.let.body);
+    case CORE_LETREC: return has_own_call(tr, f, core->as.letrec.body);
+    case CORE_CASE: {
+        for (uint32_t i = 0; i < core->as.cases.count; i++)
+            if (has_own_call(tr, f, core->as.cases.cases[i].body)) return true;
+        return core->as.cases.otherwise != NULL && has_own_call(tr, f, core->as.cases.otherwise);
+    }
+    case CORE_APP: {
+        const CtCore *fun = core->as.call.of.fun;
+        if (fun->kind == CORE_GLOBAL) return fun->as.global->body == f->as.closure.lam->node;
+        if (fun->kind != CORE_VAR) return false;
+        for (const Env *env = f->as.closure.env; env != NULL; env = env->outer)
+            if (env->var == fun->as.var)
+                return env->value != NULL && env->value->kind == STAND_CLOSURE &&
+                       env->value->as.closure.lam == f->as.closure.lam;
+        return false;
+    }
+    default: return false;
+    }
+}
+
+bool ct_trace_calls_itself(Tracer *tr, const CtStand *f) { return has_own_call(tr, f, f->as.closure.lam->body); }
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
+
+static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *alt = &core->as.cases.cases[i];
+        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
+            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            return tail_step(tr, tail, env, alt->body);
+        }
+        *(alt->con->tag == 1 ? &yes : &no) = alt->body;
+    }
+    if (s->kind == STAND_DATA) return tail_step(tr, tail, env, core->as.cases.otherwise);
+    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL) return NULL;
+    CtBulk *test = s->as.term, *live = tr->live;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand **left = tail_step(tr, tail, env, yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, no);
+    tr->live = live;
+    if (right == NULL || ct_trace_refused(tr)) return NULL;
+    if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
+    for (uint32_t p = 0; p < tail->count; p++) {
+        bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
+                    left[p]->as.counter.base == right[p]->as.counter.base &&
+                    left[p]->as.counter.slope == right[p]->as.counter.slope;
+        if (!same) left[p] = ct_trace_merge(tr, test, left[p], right[p], core->span);
+    }
+    return left;
+}
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    for (;;) {
+        if (ct_trace_refused(tr)) return NULL;
+        if (core->kind == CORE_LET) {
+            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            core = core->as.let.body;
+        } else if (core->kind == CORE_UNPACK) {
+            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
+            for (uint32_t i = 0; i < core->as.let.count; i++)
+                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+            core = core->as.let.body;
+        } else if (core->kind == CORE_LETREC) {
+            env = letrec(tr, env, core);
+            core = core->as.letrec.body;
+        } else {
+            break;
+        }
+    }
+    if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
+    if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
+    if (core->kind != CORE_APP) return NULL;
+    const CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+    bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
+                  f->as.closure.env == tail->f->as.closure.env;
+    if (!is_own) return NULL;
+    CtStand **args = eval_all(tr, env, core->as.call.args, core->as.call.count);
+    for (uint32_t p = 0; p < tail->count; p++)
+        if (args[p]->kind == STAND_FAILURE) return NULL;
+    return ct_trace_refused(tr) ? NULL : args;
+}
+
+CtStand **ct_trace_tail_step(Tracer *tr, const CtTail *tail, CtStand *const *args) {
+    const CtLam *lam = tail->f->as.closure.lam;
+    const Env *env = tail->f->as.closure.env;
+    for (uint32_t i = 0; i < tail->count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    tr->depth++;
+    CtStand **next = tail_step(tr, tail, env, lam->body);
+    tr->depth--;
+    return next != tail->fails ? next : NULL;
+}
+
 bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
                    CtBulkRefusal *refusal) {
     Scope top = {.level = 0};
     *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
-    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .scope = &top, .refusal = refusal};
+    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
     CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    ct_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;
     return refusal->what == NULL;

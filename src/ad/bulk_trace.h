@@ -7,14 +7,16 @@
 typedef enum CtStandKind {
     STAND_TERM,    /* a number, a Bool, or a regular array of them, of which a term is known */
     STAND_KNOWN,   /* an Int or a Char that is known */
+    STAND_COUNTER, /* an Int of which it is known how it goes up or down in a loop */
     STAND_TUPLE,   /* parts */
     STAND_DATA,    /* constructor and fields */
     STAND_ROWS,    /* an array of tuples or data, as one of arrays: the terms inside have its size as their outermost */
     STAND_LIST,    /* an array of which each element is known by itself */
     STAND_CLOSURE, /* a function */
+    STAND_CHOICE,  /* one of two functions, by what is not known */
     STAND_PULLBACK, /* what a derivative inside the function gives: bulk_nested.c */
-    STAND_STRING,  /* a literal */
-    STAND_FAILURE, /* what never comes: the program fails there */
+    STAND_STRING,   /* a literal */
+    STAND_FAILURE,  /* what never comes: the program fails there */
 } CtStandKind;
 
 typedef struct CtStand CtStand;
@@ -23,6 +25,10 @@ struct CtStand {
     union {
         CtBulk *term;
         int64_t known;
+        struct {
+            int64_t base, slope; /* base + slope · step; the slope is not 0 */
+            struct CtCounting *of;
+        } counter;
         struct {
             CtStand **parts;
             uint32_t count;
@@ -36,6 +42,10 @@ struct CtStand {
             CtLam *lam;
             const struct CtStandEnv *env;
         } closure;
+        struct {
+            CtBulk *test; /* a Bool of rank 0 */
+            CtStand *yes, *no;
+        } choice;
         const struct CtPullback *pullback;
         CtCore *string;
     } as;

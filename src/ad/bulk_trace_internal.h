@@ -2,6 +2,7 @@
 #ifndef CT_AD_BULK_TRACE_INTERNAL_H
 #define CT_AD_BULK_TRACE_INTERNAL_H
 
+#include "ad/bulk_rules.h"
 #include "ad/bulk_trace.h"
 
 typedef struct CtStandEnv {
@@ -22,10 +23,14 @@ typedef struct Tracer {
     CtProgram *p;
     CtArena *arena;
     Scope *scope;
-    CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
-    CtMap named;   /* id of a CtBulkVar -> itself, if its name is the program's */
-    CtMap globals; /* CtGlobal * -> CtStand *, of constants */
-    CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
+    CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
+    CtMap unrolled;        /* CtLam * of functions that call themselves last, but are no loops */
+    CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
+    CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
+    CtBulkRewriter ranges; /* where integers lie */
+    CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
+    CtSpan place;          /* the innermost call that stands in the user's program, not in the library */
     uint32_t depth, terms;
     CtBulkRefusal *refusal;
 } Tracer;
@@ -37,6 +42,8 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* Where what stands at `span` is told of: the call that led there, if that is in the library. */
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
 bool ct_trace_refused(const Tracer *tr);
@@ -54,6 +61,9 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves.
+ */
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
 /* The same check with another test, which says by itself when it is reached. */
 void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
@@ -63,8 +73,15 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
 /* Ints and Bools that are known, as terms, so that each element of an array can have its own. */
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+/* An error unless 0 ≤ i < size. */
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
+/* Whether what lies this deep inside two arrays, or they themselves, has one shape. */
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
 /* An array of these elements. */
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
 CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);
@@ -92,5 +109,53 @@ typedef enum CtFoldKind {
 } CtFoldKind;
 /* f takes (state, element). */
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
+
+/* A loop that a function is that calls itself last (bulk_trace_tail.c). Few calls are no loop: what is known in each of
+ * them makes a simpler term. */
+enum { CT_FEW_TURNS = 8 };
+
+typedef struct CtCounting {
+    CtBulkVar *index; /* of the step */
+    int64_t turn;     /* the first step at which some comparison will turn out otherwise */
+} CtCounting;
+
+typedef struct CtTail {
+    CtStand *f;
+    uint32_t count;          /* of its arguments … */
+    int64_t *bases, *slopes; /* … of which those with a slope are counters */
+    int64_t steps;           /* of the loop; 0: not known */
+    uint32_t other;          /* 1 + the place of an argument that was taken for a counter; 0: none */
+    CtCounting counting;
+    CtStand **fails; /* stands for the arguments of a branch that fails instead of going on */
+    CtSpan span;
+} CtTail;
+
+/* What is left of a trace outside of what was traced; taken back when it was in vain. */
+typedef struct CtTraceMark {
+    CT_VEC(uint32_t) checks, bindings;
+    uint32_t terms;
+} CtTraceMark;
+CtTraceMark ct_trace_mark(Tracer *tr);
+void ct_trace_go_back(Tracer *tr, const CtTraceMark *to);
+/* The states of so many steps, from the first; NULL when it is no loop. */
+CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start);
+
+/* ---- bulk_trace_tail.c ---- */
+
+/* The result of a call of a closure, when it calls itself last and counts; NULL when it does not. */
+CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
+/* One step on counters, of an index: the next state; NULL when the function does not go on, or not as before. */
+CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index);
+CtBulk *ct_trace_counter_term(Tracer *tr, const CtStand *s);
+/* A primitive on counters and known integers; NULL when nothing is known of its result. */
+CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b);
+
+/* ---- for it, of bulk_trace.c ---- */
+
+CtStand *ct_trace_known_bool(Tracer *tr, bool value);
+bool ct_trace_calls_itself(Tracer *tr, const CtStand *f);
+/* What a function calls itself with; NULL when it does not do so whatever numbers are. */
+CtStand **ct_trace_tail_step(Tracer *tr, const CtTail *tail, CtStand *const *args);
+CtStand *ct_trace_without_counters(Tracer *tr, CtStand *s);
 
 #endif

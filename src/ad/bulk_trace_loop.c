@@ -1,16 +1,17 @@
 /* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, and
- * where there are few steps, a fold is unrolled.
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
+ * fold is unrolled.
  */
 #include "ad/bulk_trace_internal.h"
 
-enum { FEW_STEPS = 4, MAX_UNROLLED = 1000 };
+enum { MAX_UNROLLED = 1000 };
 
 typedef struct Fold {
     CtFoldKind kind;
     CtStand *f, *xs;
     int64_t size;
     CtSpan span;
+    CtTail *tail; /* a function that calls itself: there is no array, and the size is known when the body is */
 } Fold;
 
 /* What a step gives: the state, and for scans what is kept of each. */
@@ -36,8 +37,7 @@ static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
 static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
     if (fold->kind == FOLD_LAST) return last;
     if (fold->kind == FOLD_AFTER) return outputs;
-    if (fold->kind == FOLD_BEFORE)
-        return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
+    if (fold->kind == FOLD_BEFORE) return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
     CtStand *both[2] = {last, outputs};
     return ct_stand_parts(tr->room, STAND_TUPLE, both, 2, NULL);
 }
@@ -152,6 +152,7 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
     b->index = new_var(tr, b, "i", ELEMENT_INT, ct_trace_scalar());
+    ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, fold->size - 1});
     b->states.count = 0;
     b->state = ct_trace_leaves(tr, state, state_leaf, b);
     tr->scope = &b->scope;
@@ -162,7 +163,14 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
         still = ct_bulk_var(tr->room, ok);
         tr->live = ct_trace_both(tr, live, still);
     }
-    b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+    if (fold->tail != NULL)
+        b->step = (Step){ct_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
+    else
+        b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+    CtStand *made[2] = {b->step.next, b->step.output};
+    uint32_t count = b->step.output != NULL ? 2 : 1;
+    if (b->step.next != NULL)
+        ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
     for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
         CtBulk *failed = ct_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
         still = ct_trace_both(tr, still, ct_trace_not(tr, failed));
@@ -174,21 +182,23 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
 
 /* ---- what a trace leaves outside ---- */
 
-typedef struct Mark {
-    CT_VEC(uint32_t) checks;
-    uint32_t terms;
-} Mark;
-
-static Mark mark(Tracer *tr) {
-    Mark made = {.terms = tr->terms};
-    for (Scope *s = tr->scope; s != NULL; s = s->outer) ct_push(tr->arena, &made.checks, s->bindings.checks.count);
+CtTraceMark ct_trace_mark(Tracer *tr) {
+    CtTraceMark made = {.terms = tr->terms};
+    for (Scope *s = tr->scope; s != NULL; s = s->outer) {
+        ct_push(tr->arena, &made.checks, s->bindings.checks.count);
+        ct_push(tr->arena, &made.bindings, s->bindings.vars.count);
+    }
     return made;
 }
 
 /* A trace that was in vain has failed nowhere. */
-static void go_back(Tracer *tr, const Mark *to) {
+void ct_trace_go_back(Tracer *tr, const CtTraceMark *to) {
     uint32_t i = 0;
-    for (Scope *s = tr->scope; s != NULL; s = s->outer) s->bindings.checks.count = to->checks.items[i++];
+    for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
+        s->bindings.checks.count = to->checks.items[i];
+        for (uint32_t k = to->bindings.items[i]; k < s->bindings.vars.count; k++)
+            ct_map_set(tr->arena, &tr->vain, s->bindings.vars.items[k]->id, s);
+    }
     tr->terms = to->terms;
     tr->refusal->what = NULL;
 }
@@ -220,7 +230,8 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
     CtBulkRoom *r = c->tr->room;
     for (uint32_t k = 0; k < c->arrays.count; k++) {
         CtBulk *known = c->arrays.items[k];
-        bool same = known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
+        bool same =
+            known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
         if (same) return ct_bulk_var(r, c->elements.items[k]);
     }
     CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_shape_tail(array->shape, 1));
@@ -284,8 +295,7 @@ static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms
     if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_trace_term(tr, s));
     if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
     if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
-    for (uint32_t i = 0; i < state->as.of.count; i++)
-        add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
+    for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
 
 static CtBulk *need(void *data, CtBulk *t) {
@@ -317,7 +327,8 @@ typedef struct Closed {
     CtBulk **args;
 } Closed;
 
-static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next, const Terms *outputs) {
+static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next,
+                         const Terms *outputs) {
     Closing c = {.tr = tr, .b = b, .size = size};
     CtBulkTrace *body = &b->scope.bindings;
     uint32_t states = b->states.count, k = 0;
@@ -398,34 +409,42 @@ static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
 }
 
 /* NULL when it is no loop; a refusal may say why. */
-static CtStand *as_loop(Tracer *tr, const Fold *fold, CtStand *start) {
-    Mark before = mark(tr);
+static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
+    CtTraceMark before = ct_trace_mark(tr);
     CtStand *state = start, *made = NULL;
     Body b = {.guarded = false};
     for (bool again = true; again;) {
-        go_back(tr, &before);
+        ct_trace_go_back(tr, &before);
         trace_body(tr, fold, state, &b);
-        if (ct_trace_refused(tr) || b.step.next->kind == STAND_FAILURE) return NULL;
+        if (ct_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
         again = false;
         state = join(tr, state, b.step.next, &again);
         if (state == NULL) return NULL;
         if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
     }
+    if (fold->tail != NULL) fold->size = fold->tail->steps = fold->tail->counting.turn;
+    if (fold->tail != NULL && (fold->size <= CT_FEW_TURNS || fold->size == INT64_MAX)) return NULL;
     made = looped(tr, fold, start, &b);
     return made;
 }
 
+CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
+    Fold fold = {.kind = FOLD_LAST, .span = tail->span, .tail = tail};
+    return as_loop(tr, &fold, start);
+}
+
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
-    Fold fold = {kind, f, xs, ct_trace_size(xs), span};
+    Fold fold = {kind, f, xs, ct_trace_size(xs), span, NULL};
     CtBulkRefusal why = {span, NULL};
-    if (fold.size > FEW_STEPS && xs->kind != STAND_LIST) {
-        Mark before = mark(tr);
+    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+    if (fold.size > 1 && xs->kind != STAND_LIST) {
+        CtTraceMark before = ct_trace_mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;
         why = *tr->refusal;
-        go_back(tr, &before);
+        ct_trace_go_back(tr, &before);
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
-    return ct_trace_refuse(tr, span, "a fold or scan over many elements whose state changes its structure");
+    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
 }

@@ -246,6 +246,9 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
+/* The global whose body is this λ; NULL when there is none. */
+CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
+
 /* ---- expand.c ---- */
 
 CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global);

@@ -426,9 +426,12 @@ static void put_args(Printer *pr, CtCore *const *args, uint32_t count) {
     bool broken = false;
     for (uint32_t i = 0; i < count; i++) {
         bool hangs = i + 1 == count && args[i]->kind == CORE_LAM && !broken && pr->column + 12 < WIDTH;
-        if (pr->flat || hangs || (!broken && pr->column + 1 < WIDTH && fits(pr, args[i], ATOM))) {
+        if (pr->flat || hangs) {
             put(pr, " ");
             put_term(pr, args[i], ATOM);
+        } else if (!broken && pr->column + 1 < WIDTH && fits(pr, args[i], ATOM)) {
+            put(pr, " ");
+            put_flat(pr, args[i], ATOM);
         } else {
             broken = true;
             pr->indent = indent + 2;

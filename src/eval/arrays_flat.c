@@ -86,7 +86,8 @@ bool ct_array_strided(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     if (count > 0) copy_view(out->items, from->items + view->items[0].integer, view->items + 1, view->length / 2);
-    for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++) out->items[i].object->refs++;
+    for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++)
+        ct_retain_part(&from->head, out->items[i].object);
     return give(call, out, count);
 }
 
@@ -144,16 +145,21 @@ bool ct_array_is_rows(Machine *m, int64_t count, int64_t size) {
     return ct_raise(m, CT_E0504, "%lld elements are not whole rows of %lld", (long long)count, (long long)size);
 }
 
+bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count) {
+    if (!ct_array_is_rows(m, from, rows->length)) return false;
+    int64_t size = rows->length == 0 ? 0 : from / rows->length, there = size == 0 ? INT64_MAX : count / size;
+    for (int64_t i = 0; i < rows->length; i++)
+        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+    return true;
+}
+
 bool ct_array_scatter_add(Machine *m, ArrayCall *call) {
     int64_t count = call->args[0].integer;
     const CtArray *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
     CtTypeKind kind = call->type->parts[0]->kind;
     if (count < 0) return size_fails(m, "scatterAdd", count);
+    if (!ct_array_places(m, from->length, rows, count)) return false;
     int64_t size = rows->length == 0 ? 0 : from->length / rows->length;
-    if (!ct_array_is_rows(m, from->length, rows->length)) return false;
-    int64_t there = size == 0 ? INT64_MAX : count / size;
-    for (int64_t i = 0; i < rows->length; i++)
-        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
     CtArray *out = zeros(m, call, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < rows->length; i++) {
@@ -203,7 +209,6 @@ bool ct_array_select(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, test->length);
     if (out == NULL) return false;
     for (int64_t i = 0; i < test->length; i++)
-        out->items[i] = test->items[i].integer != 0 ? yes->items[i] : no->items[i];
-    for (int64_t i = 0; out->head.layout->pointer_elements && i < test->length; i++) out->items[i].object->refs++;
+        copy_items(out, i, test->items[i].integer != 0 ? yes : no, i, 1);
     return give(call, out, test->length);
 }

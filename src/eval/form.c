@@ -59,9 +59,9 @@ static CtForm *form_array(Machine *m, FormKey *key, const CtType *type, CtWord v
     CtForm *form = form_new(m, build, 1);
     if (form == NULL || !put(key, "[%lld ", array->length)) return NULL;
     if (build) form->known = array->length;
-    if (build && array->length == 0 && !(element->kind == TYPE_DOUBLE || element->kind == TYPE_INT)) form->parts = NULL;
-    size_t start = key->length, first = 0;
     bool alike = element->kind == TYPE_DOUBLE || element->kind == TYPE_INT || element == m->program->bool_type;
+    if (build && array->length == 0 && !alike) form->parts = NULL;
+    size_t start = key->length, first = 0;
     int64_t looked_at = alike ? 1 : array->length;
     CtWord none = {.integer = 0};
     for (int64_t i = 0; i < looked_at && (array->length > 0 || alike); i++) {

@@ -2,8 +2,8 @@
  * evaluated first. A λ is taken apart into steps when its body is straight: primitives, lets, and choices between
  * values that are there already.
  *
- * An operation that may fail would do so before what comes after it is evaluated. So one that stands before work that
- * is still to be done is no part of the tree but a leaf. (Views are only written by transformations, none that fails.)
+ * An operation that demands something of lengths would fail before what comes after it is evaluated. So in a tree no
+ * leaf that has to be evaluated comes behind such a one. (Views are only written by transformations, none that fails.)
  * And a λ that may fail is fused with nothing else.
  */
 #include "eval/compile.h"
@@ -78,6 +78,7 @@ static bool known_length(Compile *c, const CtCore *e, uint32_t depth, int64_t *l
         return true;
     case ARRAY_REPLICATE:
     case ARRAY_SUM_ROWS:
+    case ARRAY_SCATTER_ADD:
         if (!is_int(args[0])) return false;
         *length = args[0]->as.lit.integer;
         return *length >= 0 && *length <= INT32_MAX;
@@ -87,29 +88,6 @@ static bool known_length(Compile *c, const CtCore *e, uint32_t depth, int64_t *l
         return known_length(c, args[1], depth - 1, length) || known_length(c, args[2], depth - 1, length);
     default: return false;
     }
-}
-
-/* Whether a tree has nothing to evaluate before it. */
-static bool is_ready(Compile *c, const CtCore *e, uint32_t depth) {
-    Numbers view;
-    int64_t length;
-    if (is_atom(e)) return true;
-    if (e->kind != CORE_ARRAY || depth == 0) return false;
-    CtCore *const *args = e->as.call.args;
-    switch ((int)e->as.call.of.array) {
-    case ARRAY_MAP: return is_ready(c, args[1], depth - 1);
-    case ARRAY_STRIDED: return view_numbers(c, e, &view) && is_ready(c, args[1], depth - 1);
-    case ARRAY_REPLICATE: return known_length(c, e, 1, &length) && is_atom(args[1]);
-    case ARRAY_ZIP_WITH: return is_ready(c, args[1], depth - 1) && is_ready(c, args[2], depth - 1);
-    default: return false;
-    }
-}
-
-/* Whether a tree demands something of lengths. */
-static bool demands(const CtCore *e, uint32_t depth) {
-    if (is_op(e, ARRAY_ZIP_WITH) || is_op(e, ARRAY_SELECT) || depth == 0) return true;
-    if (!is_op(e, ARRAY_MAP) && !is_op(e, ARRAY_STRIDED)) return false;
-    return demands(e->as.call.args[1], depth - 1);
 }
 
 /* ---- parts ---- */
@@ -239,7 +217,10 @@ static bool apply(Fuse *z, const CtCore *e, const Array *args, Array *out) {
 
 static bool array_value(Fuse *z, CtCore *e, uint32_t view, Array *out);
 
+/* One that has to be evaluated would be before what the tree demands so far. */
 static bool leaf_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
+    for (uint32_t i = 0; i < z->f->check_count && !is_atom(e); i++)
+        if (z->f->checks[i].kind != CHECK_VIEW) return false;
     if (!add_leaf(z, (FusedLeaf){.is_array = true}, e, &out->value)) return false;
     z->leaf_views[out->value] = view;
     out->length = (FusedLength){(int32_t)out->value, 0};
@@ -249,12 +230,8 @@ static bool leaf_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
 /* The arrays of an operation, in order; then what it demands of them. */
 static bool array_values(Fuse *z, CtCore *e, uint32_t first, uint32_t count, uint32_t view, Array *out) {
     CtCore *const *args = &e->as.call.args[first];
-    for (uint32_t i = 0; i < count; i++) {
-        bool waits = false;
-        for (uint32_t j = i + 1; j < count; j++) waits |= !is_ready(z->c, args[j], FUSED_STEPS);
-        bool apart = waits && demands(args[i], FUSED_STEPS);
-        if (!(apart ? leaf_value : array_value)(z, args[i], view, &out[i])) return false;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!array_value(z, args[i], view, &out[i])) return false;
     if (count == 1) return true;
     FusedCheck check = {.kind = count == 2 ? CHECK_ZIP : CHECK_SELECT, .span = e->span};
     for (uint32_t i = 0; i < count; i++) check.lengths[i] = out[i].length;
@@ -338,7 +315,9 @@ static bool root_of(const CtCore *e, FusedRoot *root) {
     switch ((int)e->as.call.of.array) {
     case ARRAY_MAP:
     case ARRAY_ZIP_WITH:
+    case ARRAY_STRIDED:
     case ARRAY_SELECT: *root = FUSED_ARRAY; return true;
+    case ARRAY_SCATTER_ADD: *root = FUSED_PLACES; return true;
     case ARRAY_SUM_ROWS: *root = FUSED_ROWS; return true;
     case ARRAY_SUM: *root = FUSED_TOTAL; return true;
     default: return false;
@@ -352,22 +331,30 @@ static bool start(Fuse *z, CtCore *e, CtCore *array) {
     int64_t length, row = 1;
     bool open = !known_length(z->c, array, FUSED_STEPS, &length);
     uint32_t view;
-    if (f->root == FUSED_ROWS) {
-        if (!known_length(z->c, e, 1, &row) || row == 0) return false;
-        f->row = row;
+    if (f->root == FUSED_ROWS || f->root == FUSED_PLACES) {
+        if (!known_length(z->c, e, 1, &f->sums) || f->sums == 0) return false;
+        if (f->root == FUSED_ROWS) row = f->sums;
     }
     if (!open && (length == 0 || length % row != 0)) return false;
     f->open = open ? 0 : -1;
     space->rank = f->root == FUSED_ROWS ? 2 : 1;
     space->sizes[0] = open ? 1 : length / row;
     space->sizes[1] = row;
-    FusedView out = {0, {f->root == FUSED_ARRAY, 1}}, in = {0, {row, 1}};
+    FusedView out = {0, {f->root == FUSED_ARRAY, 1}}, in = {0, {row, 1}}; /* added up along what does not step */
     return ct_fuse_view(space, &out, &view) && ct_fuse_view(space, &in, &view);
+}
+
+static bool is_product(const Fused *f) {
+    if ((f->root != FUSED_ROWS && f->root != FUSED_TOTAL) || f->step_count == 0) return false;
+    const FusedStep *last = &f->steps[f->step_count - 1];
+    bool multiplies = !last->selects && (last->prim == PRIM_MUL || last->prim == PRIM_SCALE);
+    return multiplies && f->value == FUSED_LEAVES + f->step_count - 1;
 }
 
 static void complete(Fuse *z, const Array *array) {
     Fused *f = z->f;
     f->value = array->value;
+    f->adds_products = is_product(f);
     f->length = array->length;
     f->rank = z->space.rank;
     f->out = z->space.views[0];
@@ -375,6 +362,31 @@ static void complete(Fuse *z, const Array *array) {
     for (uint32_t i = 0; i < f->leaf_count; i++)
         if (f->leaves[i].is_array) f->leaves[i].view = z->space.views[z->leaf_views[i]];
     ct_fuse_arrange(f);
+}
+
+/* What is added up, and how. */
+static bool sum(Fuse *z, CtCore *e, Array *array) {
+    Fused *f = z->f;
+    CtCore *const *args = e->as.call.args;
+    CtCore *summed = args[e->as.call.count - 1];
+    static const FusedView still;
+    Array places;
+    uint32_t view;
+    if (summed->type->parts[0]->kind != TYPE_DOUBLE || !start(z, e, summed)) return false;
+    if (f->root == FUSED_PLACES) {
+        if (!ct_fuse_view(&z->space, &still, &view) || !leaf_value(z, args[1], view, &places)) return false;
+        f->places = places.value;
+    }
+    if (!array_value(z, summed, 1, array) || z->nodes == 0) return false;
+    f->cost++;
+    add_cost(z, array->length, 1);
+    f->known_cost += f->sums;
+    FusedCheck rows = {.kind = CHECK_ROWS, .lengths = {array->length}, .low = f->sums, .span = e->span};
+    if (f->root == FUSED_PLACES) {
+        rows.kind = CHECK_PLACES;
+        rows.lengths[1] = places.length;
+    }
+    return f->root == FUSED_TOTAL || add_check(z, rows);
 }
 
 /* With operations up to `depth` below the root. */
@@ -385,28 +397,21 @@ static bool fuse(Compile *c, CtCore *e, uint32_t depth, Fused *f) {
     if (!root_of(e, &f->root)) return false;
     if (f->root == FUSED_ARRAY) {
         if (ct_type_is_pointer(e->type->parts[0]) || !start(&z, e, e)) return false;
-        if (!operation_value(&z, e, 1, &array) || array.value < FUSED_LEAVES) return false;
+        if (!operation_value(&z, e, 1, &array) || array.value < FUSED_LEAVES) return false; /* a view alone */
         if (f->may_fail && z.nodes > 1) return false;
-    } else {
-        CtCore *summed = e->as.call.args[e->as.call.count - 1];
-        if (summed->type->parts[0]->kind != TYPE_DOUBLE || !start(&z, e, summed)) return false;
-        if (!array_value(&z, summed, 1, &array) || z.nodes == 0) return false;
-        f->cost++;
-        add_cost(&z, array.length, 1);
-        f->known_cost += f->row;
-        FusedCheck rows = {.kind = CHECK_ROWS, .lengths = {array.length}, .low = f->row, .span = e->span};
-        if (f->root == FUSED_ROWS && !add_check(&z, rows)) return false;
+    } else if (!sum(&z, e, &array)) {
+        return false;
     }
     complete(&z, &array);
     return true;
 }
 
 const Fused *ct_compile_fused(Compile *c, CtCore *e) {
-    static Fused none;
-    const Fused *known = ct_map_get(&c->fused, ct_key(e));
-    if (known != NULL) return known != &none ? known : NULL;
+    static const Fused none;
+    const Fused *found = ct_map_get(&c->fused, ct_key(e));
+    if (found != NULL) return found != &none ? found : NULL;
     FusedRoot root;
-    Fused made, *kept = &none;
+    Fused made, *kept = NULL;
     bool ok = root_of(e, &root) && outlined_code(c, e) == NULL &&
               (fuse(c, e, FUSED_STEPS, &made) || fuse(c, e, root == FUSED_ARRAY ? 0 : 1, &made));
     if (ok) {
@@ -415,6 +420,6 @@ const Fused *ct_compile_fused(Compile *c, CtCore *e) {
         kept = CT_NEW(c->arena, Fused);
         *kept = made;
     }
-    ct_map_set(c->arena, &c->fused, ct_key(e), kept);
-    return ok ? kept : NULL;
+    ct_map_set(c->arena, &c->fused, ct_key(e), ok ? kept : (void *)(uintptr_t)&none);
+    return kept;
 }

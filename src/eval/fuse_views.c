@@ -161,6 +161,7 @@ static double price(Fused *f, uint32_t d) {
  * they stay in order. */
 void ct_fuse_arrange(Fused *f) {
     join_dims(f);
+    if (f->root == FUSED_PLACES) return;
     uint32_t inner = f->rank - 1, last_summed = 0;
     for (uint32_t d = 0; d < f->rank; d++)
         if (is_summed(f, d)) last_summed = d;

@@ -18,9 +18,10 @@ typedef struct Fused Fused;
 enum { FUSED_LEAVES = 8, FUSED_STEPS = 16, FUSED_DIMS = 8, FUSED_CHECKS = 16 };
 
 typedef enum FusedRoot {
-    FUSED_ARRAY, /* a new array of all points */
-    FUSED_ROWS,  /* sumRows */
-    FUSED_TOTAL, /* sum */
+    FUSED_ARRAY,  /* a new array of all points */
+    FUSED_ROWS,   /* sumRows */
+    FUSED_TOTAL,  /* sum */
+    FUSED_PLACES, /* scatterAdd */
 } FusedRoot;
 
 /* Where an array is read or written, by the point. */
@@ -59,6 +60,7 @@ typedef enum FusedCheckKind {
     CHECK_SELECT, /* all three */
     CHECK_VIEW,   /* low and high are inside lengths[0] */
     CHECK_ROWS,   /* lengths[0] is rows of `low` */
+    CHECK_PLACES, /* lengths[0] is a row for each of lengths[1], an array's, whose numbers lead into `low` elements */
 } FusedCheckKind;
 
 typedef struct FusedCheck {
@@ -74,19 +76,21 @@ struct Fused {
     int64_t sizes[FUSED_DIMS]; /* outermost first */
     int32_t open;              /* the dimension whose size is known when it runs; −1: none, its size here is 1 */
     FusedLength length;        /* of what is made or summed: the number of points */
-    int64_t row;               /* ROWS: how many sums */
+    int64_t sums;              /* ROWS, PLACES: how many */
+    FusedValue places;         /* PLACES: the leaf that says where the points' rows are added; points are in order */
     FusedView out;
     FusedLeaf leaves[FUSED_LEAVES];
     CtCore *operands[FUSED_LEAVES]; /* the terms of those that are no literals, in order */
     FusedStep steps[FUSED_STEPS];
-    FusedValue value; /* of a point */
+    FusedValue value;   /* of a point */
+    bool adds_products; /* ROWS, TOTAL: the last step is a product, and gives the value */
     FusedCheck checks[FUSED_CHECKS];
     bool may_fail; /* one of the steps: then nothing else can … */
     CtSpan span;   /* … and that is its place */
     uint32_t cost; /* steps whatever the lengths … */
     int64_t known_cost;
     uint32_t leaf_costs[FUSED_LEAVES]; /* … and for each element of a leaf */
-    const CtLayout *layout;            /* ARRAY, ROWS: of the result */
+    const CtLayout *layout;            /* of the result; NULL for a TOTAL */
 };
 
 /* fused.c: the result for the leaves' values (borrowed; those of literals are not read). An ARRAY may be made in a leaf

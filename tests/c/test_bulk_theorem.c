@@ -295,7 +295,7 @@ static void what_has_the_properties_is_normal(void **state) {
 
 /* By what is pushed, build1 or index, and what into. */
 typedef struct Used {
-    uint32_t build[BULK_CHECK + 1], index[BULK_CHECK + 1];
+    uint32_t build[BULK_LOOP + 1], index[BULK_LOOP + 1];
 } Used;
 
 static void note_rule(void *data, CtBulk *before, CtBulk *after) {
@@ -310,7 +310,7 @@ static void every_rule_is_met(void **state) {
     (void)state;
     static const CtBulkKind into[] = {BULK_LET,     BULK_COND,    BULK_OP,      BULK_LOGIC,     BULK_REDUCE,
                                       BULK_GATHER,  BULK_SCATTER, BULK_LITERAL, BULK_REPLICATE, BULK_TRANSPOSE,
-                                      BULK_RESHAPE, BULK_ONE_HOT, BULK_CHECK,   BULK_INDEX};
+                                      BULK_RESHAPE, BULK_ONE_HOT, BULK_CHECK,   BULK_INDEX,     BULK_LOOP};
     Used used = {{0}, {0}};
     for (uint64_t seed = 0; seed < 4000; seed++) {
         void *inner;

@@ -93,13 +93,14 @@ static CtCore *view(Maker *m, int64_t n, uint32_t depth) {
     }
     int64_t length = 1;
     for (uint32_t k = rank; k-- > 0; length *= sizes[k]) weight[k] = length;
-    bool exchanged = pick(m, 2), repeats = pick(m, 3) == 0;
+    bool exchanged = pick(m, 2), repeats = pick(m, 3) == 0, overlaps = pick(m, 6) == 0;
     for (uint32_t k = 0; k < rank; k++) {
         uint32_t other = rank - 1 - k;
         strides[k] = exchanged && sizes[k] == sizes[other] ? weight[other] : weight[k];
         if (repeats && pick(m, 2)) strides[k] = 0;
         if (pick(m, 8) == 0) strides[k] *= 2;
     }
+    for (uint32_t k = 0; overlaps && k < rank; k++) strides[k] = 1 + (k == 0);
     if (exchanged && rank == 2) { /* sizes are exchanged too */
         strides[0] = 1;
         strides[1] = sizes[0];
@@ -113,7 +114,10 @@ static CtCore *view(Maker *m, int64_t n, uint32_t depth) {
     }
     CtCore *numbers = ct_core_array_lit(f->p, AT, f->integer, items, 1 + 2 * rank);
     int64_t there = high + 1 > length ? high + 1 : length;
+    bool misfits = m->misfits; /* views are only written where they fit */
+    m->misfits = false;
     CtCore *xs = array(m, there + (pick(m, 4) == 0), depth - 1);
+    m->misfits = misfits;
     return ARRAY(STRIDED, numbers, xs);
 }
 
@@ -131,11 +135,25 @@ static CtCore *tests(Maker *m, int64_t n, uint32_t depth) {
     return named(m, ARRAY(MAP, lam1(f, x, ct_core_if(f->p, AT, less, whole(f, 1), whole(f, 0))), xs));
 }
 
+/* Rows of elements added to places, a few of them nowhere, in an array of n; now and then outside. */
+static CtCore *scattered(Maker *m, int64_t n, uint32_t depth) {
+    Fixture *f = m->f;
+    int64_t row = n % 3 == 0 && pick(m, 2) ? 3 : 1, count = pick(m, 3) == 0 ? 130 : pick(m, 9);
+    CtCore *items[130];
+    for (int64_t i = 0; i < count; i++) {
+        int64_t there = n / row + (m->misfits && pick(m, 100) == 0);
+        items[i] = whole(f, there == 0 ? -1 : (int64_t)pick(m, (uint32_t)there + 1) - 1);
+    }
+    CtCore *places = ct_core_array_lit(f->p, AT, f->integer, items, (uint32_t)count);
+    CtCore *xs = array(m, count * row, depth - 1);
+    return named(m, ARRAY(SCATTER_ADD, whole(f, n), places, xs));
+}
+
 /* An array of n numbers. */
 static CtCore *array(Maker *m, int64_t n, uint32_t depth) {
     Fixture *f = m->f;
     CtCore *a, *b, *c;
-    switch (depth == 0 || n > 300 || m->leaf_count > MOST / 2 || m->count > MOST / 2 ? 0 : pick(m, 12)) {
+    switch (depth == 0 || n > 300 || m->leaf_count > MOST / 2 || m->count > MOST / 2 ? 0 : pick(m, 13)) {
     case 1:
     case 2:
     case 3:
@@ -161,6 +179,7 @@ static CtCore *array(Maker *m, int64_t n, uint32_t depth) {
         a = array(m, n * (1 + (int64_t)pick(m, 5)), depth - 1);
         return named(m, ARRAY(SUM_ROWS, whole(f, n), a));
     case 11: a = array(m, n, depth - 1); return named(m, ARRAY(REVERSE, a));
+    case 12: return scattered(m, n, depth);
     default: return leaf(m, n);
     }
 }
