@@ -95,6 +95,8 @@ run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
     run "costs" tests/costs.py --cotan build/cotan
+    run "CHAD" tests/chad.py --cotan build/cotan
+    run "several threads" tests/threads.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "the page of explain" tests/explain_page.py --cotan build/cotan

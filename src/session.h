@@ -35,6 +35,8 @@ typedef struct CtSession {
     CtType *with;               /* VJP, JVP: of the second input; NULL otherwise */
     CtType *value, *derivative; /* derivative NULL for RUN */
     int arity;                  /* of the function as it was written */
+    unsigned threads;
+    bool measures; /* spans */
     struct CtSession *next;
 } CtSession;
 
@@ -66,6 +68,8 @@ struct cotan_context {
     char **folders; /* in which modules are looked for */
     size_t folder_count;
     _Atomic(CtEval *) running;
+    bool measures; /* the call asks for spans */
+    CtPool *pool; /* of as many threads as the limits say; NULL: one */
     locale_t locale, callers_locale;
     /* of the current call, for when memory runs out */
     jmp_buf *handler;
