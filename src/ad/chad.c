@@ -138,7 +138,8 @@ static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types,
 static void unpack_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
     const CtCore *core = back->core;
-    CtCore *whole = product(c, seq, core->span, core->as.let.rhs->type->parts, core->as.let.vars, back->places, core->as.let.count);
+    CtCore *whole =
+        product(c, seq, core->span, core->as.let.rhs->type->parts, core->as.let.vars, back->places, core->as.let.count);
     ct_back_call(c, seq, back->parts[0], whole);
 }
 
@@ -489,9 +490,8 @@ static CtCore *same(CtAd *ad, CtSpan span, CtCore *x) {
 }
 
 CtChadRung ct_chad_rung(CtMethod method) {
-    return (CtChadRung){.local = method == METHOD_CHAD,
-                        .dense = method == METHOD_CHAD_NAIVE,
-                        .twice = method == METHOD_CHAD_NAIVE};
+    return (CtChadRung){
+        .local = method == METHOD_CHAD, .dense = method == METHOD_CHAD_NAIVE, .twice = method == METHOD_CHAD_NAIVE};
 }
 
 #define CHAD_RULES                                                                                                     \

@@ -32,7 +32,8 @@ typedef struct CtPlace {
 
 /* What distinguishes the rungs of the ladder. */
 typedef struct CtChadRung {
-    bool local; /* the environment is passed through and added to (§4.2, §5); else backpropagators return what they add (EV Γ) */
+    bool local; /* the environment is passed through and added to (§4.2, §5); else backpropagators return what they add
+                   (EV Γ) */
     bool dense; /* tuples have no zero of their own (Fig. 4) */
     bool twice; /* a call runs its function's backpropagator for the arguments and again for what was captured (§9) */
 } CtChadRung;
@@ -113,12 +114,13 @@ CtType *ct_chad_environment_type(CtAd *ad);
 CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span);
 /* one_x d: accumulates a Cot. */
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
-/* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free again. */
+/* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
+ * again. */
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
 /* x' d of a backpropagator that is a function, in this function's own environment. */
 void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d);
-/* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured (i = 0)
- * and for its arguments (from 1), to be taken before anything else is run. */
+/* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured
+ * (i = 0) and for its arguments (from 1), to be taken before anything else is run. */
 typedef struct CtCalled {
     CtCore *backpropagators, *d, *frame;
     uint32_t depth;

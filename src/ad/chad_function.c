@@ -36,9 +36,10 @@ static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
     return ct_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
 }
 
-/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the arguments'
- * cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and does the second where the
- * λ was; here it is done where the call was, which is as much work, and a log's items need no type. */
+/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
+ * arguments' cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and
+ * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
+ * type. */
 static CtCore *twice(CtChad *c, CtSpan span, CtCore *paired) {
     CtSeq seq = ct_seq(c->p, NULL), inner = ct_seq(c->p, NULL);
     CtCore *run = ct_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
@@ -72,7 +73,8 @@ static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t 
 }
 
 static CtChad frame(CtTransform *t) {
-    return (CtChad){.ad = t->ad, .p = t->p, .t = t, .rung = ct_chad_rung(t->method), .outer = t->chad, .depth = 1, .frame = 1};
+    return (CtChad){
+        .ad = t->ad, .p = t->p, .t = t, .rung = ct_chad_rung(t->method), .outer = t->chad, .depth = 1, .frame = 1};
 }
 
 CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures) {
