@@ -51,10 +51,6 @@ static bool is_first_order(CtExplain *e) {
 }
 
 bool ct_explain_begin(CtExplain *e) {
-    if (!ct_method_is_shown(e->method))
-        return ct_report_one(e->context, CT_E0705,
-                             "it shows the methods that put something beside every real number, `tape` among them",
-                             "`cotan explain` does not show `%s`", ct_method_name(e->method));
     if (e->method == METHOD_BULK && !e->call->at)
         return ct_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
@@ -285,16 +281,21 @@ static void show_types(CtExplain *e, const Reach *functions) {
         if (columns > wide && columns <= 40) wide = columns;
     }
     CtText text = ct_text(e->arena);
+    CtType *cotangent = ct_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     for (uint32_t i = 0; i < shown; i++) {
         CtType *type = t.found.items[i], *dual = ct_ad_type(e->ad, e->method, type);
         const char *left = type_text(e, type);
         size_t pad = columns_of(left) < wide ? wide - columns_of(left) : 0;
-        ct_text_printf(&text, "%s%*s  ↦  %s\n", left, (int)pad, "", type_text(e, dual));
+        ct_text_printf(&text, "%s%*s  ↦  %s", left, (int)pad, "", type_text(e, dual));
+        if (cotangent) ct_text_printf(&text, "  and  %s", type_text(e, ct_ad_cotangent_type(e->ad, e->method, type)));
+        ct_text_puts(&text, "\n");
         if (type->kind == TYPE_DATA) put_data(e, &text, type);
-        if (type->kind == TYPE_DATA) put_data(e, &text, dual);
+        if (type->kind == TYPE_DATA && dual != type) put_data(e, &text, dual);
     }
     CtStage *to =
-        stage(e, "the types", "A ↦ D[A], for the types that occur; what holds no real number stays as it is.");
+        stage(e, "the types",
+              cotangent ? "A ↦ D[A]₁ and D[A]₂, for the types that occur; what holds no real number has no cotangent."
+                        : "A ↦ D[A], for the types that occur; what holds no real number stays as it is.");
     CtBlock block = {NULL, text.data};
     ct_push(e->arena, &to->blocks, block);
     add_left_out(e, to, t.found.count - shown, "types");
@@ -304,7 +305,9 @@ static void show_types(CtExplain *e, const Reach *functions) {
                           ct_format(e->arena, "S = %s\n", type_text(e, state))};
         ct_push(e->arena, &to->blocks, block);
     }
-    show_method_data(e, to, ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1], state);
+    CtType *second = cotangent ? ct_ad_cotangent_type(e->ad, e->method, ct_type_array(e->p, e->p->double_type))
+                               : ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1];
+    show_method_data(e, to, second, state);
 }
 
 /* ---- D[f] and the wrapper ---- */

@@ -564,7 +564,7 @@ bool ct_explain_run(CtExplain *e) {
     Watch *w = CT_NEW(e->arena, Watch);
     *w = (Watch){.e = e, .run = run};
     CtBulkLook look = {.function = e->function, .in_words = true};
-    bool by_number = e->method != METHOD_BULK;
+    bool by_number = e->method != METHOD_BULK && !ct_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
     if (!ct_explain_sound(e)) return false;
     if (by_number)

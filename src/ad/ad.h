@@ -104,6 +104,10 @@ bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global);
 /* NULL when there is none. */
 const CtOperationNote *ct_ad_operation_note(const CtAd *ad, int64_t number);
 
+/* D[A]₂ of a method that maps terms, not reals (CHAD 2024), where D[A] is D[A]₁; NULL for the other methods. What is
+ * discrete has the unit type. */
+CtType *ct_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type);
+
 /* The rows of methods.def. */
 typedef enum CtMethodCost {
     COST_CONSTANT,    /* a constant times the program's own cost */
@@ -120,7 +124,5 @@ typedef struct CtMethodInfo {
 } CtMethodInfo;
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);
-/* Whether `explain` shows it: it goes operation by operation, or has stages of its own. */
-bool ct_method_is_shown(CtMethod method);
 
 #endif

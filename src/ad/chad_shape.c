@@ -215,4 +215,9 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     return ct_core_pair(p, span, parts[0], pullback);
 }
 
+CtType *ct_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type) {
+    if (ad->rules[method]->vjp != ct_chad_vjp) return NULL;
+    return ct_is_discrete(type) ? ad->p->unit_type : ct_chad_cotangent(ad, type);
+}
+
 CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_jvp_from_vjp(ad, seq, wrap, ad->reverse); }
