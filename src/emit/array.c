@@ -43,7 +43,8 @@ static void begin_arrays(Emit *e, LoopText *t) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *var = t->step->results.items[t->carried + i];
         if (var->name == NULL) var->name = "xs";
-        const char *make = ct_format(e->arena, "ct_vector(rt, %s, %s%s)", pointers(var->type), t->count, initial ? " + 1" : "");
+        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
+                                     pointers(var->type), t->count, initial ? " + 1" : "");
         ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
         t->names[t->carried + i] = ct_emit_name(e, var);
         if (initial) put_first(e, t, i);

@@ -150,6 +150,7 @@ typedef struct CtFlow {
     CT_VEC(CtFlowData *) data;
     CT_VEC(CtFlowType *) types;
     CtMap shapes; /* CtType * -> what it becomes */
+    uint32_t shaping, filled; /* types that are being looked at; data whose constructors are known */
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;

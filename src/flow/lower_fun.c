@@ -276,6 +276,12 @@ static void lower_entry_body(Lower *l, CtGlobal *entry) {
         ct_flow_lower_apply(l, entry->span, ct_flow_lower(l, term).items[0], &args, true);
 }
 
+/* A constant waits for its value, to keep it: nothing in it is a tail call. */
+static void lower_constant_body(Lower *l, CtCore *body) {
+    CtFlowArgs values = ct_flow_lower(l, body);
+    ct_flow_leave(l, EXIT_RETURN, body->span, &values, NULL);
+}
+
 static void lower_function(Lower *l, const Pending *pending) {
     CtMap env = {0};
     l->function = pending->function;
@@ -291,7 +297,7 @@ static void lower_function(Lower *l, const Pending *pending) {
         l->function->results = *ct_flow_types(l->flow, type->kind == TYPE_FUN ? ct_type_fun_result(type) : type);
         lower_entry_body(l, pending->entry);
     } else {
-        ct_flow_lower_tail(l, pending->body);
+        lower_constant_body(l, pending->body);
     }
 }
 

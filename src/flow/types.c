@@ -55,6 +55,8 @@ void ct_flow_types_add(CtFlow *flow, CtFlowTypes *to, const CtFlowTypes *more) {
     to->count += more->count;
 }
 
+static void fill(CtFlow *flow);
+
 /* ---- which types are their parts ---- */
 
 /* Whether `target` is among the parts of a type that would have to be variables: a record in itself. */
@@ -86,12 +88,15 @@ bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint
     Shape *shape = shape_of(flow, type);
     if (shape->parts == PARTS_UNKNOWN) {
         CtMap seen = {0};
+        flow->shaping++;
         shape->parts = PARTS_NONE;
         uint32_t width = 0;
         if (*count <= WIDE && !(type->kind == TYPE_DATA && holds(type, type, &seen, flow->arena))) {
             for (uint32_t i = 0; i < *count && width <= WIDE; i++) width += ct_flow_types(flow, (*parts)[i])->count;
             if (width <= WIDE) shape->parts = PARTS_SOME;
         }
+        flow->shaping--;
+        fill(flow);
     }
     return shape->parts == PARTS_SOME;
 }
@@ -139,11 +144,21 @@ const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
     data->id = flow->data.count;
     ct_push(flow->arena, &flow->data, data);
     shape->node = intern(flow, (CtFlowType){.kind = FLOW_NODE, .data = data});
-    const CtFlowType *node = shape->node; /* the table of shapes may move while the fields are looked at */
-    if (type->kind == TYPE_TUPLE) add_con(flow, data, "tuple", type->parts, type->count);
-    for (uint32_t i = 0; type->kind == TYPE_DATA && i < type->data->con_count; i++)
-        add_con(flow, data, type->data->cons[i].name->text, type->data->cons[i].fields, type->data->cons[i].count);
-    return node;
+    fill(flow);
+    return shape->node;
+}
+
+/* The constructors of data are looked at when no other type is: they may lead back to it. */
+static void fill(CtFlow *flow) {
+    while (flow->shaping == 0 && flow->filled < flow->data.count) {
+        CtFlowData *data = flow->data.items[flow->filled++];
+        const CtType *type = data->type;
+        flow->shaping++;
+        if (type->kind == TYPE_TUPLE) add_con(flow, data, "tuple", type->parts, type->count);
+        for (uint32_t i = 0; type->kind == TYPE_DATA && i < type->data->con_count; i++)
+            add_con(flow, data, type->data->cons[i].name->text, type->data->cons[i].fields, type->data->cons[i].count);
+        flow->shaping--;
+    }
 }
 
 /* ---- sequences ---- */
@@ -180,9 +195,11 @@ static CtFlowTypes types_of(CtFlow *flow, const CtType *type) {
 const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type) {
     Shape *shape = shape_of(flow, type);
     if (!shape->has_types) {
-        CtFlowTypes types = types_of(flow, type);
-        shape->types = types;
+        flow->shaping++;
+        shape->types = types_of(flow, type);
         shape->has_types = true;
+        flow->shaping--;
+        fill(flow);
     }
     return &shape->types;
 }
@@ -217,9 +234,11 @@ static CtFlowTypes arrays_of(CtFlow *flow, const CtType *element) {
 const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element) {
     Shape *shape = shape_of(flow, element);
     if (!shape->is_array_known) {
-        CtFlowTypes types = arrays_of(flow, element);
-        shape->arrays = types;
+        flow->shaping++;
+        shape->arrays = arrays_of(flow, element);
         shape->is_array_known = true;
+        flow->shaping--;
+        fill(flow);
     }
     return &shape->arrays;
 }

@@ -28,6 +28,13 @@ static inline ct_array *ct_vector(ct_run *rt, bool pointers, int64_t length) {
     x->dims[0] = length;
     return x;
 }
+/* The same, whose failure has a site. */
+static inline ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_t length) {
+    rt->here = site;
+    ct_array *x = ct_vector(rt, pointers, length);
+    rt->here = 0;
+    return x;
+}
 
 /* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
 static inline ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {

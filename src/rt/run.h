@@ -76,6 +76,7 @@ typedef struct ct_run {
     char *volatile stack_end; /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
+    int here;       /* the site of an allocation that may be too large */
     int code, site; /* of the failure: E0501 is 501; sites are numbered by the compiler, 0 is none */
     char *message;  /* of the failure, in `text` or `long_text` */
     char text[400];
@@ -106,7 +107,7 @@ __attribute__((noreturn))
 #endif
 static CT_COLD void
 ct_fail_memory(ct_run *rt) {
-    ct_fail(rt, 0, 801, "the run needs more memory than it may use");
+    ct_fail(rt, rt->here, 801, "the run needs more memory than it may use");
 }
 
 /* Entering a function that recurses, and turning a loop by recursion. */

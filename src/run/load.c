@@ -225,7 +225,7 @@ bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *
     native->locale = uselocale((locale_t)0);
     native->run.limit = limit;
     native->run.code = 801;
-    native->run.site = 0;
+    native->run.site = native->run.here = 0;
     native->run.message = (char *)"there is no memory for a stack";
     run_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     native->run.interrupt = 0;
