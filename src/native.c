@@ -14,13 +14,15 @@ static CtFlow *lower(CtBuild *build, const char **why) {
         return NULL;
     }
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
     if (flow->refused == NULL) {
+        ct_flow_drop_dead(flow);
         ct_flow_places(flow);
         ct_flow_count(flow);
-        return flow;
+        if (build->options.lint) flow->refused = ct_flow_lint(flow);
     }
     *why = flow->refused;
-    return NULL;
+    return flow->refused == NULL ? flow : NULL;
 }
 
 static void make(CtSession *session, cotan_context *context) {

@@ -80,11 +80,15 @@ void ct_emit(CtText *out, CtFlow *flow) {
     put_entry(e);
     e->out = &prototypes;
     ct_emit_prototypes(e);
-    ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
+    ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n"
+                      "/* What follows is carried by every program, and used in part. */\n"
+                      "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                      "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);
     put_file(out, ct_text_h);
+    ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     put_results(e, out);
     ct_text_add(out, prototypes.data, prototypes.length);
     ct_text_putc(out, '\n');

@@ -112,7 +112,8 @@ static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
 }
 
 void ct_emit_prototypes(Emit *e) {
-    for (uint32_t i = 0; i < e->flow->functions.count; i++) put_head(e, e->flow->functions.items[i], ";");
+    for (uint32_t i = 0; i < e->flow->functions.count; i++)
+        if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door) put_head(e, e->flow->functions.items[i], ";");
     for (uint32_t i = 0; i < e->flow->constants.count; i++)
         ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place);\n", i);
 }
@@ -213,7 +214,8 @@ static void emit_group(Emit *e, const Group *group) {
         ct_text_puts(e->out, "}\n");
     }
     ct_text_puts(e->out, "}\n\n");
-    for (uint32_t i = 0; i < group->count; i++) emit_door(e, group, i);
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->items[i]->has_door) emit_door(e, group, i);
 }
 
 void ct_emit_function(Emit *e, CtFlowFunction *function) {

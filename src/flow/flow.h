@@ -132,6 +132,7 @@ typedef struct CtFlowFunction {
     bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
     bool recurses;    /* it may be waiting for itself */
     bool reached;     /* from the entry */
+    bool has_door;    /* called otherwise than by an end of a function of its group */
     uint32_t group;   /* functions that end in each other have the same; 0: alone */
 } CtFlowFunction;
 
@@ -173,6 +174,8 @@ const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
+/* Drops what only makes what is not used: dead.c. */
+void ct_flow_drop_dead(CtFlow *flow);
 /* Writes retains and releases into a program that has none: count.c. */
 void ct_flow_count(CtFlow *flow);
 /* Which functions take a place, recurse, end in each other; sites are numbered: places.c. */

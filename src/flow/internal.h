@@ -58,6 +58,8 @@ typedef struct Lower {
     CtMap globals, constants, lams;
     CT_VEC(Pending) pending;
     CT_VEC(Member) members;
+    CT_VEC(struct Dual *) duals; /* lower_dual.c */
+    uint32_t dual_branches;
     uint32_t depth;
 } Lower;
 
@@ -102,6 +104,11 @@ CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail);
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
+
+/* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false when there
+ * were none. */
+CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
+bool ct_flow_lower_duals(Lower *l);
 
 /* lower_array.c, lower_loop.c */
 CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);

@@ -308,7 +308,7 @@ static CtFlowArgs lower_term(Lower *l, CtCore *e) {
     case CORE_DERIV:
         if (e->as.call.of.deriv != DERIV_STOP) ct_flow_lower_refuse(l, "a derivative has not been expanded");
         return ct_flow_lower(l, e->as.call.args[0]);
-    case CORE_DUAL: ct_flow_lower_refuse(l, "the derivative of a function that is only known when the program runs");
+    case CORE_DUAL: return ct_flow_lower_dual(l, e);
     case CORE_FAIL: return lower_fail(l, e);
     case CORE_LET:
     case CORE_LETREC:

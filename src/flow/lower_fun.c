@@ -302,10 +302,13 @@ static void lower_function(Lower *l, const Pending *pending) {
 }
 
 void ct_flow_lower_pending(Lower *l) {
-    for (uint32_t i = 0; i < l->pending.count; i++) {
-        Pending pending = l->pending.items[i];
-        lower_function(l, &pending);
-    }
+    uint32_t done = 0;
+    do {
+        while (done < l->pending.count) {
+            Pending pending = l->pending.items[done++];
+            lower_function(l, &pending);
+        }
+    } while (ct_flow_lower_duals(l) || done < l->pending.count);
     for (uint32_t i = 0; i < l->flow->data.count; i++) { /* by now all values of function types are known */
         CtFlowData *data = l->flow->data.items[i];
         if (data->apply != NULL) lower_function(l, &(Pending){.function = data->apply, .apply = data});

@@ -262,8 +262,20 @@ static void drop_unreached(CtFlow *flow) {
     flow->constants.count = kept;
 }
 
+/* ---- which functions of groups are called from outside ---- */
+
+static void find_door(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+    (void)span;
+    const CtFlowFunction *caller = data;
+    if (!tail || caller->group == 0 || caller->group != callee->group) callee->has_door = true;
+}
+
 void ct_flow_places(CtFlow *flow) {
     drop_unreached(flow);
     find_cycles(flow);
     find_places(flow);
+    flow->entry->has_door = true;
+    for (uint32_t i = 0; i < flow->constants.count; i++) flow->constants.items[i]->function->has_door = true;
+    for (uint32_t i = 0; i < flow->functions.count; i++)
+        walk(&(CallWalk){find_door, NULL, flow->functions.items[i]}, flow->functions.items[i]->body);
 }

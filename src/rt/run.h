@@ -26,6 +26,18 @@
 #define CT_FRAME()     ((char *)0)
 #endif
 
+/* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CT_PLAIN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CT_PLAIN 1
+#endif
+#endif
+#ifndef CT_PLAIN
+#define CT_PLAIN 0
+#endif
+
 enum {
     CT_SMALL = 32,      /* words of the largest object from the free lists */
     CT_NULLARIES = 256, /* constructors without fields that are shared */
@@ -157,7 +169,7 @@ static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
 }
 
 static inline void *ct_take(ct_run *rt, size_t words) {
-    if (CT_UNLIKELY(words > CT_SMALL)) return ct_take_large(rt, words * sizeof(ct_word));
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return ct_take_large(rt, words * sizeof(ct_word));
     void **cell = rt->free[words];
     if (CT_LIKELY(cell != NULL)) {
         rt->free[words] = *cell;
@@ -170,7 +182,7 @@ static inline void *ct_take(ct_run *rt, size_t words) {
 }
 
 static inline void ct_give(ct_run *rt, void *memory, size_t words) {
-    if (CT_UNLIKELY(words > CT_SMALL)) {
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) {
         ct_give_large(rt, memory);
         return;
     }
