@@ -91,8 +91,9 @@ run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
-    run "golden programs, native" tests/run.py --cotan build/cotan --engine native
-    run "emitted C" tests/emitted.py --cotan build/cotan --every 4
+    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick
+    run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "emitted C" tests/emitted.py --cotan build/cotan --every 8
     run "costs" tests/costs.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan

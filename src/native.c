@@ -7,9 +7,11 @@
 
 /* The program in Flow, ready to be written as C; NULL with a reason. */
 static CtFlow *lower(CtBuild *build, const char **why) {
-    if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1 ? build->entry->type->parts[0]
-                                                                                               : build->entry->type) ||
-        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_type_fun_result(build->entry->type) : build->entry->type)) {
+    if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
+                              ? build->entry->type->parts[0]
+                              : build->entry->type) ||
+        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_type_fun_result(build->entry->type)
+                                                               : build->entry->type)) {
         *why = "functions go in or out";
         return NULL;
     }
@@ -55,8 +57,8 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
     size_t used = ct_arena_bytes(build->arena), limit = context->limits.memory;
     limit = limit > used ? limit - used : 1;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit, parameter, input, ct_session_result(session), result,
-                               &error);
+    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit, parameter, input,
+                               ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     if (done) return true;

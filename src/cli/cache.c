@@ -14,7 +14,8 @@ static int clear(const Options *options) {
 
 int verb_cache(const Options *options) {
     if (options->word_count > 0 && strcmp(options->words[0], "clear") == 0) return clear(options);
-    if (options->word_count > 0) return complain(options, "`cotan cache` takes `clear` or nothing, not `%s`", options->words[0]);
+    if (options->word_count > 0)
+        return complain(options, "`cotan cache` takes `clear` or nothing, not `%s`", options->words[0]);
     uint64_t files, bytes;
     char *folder = cotan_cache(&files, &bytes);
     if (options->json) {

@@ -9,7 +9,7 @@ typedef struct LoopText {
     CtFlowStep *step;
     const CtFlowBlock *block;
     uint32_t carried, arrays;
-    const char **names;   /* of what is carried, then of the arrays */
+    const char **names; /* of what is carried, then of the arrays */
     const char *count, *index;
 } LoopText;
 
@@ -56,8 +56,8 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowArg *arg = &t->block->values.items[t->carried + i];
     const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
     if (type->rank > 1)
-        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count, next, t->index, next,
-                     ct_emit_arg(e, arg));
+        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
+                     next, t->index, next, ct_emit_arg(e, arg));
     else
         ct_emit_line(e, "%s->data[%s%s].%c = %s;", name, t->index, next, ct_emit_letter(type->element),
                      ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
@@ -121,7 +121,8 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
     if (e->uses[result->id].count == 0) return;
     const char *name = ct_emit_arg(e, &step->args.items[0]);
     if (indices < array->rank) {
-        ct_emit_declare(e, result, ct_format(e->arena, "ct_row(rt, %s, %s)", name, ct_emit_arg(e, &step->args.items[1])));
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_row(rt, %s, %s)", name, ct_emit_arg(e, &step->args.items[1])));
         for (uint32_t i = 2; i <= indices; i++) {
             const char *row = ct_emit_name(e, result), *outer = ct_format(e->arena, "row%u", ++e->temporaries);
             ct_emit_line(e, "ct_array *%s = %s;", outer, row);
@@ -150,8 +151,9 @@ static void emit_update(Emit *e, CtFlowStep *step) {
     const char *array = ct_emit_arg(e, &step->args.items[0]);
     ct_emit_flush(e, true);
     if (result->type->rank > 1) {
-        ct_emit_declare(e, result, ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
-                                             ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                                  ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
@@ -165,8 +167,9 @@ static void emit_snoc(Emit *e, CtFlowStep *step) {
     const char *array = ct_emit_arg(e, &step->args.items[0]);
     ct_emit_flush(e, true);
     if (result->type->rank > 1) {
-        ct_emit_declare(e, result, ct_format(e->arena, "ct_snoc_row(rt, %s, %s, %s)", ct_emit_site(e, step->span), array,
-                                             ct_emit_arg(e, &step->args.items[1])));
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_snoc_row(rt, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                                  ct_emit_arg(e, &step->args.items[1])));
         return;
     }
     ct_emit_declare(e, result, ct_format(e->arena, "ct_snoc(rt, %s)", array));
@@ -179,9 +182,12 @@ static void emit_items(Emit *e, CtFlowStep *step) {
     const CtFlowType *type = result->type;
     uint32_t count = step->args.count;
     if (type->rank > 1) {
-        ct_emit_declare(e, result, count == 0 ? ct_format(e->arena, "ct_no_rows(rt, NULL, %u, %s)", type->rank, pointers(type)) : "NULL");
+        ct_emit_declare(e, result,
+                        count == 0 ? ct_format(e->arena, "ct_no_rows(rt, NULL, %u, %s)", type->rank, pointers(type))
+                                   : "NULL");
         for (uint32_t i = 0; i < count; i++)
-            ct_emit_line(e, "ct_put_row(rt, 0, &%s, %u, %u, %s);", ct_emit_name(e, result), count, i, ct_emit_arg(e, &step->args.items[i]));
+            ct_emit_line(e, "ct_put_row(rt, 0, &%s, %u, %u, %s);", ct_emit_name(e, result), count, i,
+                         ct_emit_arg(e, &step->args.items[i]));
         return;
     }
     ct_emit_declare(e, result, ct_format(e->arena, "ct_vector(rt, %s, %u)", pointers(type), count));
@@ -193,10 +199,14 @@ static void emit_literals(Emit *e, CtFlowStep *step) {
     CtText items = ct_text(e->arena);
     uint32_t number = ++e->temporaries;
     for (uint32_t i = 0; i < step->args.count; i++)
-        ct_text_printf(&items, "%s{.%c = %s}", i == 0 ? "" : i % 8 == 0 ? ",\n        " : ", ", ct_emit_letter(step->args.items[i].type),
-                       ct_emit_arg(e, &step->args.items[i]));
+        ct_text_printf(&items, "%s{.%c = %s}",
+                       i == 0       ? ""
+                       : i % 8 == 0 ? ",\n        "
+                                    : ", ",
+                       ct_emit_letter(step->args.items[i].type), ct_emit_arg(e, &step->args.items[i]));
     ct_emit_line(e, "static const ct_word s%u[] = {%s};", number, items.data);
-    ct_emit_declare(e, step->results.items[0], ct_format(e->arena, "ct_array_of(rt, s%u, %u)", number, step->args.count));
+    ct_emit_declare(e, step->results.items[0],
+                    ct_format(e->arena, "ct_array_of(rt, s%u, %u)", number, step->args.count));
 }
 
 /* ---- whole arrays ---- */
@@ -209,8 +219,9 @@ static const char *extreme(Emit *e, const CtFlowStep *step, const char *array) {
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool index = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
     const CtFlowType *type = step->args.items[0].type;
-    const char *at = ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)", type->element->kind == FLOW_I64 ? "_i64" : "",
-                               ct_emit_site(e, step->span), ct_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
+    const char *at =
+        ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)", type->element->kind == FLOW_I64 ? "_i64" : "",
+                  ct_emit_site(e, step->span), ct_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
     return index ? at : ct_format(e->arena, "%s->data[%s].%c", array, at, ct_emit_letter(type->element));
 }
 
@@ -231,7 +242,9 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
         const CtFlowType *type = step->results.items[0]->type;
         if (type->rank > 1) return ct_format(arena, "ct_replicate_row(rt, %s, %s)", a[0], a[1]);
         bool object = ct_flow_is_object(type->element);
-        return ct_format(arena, object ? "ct_replicate(rt, %s, %s, (ct_word){.%c = &%s->head})" : "ct_replicate(rt, %s, %s, (ct_word){.%c = %s})",
+        return ct_format(arena,
+                         object ? "ct_replicate(rt, %s, %s, (ct_word){.%c = &%s->head})"
+                                : "ct_replicate(rt, %s, %s, (ct_word){.%c = %s})",
                          pointers(type), a[0], ct_emit_letter(type->element), a[1]);
     }
     case ARRAY_IOTA: return ct_format(arena, "ct_iota(rt, %s)", a[0]);
@@ -262,7 +275,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         const char *index = ct_emit_arg(e, &args->items[0]), *array = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_index(rt, %s, %s, %s->dims[%u]);", site, index, array, step->as.index);
     } else if (step->kind == FLOW_CHECK_SIZE) {
-        ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name, ct_emit_arg(e, &args->items[0]));
+        ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
+                     ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_zip(rt, %s, %s->dims[0], %s->dims[0]);", site, a, b);

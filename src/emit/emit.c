@@ -18,7 +18,8 @@ static void put_results(Emit *e, CtText *out) {
     for (uint32_t i = 0; i < e->results.count; i++) {
         const CtFlowTypes *types = e->results.items[i];
         ct_text_puts(out, "typedef struct {\n");
-        for (uint32_t j = 0; j < types->count; j++) ct_text_printf(out, "    %sv%u;\n", ct_emit_type(types->items[j]), j);
+        for (uint32_t j = 0; j < types->count; j++)
+            ct_text_printf(out, "    %sv%u;\n", ct_emit_type(types->items[j]), j);
         ct_text_printf(out, "} results_%u;\n", i + 1);
     }
     ct_text_putc(out, '\n');
@@ -42,11 +43,14 @@ static void put_constant(Emit *e, const CtFlowConstant *constant) {
     const CtFlowFunction *function = constant->function;
     const char *message = ct_format(e->arena, "the value of `%s` depends on itself", constant->name);
     ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place) {\n", constant->id);
-    ct_text_printf(e->out, "    ct_word *at = rt->constants + %u; /* state: 0 new, 1 being evaluated, 2 known */\n", constant->word);
+    ct_text_printf(e->out, "    ct_word *at = rt->constants + %u; /* state: 0 new, 1 being evaluated, 2 known */\n",
+                   constant->word);
     ct_text_puts(e->out, "    if (at[0].i == 2) return at + 1;\n");
-    ct_text_printf(e->out, "    if (at[0].i == 1) ct_fail(rt, place, 509, \"%%s\", %s);\n", ct_emit_string_literal(e->arena, message));
+    ct_text_printf(e->out, "    if (at[0].i == 1) ct_fail(rt, place, 509, \"%%s\", %s);\n",
+                   ct_emit_string_literal(e->arena, message));
     ct_text_puts(e->out, "    at[0].i = 1;\n");
-    const char *call = ct_format(e->arena, "%s(rt%s)", e->function_names[function->id], function->takes_place ? ", place" : "");
+    const char *call =
+        ct_format(e->arena, "%s(rt%s)", e->function_names[function->id], function->takes_place ? ", place" : "");
     put_words(e, function, call, "at", 1);
     ct_text_puts(e->out, "    at[0].i = 2;\n    return at + 1;\n}\n\n");
 }
@@ -80,10 +84,11 @@ void ct_emit(CtText *out, CtFlow *flow) {
     put_entry(e);
     e->out = &prototypes;
     ct_emit_prototypes(e);
-    ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n"
-                      "/* What follows is carried by every program, and used in part. */\n"
-                      "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
-                      "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
+    ct_text_puts(out,
+                 "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n"
+                 "/* What follows is carried by every program, and used in part. */\n"
+                 "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                 "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);

@@ -40,7 +40,8 @@ const char *ct_emit_plain(CtArena *arena, const char *name) {
 }
 
 const char *ct_emit_name(Emit *e, const CtFlowVar *var) {
-    return ct_format(e->arena, "%s_%u", ct_emit_plain(e->arena, var->name != NULL ? var->name : "t"), e->offset + var->id);
+    return ct_format(e->arena, "%s_%u", ct_emit_plain(e->arena, var->name != NULL ? var->name : "t"),
+                     e->offset + var->id);
 }
 
 /* ---- literals ---- */
@@ -81,7 +82,8 @@ static bool is_negative(const char *text) { return text[0] == '-'; }
 const char *ct_emit_arg(Emit *e, const CtFlowArg *arg) {
     if (arg->var == NULL) {
         if (ct_flow_is_object(arg->type)) return "NULL";
-        return arg->type->kind == FLOW_I64 ? integer_literal(e->arena, arg->lit.integer) : real_literal(e->arena, arg->lit.real);
+        return arg->type->kind == FLOW_I64 ? integer_literal(e->arena, arg->lit.integer)
+                                           : real_literal(e->arena, arg->lit.real);
     }
     Use *use = &e->uses[arg->var->id];
     e->reading |= use->is_pending && use->reads;
@@ -95,7 +97,9 @@ const char *ct_emit_operand(Emit *e, const CtFlowArg *arg) {
     return is_atom && !is_negative(text) ? text : ct_format(e->arena, "(%s)", text);
 }
 
-const char *ct_emit_object(Emit *e, const CtFlowArg *arg) { return ct_format(e->arena, "&%s->head", ct_emit_arg(e, arg)); }
+const char *ct_emit_object(Emit *e, const CtFlowArg *arg) {
+    return ct_format(e->arena, "&%s->head", ct_emit_arg(e, arg));
+}
 
 /* ---- bindings ---- */
 
@@ -167,8 +171,10 @@ static const struct {
     const char *condition;
     int code;
 } fails[] = {
-#define NEVER {NULL, 0}
-#define FAIL_IF(condition, code) {#condition, CT_##code}
+#define NEVER                                                                                                          \
+    { NULL, 0 }
+#define FAIL_IF(condition, code)                                                                                       \
+    { #condition, CT_##code }
 #define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc) fails,
 #include "prim/primitives.def"
 #undef CT_PRIM
@@ -242,8 +248,9 @@ static int error_number(int code) { return (int)strtol(ct_error_name((CtErrorCod
 static void emit_text_prim(Emit *e, const CtFlowStep *step) {
     const char *arg = ct_emit_arg(e, &step->args.items[0]);
     char letter = ct_prim_info(step->as.prim)->args[0];
-    const char *text = letter == 'I' ? ct_format(e->arena, "ct_show_int(rt, %s)", arg)
-                                     : ct_format(e->arena, "ct_show_real(rt, %s, %s)", arg, letter == 'F' ? "true" : "false");
+    const char *text = letter == 'I'
+                           ? ct_format(e->arena, "ct_show_int(rt, %s)", arg)
+                           : ct_format(e->arena, "ct_show_real(rt, %s, %s)", arg, letter == 'F' ? "true" : "false");
     ct_emit_declare(e, step->results.items[0], text);
 }
 

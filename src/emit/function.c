@@ -1,5 +1,5 @@
-/* Functions. One that ends in itself is a loop; functions that end in each other are one function of C, with a label for each and
- * a function that goes in at its label. */
+/* Functions. One that ends in itself is a loop; functions that end in each other are one function of C, with a label
+ * for each and a function that goes in at its label. */
 #include "emit/internal.h"
 
 /* ---- names ---- */
@@ -33,7 +33,9 @@ const char *ct_emit_param(Emit *e, const CtFlowFunction *function, uint32_t inde
     return name;
 }
 
-const char *ct_emit_label(Emit *e, const CtFlowFunction *function) { return ct_format(e->arena, "in_%s", e->function_names[function->id]); }
+const char *ct_emit_label(Emit *e, const CtFlowFunction *function) {
+    return ct_format(e->arena, "in_%s", e->function_names[function->id]);
+}
 
 static bool same_types(const CtFlowTypes *a, const CtFlowTypes *b) {
     if (a->count != b->count) return false;
@@ -99,7 +101,8 @@ static bool ends_in_itself(const CtFlowFunction *function, const CtFlowBlock *bl
 
 static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
     for (uint32_t i = 0; i < function->params.count; i++)
-        ct_text_printf(e->out, ", %s%s", ct_emit_type(function->params.items[i]->type), names ? ct_emit_param(e, function, i) : "");
+        ct_text_printf(e->out, ", %s%s", ct_emit_type(function->params.items[i]->type),
+                       names ? ct_emit_param(e, function, i) : "");
 }
 
 static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
@@ -113,7 +116,8 @@ static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
 
 void ct_emit_prototypes(Emit *e) {
     for (uint32_t i = 0; i < e->flow->functions.count; i++)
-        if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door) put_head(e, e->flow->functions.items[i], ";");
+        if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door)
+            put_head(e, e->flow->functions.items[i], ";");
     for (uint32_t i = 0; i < e->flow->constants.count; i++)
         ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place);\n", i);
 }
@@ -181,12 +185,15 @@ static void put_group_head(Emit *e, const Group *group) {
 static void emit_door(Emit *e, const Group *group, uint32_t which) {
     const CtFlowFunction *function = group->items[which];
     put_head(e, function, " {");
-    ct_text_printf(e->out, "    return group_%u(rt, %u%s", function->group, which, function->takes_place ? ", place" : "");
+    ct_text_printf(e->out, "    return group_%u(rt, %u%s", function->group, which,
+                   function->takes_place ? ", place" : "");
     for (uint32_t i = 0; i < group->count; i++) {
         const CtFlowFunction *member = group->items[i];
         for (uint32_t j = 0; j < member->params.count; j++)
-            ct_text_printf(e->out, ", %s", i == which ? ct_emit_param(e, member, j)
-                                           : ct_flow_is_object(member->params.items[j]->type) ? "NULL" : "0");
+            ct_text_printf(e->out, ", %s",
+                           i == which                                         ? ct_emit_param(e, member, j)
+                           : ct_flow_is_object(member->params.items[j]->type) ? "NULL"
+                                                                              : "0");
     }
     ct_text_puts(e->out, ");\n}\n\n");
 }
@@ -199,7 +206,8 @@ static void emit_group(Emit *e, const Group *group) {
     for (uint32_t i = 0; i < group->count; i++) recurses |= group->items[i]->recurses;
     if (recurses) ct_emit_line(e, "ct_enter(rt);");
     ct_emit_line(e, "switch (at) {");
-    for (uint32_t i = 1; i < group->count; i++) ct_emit_line(e, "case %u: goto %s;", i, ct_emit_label(e, group->items[i]));
+    for (uint32_t i = 1; i < group->count; i++)
+        ct_emit_line(e, "case %u: goto %s;", i, ct_emit_label(e, group->items[i]));
     ct_emit_line(e, "default: goto %s;", ct_emit_label(e, group->items[0]));
     ct_emit_line(e, "}");
     for (uint32_t i = 0; i < group->count; i++) {
@@ -225,6 +233,7 @@ void ct_emit_function(Emit *e, CtFlowFunction *function) {
     }
     Group group = {0};
     for (uint32_t i = 0; i < e->flow->functions.count; i++)
-        if (e->flow->functions.items[i]->group == function->group) ct_push(e->arena, &group, e->flow->functions.items[i]);
+        if (e->flow->functions.items[i]->group == function->group)
+            ct_push(e->arena, &group, e->flow->functions.items[i]);
     if (group.items[0] == function) emit_group(e, &group);
 }

@@ -20,13 +20,13 @@ typedef struct Emit {
     CtText *out;
     int depth;
     CtFlowFunction *function;
-    Use *uses;         /* by the variables' numbers */
-    uint32_t offset;   /* added to them in names: functions of a group share a scope */
+    Use *uses;       /* by the variables' numbers */
+    uint32_t offset; /* added to them in names: functions of a group share a scope */
     CT_VEC(CtFlowVar *) pending;
     const CtFlowBlock *block;
     uint32_t line; /* the last that was told */
     const char **function_names;
-    uint32_t *offsets; /* of each function */
+    uint32_t *offsets;                   /* of each function */
     CT_VEC(const CtFlowTypes *) results; /* the structs of several results */
     uint32_t temporaries;
     bool reading; /* what was written last looks at memory */
@@ -34,7 +34,7 @@ typedef struct Emit {
 
 /* expr.c */
 const char *ct_emit_type(const CtFlowType *type);
-char ct_emit_letter(const CtFlowType *type);   /* of the word: f, i, p */
+char ct_emit_letter(const CtFlowType *type); /* of the word: f, i, p */
 const char *ct_emit_name(Emit *e, const CtFlowVar *var);
 /* A plain identifier made of a name. */
 const char *ct_emit_plain(CtArena *arena, const char *name);
@@ -63,7 +63,8 @@ void ct_emit_step(Emit *e, CtFlowStep *step);
 /* The arguments of a call of a function of Flow, with what goes before them. */
 const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place);
 /* variables = texts, all at once. */
-void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types, uint32_t count);
+void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
+                    uint32_t count);
 
 /* array.c */
 void ct_emit_loop(Emit *e, CtFlowStep *step);

@@ -98,7 +98,8 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
         ct_emit_declare(e, var, ct_format(e->arena, "ct_bare(rt, %u)", step->as.con.tag));
         return;
     }
-    ct_emit_declare(e, var, ct_format(e->arena, "ct_node_new(rt, %u, %u, %u)", step->as.con.tag, con->fields.count, con->pointers));
+    ct_emit_declare(
+        e, var, ct_format(e->arena, "ct_node_new(rt, %u, %u, %u)", step->as.con.tag, con->fields.count, con->pointers));
     const char *name = ct_emit_name(e, var);
     for (uint32_t i = 0; i < con->fields.count; i++) {
         const CtFlowArg *arg = &step->args.items[i];
@@ -151,7 +152,8 @@ static const char *condition_of(Emit *e, const CtFlowStep *step, uint32_t *first
         if (branches[*first].tag == 0) *first = 1 - *first; /* yes first */
         return ct_emit_arg(e, on);
     }
-    if (on->type->kind == FLOW_NODE) return ct_format(e->arena, "%s->head.tag == %u", ct_emit_operand(e, on), branches[*first].tag);
+    if (on->type->kind == FLOW_NODE)
+        return ct_format(e->arena, "%s->head.tag == %u", ct_emit_operand(e, on), branches[*first].tag);
     return ct_format(e->arena, "%s == %u", ct_emit_operand(e, on), branches[*first].tag);
 }
 
@@ -201,19 +203,22 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
 bool ct_emit_mentions(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool before = at > text && (at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') || (at[-1] >= 'A' && at[-1] <= 'z'));
+        bool before =
+            at > text && (at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') || (at[-1] >= 'A' && at[-1] <= 'z'));
         bool after = (at[length] >= '0' && at[length] <= '9') || at[length] == '_';
         if (!before && !after) return true;
     }
     return false;
 }
 
-void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types, uint32_t count) {
+void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
+                    uint32_t count) {
     const char **values = CT_NEW_ARRAY(e->arena, const char *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         values[i] = texts[i];
         bool needed = false; /* after its variable has been assigned */
-        for (uint32_t j = 0; j < i; j++) needed |= strcmp(names[j], texts[j]) != 0 && ct_emit_mentions(texts[i], names[j]);
+        for (uint32_t j = 0; j < i; j++)
+            needed |= strcmp(names[j], texts[j]) != 0 && ct_emit_mentions(texts[i], names[j]);
         if (!needed || strcmp(names[i], texts[i]) == 0) continue;
         uint32_t number = ++e->temporaries;
         ct_emit_line(e, "%snext%u = %s;", ct_emit_type(types[i]), number, texts[i]);
@@ -243,7 +248,8 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
         return;
     }
     uint32_t count = callee->params.count;
-    const char **names = CT_NEW_ARRAY(e->arena, const char *, count + 1), **texts = CT_NEW_ARRAY(e->arena, const char *, count + 1);
+    const char **names = CT_NEW_ARRAY(e->arena, const char *, count + 1),
+               **texts = CT_NEW_ARRAY(e->arena, const char *, count + 1);
     const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         names[i] = ct_emit_param(e, callee, i);
@@ -260,7 +266,8 @@ static void emit_tail(Emit *e, const CtFlowBlock *block) {
 static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *result = owner->results.items[i];
-        if (used(e, result)) ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_arg(e, &block->values.items[i]));
+        if (used(e, result))
+            ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_arg(e, &block->values.items[i]));
     }
 }
 
@@ -291,7 +298,8 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
         int code = (int)strtol(ct_error_name(step->as.fail.code) + 1, NULL, 10);
         const char *site = ct_emit_site(e, step->span);
         if (step->as.fail.text != NULL)
-            ct_emit_line(e, "ct_fail(rt, %s, %d, \"%%s\", %s);", site, code, ct_emit_string_literal(e->arena, step->as.fail.text));
+            ct_emit_line(e, "ct_fail(rt, %s, %d, \"%%s\", %s);", site, code,
+                         ct_emit_string_literal(e->arena, step->as.fail.text));
         else
             ct_emit_line(e, "ct_fail_text(rt, %s, %d, %s);", site, code, ct_emit_arg(e, &step->args.items[0]));
         return;

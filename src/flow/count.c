@@ -1,8 +1,9 @@
 /* Reference counts: writes retains and releases into functions that have none.
  *
- * A parameter, a result and a carried value are owned. A step either borrows an argument or takes it; the last use of a variable
- * that takes moves it, an earlier one retains before; a variable whose last use borrows is released behind it. A branch lets go
- * at its start of what only other branches use. A loop borrows what it uses from outside, and lets go of it when it has ended. */
+ * A parameter, a result and a carried value are owned. A step either borrows an argument or takes it; the last use of a
+ * variable that takes moves it, an earlier one retains before; a variable whose last use borrows is released behind it.
+ * A branch lets go at its start of what only other branches use. A loop borrows what it uses from outside, and lets go
+ * of it when it has ended. */
 #include "flow/internal.h"
 
 typedef struct Set { /* of variables, by their numbers */
@@ -121,7 +122,8 @@ static void gather(Count *c, const CtFlowBlock *block, Objects *out, Set seen) {
 
 static void release(Count *c, Steps *out, CtFlowVar *var) { ct_push(c->arena, out, counting(c, FLOW_RELEASE, var)); }
 
-/* Arguments that are taken: all but the last holder retain. `borrowed` among the same arguments stay until behind the step. */
+/* Arguments that are taken: all but the last holder retain. `borrowed` among the same arguments stay until behind the
+ * step. */
 static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, Set live, Steps *before) {
     for (uint32_t i = args->count; i-- > 0;) {
         const CtFlowArg *arg = &args->items[i];

@@ -16,7 +16,8 @@ static void count(Dead *d, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         use_args(d, &step->args, 1);
         if (step->kind == FLOW_LOOP) count(d, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) count(d, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            count(d, step->as.cases.branches[j].block);
     }
     use_args(d, &block->values, 1);
 }
@@ -56,6 +57,27 @@ static bool is_used(const Dead *d, const CtFlowStep *step) {
     return false;
 }
 
+/* What branches yield and nothing takes. */
+static void drop_yields(Dead *d, CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD) continue;
+        CtFlowArgs kept = {0};
+        for (uint32_t j = 0; j < block->values.count; j++) {
+            CtFlowArg *value = &block->values.items[j];
+            if (d->uses[step->results.items[j]->id] > 0)
+                ct_push(d->flow->arena, &kept, *value);
+            else if (value->var != NULL)
+                d->uses[value->var->id]--;
+        }
+        block->values = kept;
+    }
+    uint32_t kept = 0;
+    for (uint32_t j = 0; j < step->results.count; j++)
+        if (d->uses[step->results.items[j]->id] > 0) step->results.items[kept++] = step->results.items[j];
+    step->results.count = kept;
+}
+
 /* From the last step to the first, so that what only dead steps used is dead too. */
 static void sweep(Dead *d, CtFlowBlock *block) {
     uint32_t kept = block->steps.count;
@@ -66,9 +88,12 @@ static void sweep(Dead *d, CtFlowBlock *block) {
             continue;
         }
         for (uint32_t j = 0; step->kind == FLOW_OPEN && j < step->results.count; j++)
-            if (step->results.items[j] != NULL && d->uses[step->results.items[j]->id] == 0) step->results.items[j] = NULL;
+            if (step->results.items[j] != NULL && d->uses[step->results.items[j]->id] == 0)
+                step->results.items[j] = NULL;
+        if (step->kind == FLOW_SWITCH) drop_yields(d, step);
         if (step->kind == FLOW_LOOP) sweep(d, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) sweep(d, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            sweep(d, step->as.cases.branches[j].block);
         block->steps.items[--kept] = step;
     }
     uint32_t dropped = kept;

@@ -109,7 +109,8 @@ typedef struct CtFlowStep {
             CtFlowBlock *block; /* yields `carried` values, then one for each array */
             uint32_t carried;
             bool associative;
-            bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl) */
+            bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
+                            */
             bool borrowed; /* reads in the block see arrays from outside */
         } loop;
         struct {
@@ -150,7 +151,7 @@ typedef struct CtFlow {
     CT_VEC(CtFlowConstant *) constants;
     CT_VEC(CtFlowData *) data;
     CT_VEC(CtFlowType *) types;
-    CtMap shapes; /* CtType * -> what it becomes */
+    CtMap shapes;             /* CtType * -> what it becomes */
     uint32_t shaping, filled; /* types that are being looked at; data whose constructors are known */
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;

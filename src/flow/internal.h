@@ -93,7 +93,7 @@ CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
 
 /* lower_fun.c */
 Callable *ct_flow_lower_callable(Lower *l, CtCore *e); /* NULL when the function is not known */
-CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e);  /* a λ, global or known variable as a value */
+CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e); /* a λ, global or known variable as a value */
 void ct_flow_lower_group(Lower *l, CtCore *letrec);
 void ct_flow_lower_let_function(Lower *l, CtVar *var, Callable *known);
 /* ⟨a⟩ applied to a function: `tail` ends the block. */
@@ -105,8 +105,8 @@ CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const C
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
 
-/* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false when there
- * were none. */
+/* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
+ * when there were none. */
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
 bool ct_flow_lower_duals(Lower *l);
 
@@ -115,7 +115,8 @@ CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e);
 /* The element of each array at one index. */
-CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count);
+CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+                              uint32_t count);
 CtFlowArg ct_flow_lower_dim(Lower *l, CtSpan span, CtFlowArg array, uint32_t index);
 
 #endif

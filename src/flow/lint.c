@@ -1,5 +1,5 @@
-/* What a sound program of Flow is: every variable is bound once, before its uses and in their block; arguments, results and what
- * blocks yield have the types of their places; every block ends. */
+/* What a sound program of Flow is: every variable is bound once, before its uses and in their block; arguments, results
+ * and what blocks yield have the types of their places; every block ends. */
 #include "flow/internal.h"
 
 typedef struct Lint {
@@ -15,7 +15,8 @@ static void wrong(Lint *l, const char *what, const char *name) {
 
 static void bind(Lint *l, const CtFlowVar *var) {
     if (var == NULL) return;
-    if (var->id >= l->function->vars || l->bound[var->id]) wrong(l, "bound twice:", var->name != NULL ? var->name : "t");
+    if (var->id >= l->function->vars || l->bound[var->id])
+        wrong(l, "bound twice:", var->name != NULL ? var->name : "t");
     if (var->id < l->function->vars) l->bound[var->id] = true;
 }
 
@@ -27,8 +28,10 @@ static void unbind(Lint *l, const CtFlowVars *vars) {
 static void check_args(Lint *l, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++) {
         const CtFlowVar *var = args->items[i].var;
-        if (var != NULL && (var->id >= l->function->vars || !l->bound[var->id])) wrong(l, "not in scope:", var->name != NULL ? var->name : "t");
-        if (var != NULL && var->type != args->items[i].type) wrong(l, "another type than its variable:", var->name != NULL ? var->name : "t");
+        if (var != NULL && (var->id >= l->function->vars || !l->bound[var->id]))
+            wrong(l, "not in scope:", var->name != NULL ? var->name : "t");
+        if (var != NULL && var->type != args->items[i].type)
+            wrong(l, "another type than its variable:", var->name != NULL ? var->name : "t");
         if (var == NULL && ct_flow_is_object(args->items[i].type)) wrong(l, "an object as a literal", "");
     }
 }
@@ -65,7 +68,8 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     case FLOW_CALL: check_params(l, &step->args, step->as.function); break;
     case FLOW_MAKE: check_types(l, &step->args, &step->as.con.data->cons[step->as.con.tag].fields, "a node"); break;
     case FLOW_OPEN:
-        if (step->results.count != step->as.con.data->cons[step->as.con.tag].fields.count) wrong(l, "a node is opened as another", "");
+        if (step->results.count != step->as.con.data->cons[step->as.con.tag].fields.count)
+            wrong(l, "a node is opened as another", "");
         break;
     case FLOW_SWITCH:
         for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step);
@@ -100,7 +104,8 @@ static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owne
         if (owner == NULL)
             wrong(l, "a body yields", "");
         else
-            check_yields(l, &block->values, &owner->results, owner->kind == FLOW_LOOP ? owner->as.loop.carried : owner->results.count);
+            check_yields(l, &block->values, &owner->results,
+                         owner->kind == FLOW_LOOP ? owner->as.loop.carried : owner->results.count);
         return;
     case EXIT_RETURN:
     case EXIT_TAIL:

@@ -1,5 +1,5 @@
-/* Core ▶ Flow: terms become steps in the order of their evaluation. A tuple's parts are values of their own, so that taking it
- * apart is nothing. */
+/* Core ▶ Flow: terms become steps in the order of their evaluation. A tuple's parts are values of their own, so that
+ * taking it apart is nothing. */
 #include "flow/internal.h"
 
 enum { DEEPEST = 1500 };
@@ -16,7 +16,8 @@ void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values) {
     Binding *binding = CT_NEW(l->arena, Binding);
     binding->values = values;
     for (uint32_t i = 0; i < values.count; i++)
-        if (values.items[i].var != NULL && values.items[i].var->name == NULL) values.items[i].var->name = var->name->text;
+        if (values.items[i].var != NULL && values.items[i].var->name == NULL)
+            values.items[i].var->name = var->name->text;
     ct_map_set(l->arena, l->env, var->id, binding);
 }
 
@@ -115,7 +116,9 @@ static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
         uint32_t count;
         ct_flow_args_add(l, &fields, &values);
         bool is_flat = ct_flow_parts(l->flow, cells.items[i]->type, &parts, &count);
-        values = is_flat ? fields : make(l, cells.items[i]->span, cells.items[i]->type, cells.items[i]->as.call.of.con->tag, &fields);
+        values =
+            is_flat ? fields
+                    : make(l, cells.items[i]->span, cells.items[i]->type, cells.items[i]->as.call.of.con->tag, &fields);
     }
     return values;
 }
@@ -167,11 +170,12 @@ static void open_parts(Lower *l, CtSpan span, CtType *whole, CtFlowArgs values, 
 }
 
 static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
-    CtType *tuple = e->as.proj.tuple->type, *const *parts;
+    CtType *tuple = e->as.proj.tuple->type, *const * parts;
     CtFlowArgs values = ct_flow_lower(l, e->as.proj.tuple);
     uint32_t count, index = e->as.proj.index;
     if (ct_flow_parts(l->flow, tuple, &parts, &count))
-        return ct_flow_slice(&values, ct_flow_offset(l->flow, parts, index), ct_flow_types(l->flow, parts[index])->count);
+        return ct_flow_slice(&values, ct_flow_offset(l->flow, parts, index),
+                             ct_flow_types(l->flow, parts[index])->count);
     CtVar **vars = CT_NEW_ARRAY(l->arena, CtVar *, tuple->count);
     vars[index] = ct_var_new(l->p, "part", tuple->parts[index]);
     open_node(l, e->span, values.items[0], 0, vars, tuple->parts, tuple->count);
@@ -235,7 +239,8 @@ static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
         ct_flow_leave(l, EXIT_NEVER, e->span, NULL, NULL);
         return ct_flow_nothing(l, types);
     }
-    for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
     return results;
 }
 

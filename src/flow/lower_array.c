@@ -8,7 +8,8 @@ CtFlowArg ct_flow_lower_dim(Lower *l, CtSpan span, CtFlowArg array, uint32_t ind
     return ct_flow_result(l, step, "n", ct_flow_scalar(l->flow, FLOW_I64));
 }
 
-CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count) {
+CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+                              uint32_t count) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
         const CtFlowType *type = arrays->items[i].type;
@@ -97,7 +98,8 @@ static const CtFlowType *bulk_type(Lower *l, CtArrayOp op, const CtFlowType *arr
 }
 
 /* What is the same for each array of the tuple goes in front; `second` holds further arrays (append), or none. */
-static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const CtFlowArgs *arrays, const CtFlowArgs *second) {
+static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const CtFlowArgs *arrays,
+                             const CtFlowArgs *second) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < arrays->count; i++) {
         CtFlowStep *step = ct_flow_step(l, FLOW_BULK, e->span);
@@ -105,7 +107,8 @@ static CtFlowArgs each_array(Lower *l, CtCore *e, const CtFlowArgs *front, const
         ct_flow_args_add(l, &step->args, front);
         ct_flow_arg(l, step, arrays->items[i]);
         if (second->count > 0) ct_flow_arg(l, step, second->items[i]);
-        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, bulk_type(l, e->as.call.of.array, arrays->items[i].type)));
+        ct_push(l->arena, &results,
+                ct_flow_result(l, step, NULL, bulk_type(l, e->as.call.of.array, arrays->items[i].type)));
     }
     return results;
 }

@@ -1,9 +1,12 @@
-/* DUAL of a function value that is only known when the program runs: a function with a branch for each value of its type, which
- * gives what the transformed code of that one makes of what it captured. Transformed code has function values of its own, so that
- * the branches are made until no new ones appear. */
+/* DUAL of a function value that is only known when the program runs: a function with a branch for each value of its
+ * type, which gives what the transformed code of that one makes of what it captured. Transformed code has function
+ * values of its own, so that the branches are made until no new ones appear. */
 #include "flow/internal.h"
 
-enum { MOST_BRANCHES = 60, DEEPEST_PATH = 2 }; /* of the whole program; each level multiplies the size of what is transformed */
+enum {
+    MOST_BRANCHES = 60,
+    DEEPEST_PATH = 2
+}; /* of the whole program; each level multiplies the size of what is transformed */
 
 typedef struct Dual {
     CtFlowData *data; /* of the function type */
@@ -37,7 +40,8 @@ static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
     dual->closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
     ct_push(l->arena, &dual->function->params, dual->closure);
     for (uint32_t i = 1; i < e->as.call.count; i++) {
-        CtFlowArgs more = ct_flow_params(l, &dual->function->params, "state", ct_flow_types(l->flow, e->as.call.args[i]->type));
+        CtFlowArgs more =
+            ct_flow_params(l, &dual->function->params, "state", ct_flow_types(l->flow, e->as.call.args[i]->type));
         ct_flow_args_add(l, &dual->states, &more);
     }
     dual->step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(dual->closure));
@@ -49,7 +53,8 @@ static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
 }
 
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e) {
-    if (e->as.call.of.dual->method == METHOD_BULK) ct_flow_lower_refuse(l, "bulk differentiates for the shapes of the point");
+    if (e->as.call.of.dual->method == METHOD_BULK)
+        ct_flow_lower_refuse(l, "bulk differentiates for the shapes of the point");
     if (e->as.call.of.dual->count > DEEPEST_PATH)
         ct_flow_lower_refuse(l, "the derivative of a function that is only known when the program runs");
     CtFlowArgs args = {0};
@@ -115,7 +120,8 @@ static void lower_branch(Lower *l, Dual *dual, const Callable *c) {
     ct_flow_arg(l, open, flow_of(dual->closure));
     CtFlowArgs fields = {0};
     CtFlowTypes types = dual->data->cons[tag].fields;
-    for (uint32_t i = 0; i < types.count; i++) ct_push(l->arena, &fields, ct_flow_result(l, open, "captured", types.items[i]));
+    for (uint32_t i = 0; i < types.count; i++)
+        ct_push(l->arena, &fields, ct_flow_result(l, open, "captured", types.items[i]));
     if (!has_path(c->lam, dual->path)) {
         CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, CT_NO_SPAN);
         fail->as.fail.code = CT_E0901;

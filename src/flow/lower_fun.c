@@ -1,5 +1,5 @@
-/* Functions: those in sight are called as they stand, with what they capture as further arguments; the others become data
- * of their type, with a function that applies them. */
+/* Functions: those in sight are called as they stand, with what they capture as further arguments; the others become
+ * data of their type, with a function that applies them. */
 #include "flow/internal.h"
 
 /* ---- known functions ---- */
@@ -112,7 +112,8 @@ CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, c
 
 static CtFlowArgs captured_values(Lower *l, const Callable *c) {
     CtFlowArgs values = {0};
-    for (uint32_t i = 0; i < c->capture_count; i++) ct_flow_args_add(l, &values, &ct_flow_lower_binding(l, c->captures[i])->values);
+    for (uint32_t i = 0; i < c->capture_count; i++)
+        ct_flow_args_add(l, &values, &ct_flow_lower_binding(l, c->captures[i])->values);
     return values;
 }
 

@@ -115,7 +115,8 @@ CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
     CtType *element = made(&loop);
     if (element == NULL) return results;
     const CtFlowTypes *types = ct_flow_array_types(l->flow, element);
-    for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
     if (loop.op == ARRAY_MAP_ACCUM) {
         CtType *const *parts;
         uint32_t count;

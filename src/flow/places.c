@@ -1,5 +1,5 @@
-/* What is known of functions as a whole: which are told where a failure in the library is to be shown; which may wait for
- * themselves; which end in each other. And the sites: spans by number. */
+/* What is known of functions as a whole: which are told where a failure in the library is to be shown; which may wait
+ * for themselves; which end in each other. And the sites: spans by number. */
 #include "flow/internal.h"
 
 /* ---- sites ---- */
@@ -180,17 +180,20 @@ static void find_components(Graph *g, bool tails_only) {
 static void find_cycles(CtFlow *flow) {
     uint32_t count = flow->functions.count;
     Graph g = {.flow = flow, .edges = CT_NEW_ARRAY(flow->arena, Edges, count + 1)};
-    for (g.from = 0; g.from < count; g.from++) walk(&(CallWalk){add_edge, NULL, &g}, flow->functions.items[g.from]->body);
+    for (g.from = 0; g.from < count; g.from++)
+        walk(&(CallWalk){add_edge, NULL, &g}, flow->functions.items[g.from]->body);
     find_components(&g, false);
     bool *waits = CT_NEW_ARRAY(flow->arena, bool, g.components + 1);
     for (uint32_t v = 0; v < count; v++)
         for (uint32_t i = 0; i < g.edges[v].count; i++)
-            if (!g.edges[v].items[i].tail && g.component[v] == g.component[g.edges[v].items[i].to->id]) waits[g.component[v]] = true;
+            if (!g.edges[v].items[i].tail && g.component[v] == g.component[g.edges[v].items[i].to->id])
+                waits[g.component[v]] = true;
     for (uint32_t v = 0; v < count; v++) flow->functions.items[v]->recurses = waits[g.component[v]];
     find_components(&g, true);
     uint32_t *sizes = CT_NEW_ARRAY(flow->arena, uint32_t, g.components + 1);
     for (uint32_t v = 0; v < count; v++) sizes[g.component[v]]++;
-    for (uint32_t v = 0; v < count; v++) flow->functions.items[v]->group = sizes[g.component[v]] > 1 ? g.component[v] : 0;
+    for (uint32_t v = 0; v < count; v++)
+        flow->functions.items[v]->group = sizes[g.component[v]] > 1 ? g.component[v] : 0;
 }
 
 /* Functions that end in each other share their parameters. */

@@ -65,14 +65,15 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_CONSTANT: ct_text_printf(out, "constant %s", step->as.constant->name); return;
     case FLOW_MAKE: ct_text_printf(out, "make %s", step->as.con.data->cons[step->as.con.tag].name); return;
     case FLOW_OPEN:
-        ct_text_printf(out, "open%s %s", step->as.con.takes ? " and take" : "", step->as.con.data->cons[step->as.con.tag].name);
+        ct_text_printf(out, "open%s %s", step->as.con.takes ? " and take" : "",
+                       step->as.con.data->cons[step->as.con.tag].name);
         return;
     case FLOW_LOOP: {
         bool arrays = step->results.count > step->as.loop.carried;
-        ct_text_puts(out, step->as.loop.carried == 0         ? "map"
-                          : arrays                           ? "scan"
-                          : step->as.loop.associative        ? "reduce"
-                                                             : "fold");
+        ct_text_puts(out, step->as.loop.carried == 0  ? "map"
+                          : arrays                    ? "scan"
+                          : step->as.loop.associative ? "reduce"
+                                                      : "fold");
         return;
     }
     case FLOW_FAIL: ct_text_printf(out, "fail %s", ct_error_name(step->as.fail.code)); return;

@@ -25,7 +25,8 @@ static Shape *shape_of(CtFlow *flow, const CtType *type) {
 static const CtFlowType *intern(CtFlow *flow, CtFlowType type) {
     for (uint32_t i = 0; i < flow->types.count; i++) {
         CtFlowType *known = flow->types.items[i];
-        if (known->kind == type.kind && known->rank == type.rank && known->element == type.element && known->data == type.data)
+        if (known->kind == type.kind && known->rank == type.rank && known->element == type.element &&
+            known->data == type.data)
             return known;
     }
     CtFlowType *fresh = CT_NEW(flow->arena, CtFlowType);

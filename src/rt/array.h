@@ -72,7 +72,8 @@ static inline void ct_check_size(ct_run *rt, int site, const char *what, int64_t
 }
 static inline void ct_check_zip(ct_run *rt, int site, int64_t a, int64_t b) {
     if (CT_UNLIKELY(a != b))
-        ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a, (long long)b);
+        ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
+                (long long)b);
 }
 static CT_COLD void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first, bool deeper) {
     ct_fail(rt, site, 507, "element %lld of an array has %lld element%s%s, but element 0 has %lld", (long long)index,
@@ -316,7 +317,8 @@ static inline ct_array *ct_transpose(ct_run *rt, const ct_array *from) {
             for (int64_t j = 0; j < rows; j++) x->data[i * rows + j] = from->data[j * columns + i];
     else
         for (int64_t i = 0; i < columns; i++)
-            for (int64_t j = 0; j < rows; j++) ct_copy_words(x, (i * rows + j) * cell, from, (j * columns + i) * cell, cell);
+            for (int64_t j = 0; j < rows; j++)
+                ct_copy_words(x, (i * rows + j) * cell, from, (j * columns + i) * cell, cell);
     return x;
 }
 

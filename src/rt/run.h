@@ -1,8 +1,8 @@
 /* What a run of an emitted program stands on: objects with reference counts, their memory, and failing.
  *
- * Objects are nodes (data, closures) and arrays. An object that nobody holds any more is freed at once, without recursion.
- * A failure jumps to whoever started the run; what the run had allocated is then dropped as a whole by ct_run_clear. A
- * run belongs to one thread at a time. */
+ * Objects are nodes (data, closures) and arrays. An object that nobody holds any more is freed at once, without
+ * recursion. A failure jumps to whoever started the run; what the run had allocated is then dropped as a whole by
+ * ct_run_clear. A run belongs to one thread at a time. */
 #ifndef CT_RT_RUN_H
 #define CT_RT_RUN_H
 
@@ -23,7 +23,7 @@
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
 #define CT_COLD
-#define CT_FRAME()     ((char *)0)
+#define CT_FRAME() ((char *)0)
 #endif
 
 /* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
@@ -52,7 +52,8 @@ typedef struct ct_object {
         struct ct_object *next; /* while it waits to be freed */
     };
     uint32_t words;    /* of a node: its fields; of an array: CT_IS_ARRAY and its rank */
-    uint32_t pointers; /* of a node: how many of the fields, the first ones, are objects; of an array: whether the elements are */
+    uint32_t pointers; /* of a node: how many of the fields, the first ones, are objects; of an array: whether the
+                          elements are */
 } ct_object;
 
 typedef union ct_word {
@@ -84,7 +85,7 @@ typedef struct ct_run {
     void *free[CT_SMALL + 1]; /* by words */
     char *bump, *bump_end;
     ct_large *large, *chunks;
-    size_t bytes, limit; /* 0: none */
+    size_t bytes, limit;      /* 0: none */
     char *volatile stack_end; /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
@@ -214,7 +215,9 @@ static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
 }
 
 /* The node alone: its fields have been moved out. */
-static inline void ct_node_free(ct_run *rt, ct_node *node) { ct_give(rt, node, CT_NODE_WORDS + (size_t)node->head.words); }
+static inline void ct_node_free(ct_run *rt, ct_node *node) {
+    ct_give(rt, node, CT_NODE_WORDS + (size_t)node->head.words);
+}
 
 static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
     if (--object->refs > 0) return;

@@ -41,7 +41,8 @@ static int open_folder(char **path, bool make) {
     if (make) make_folders(*path);
     int folder = open(*path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     struct stat info;
-    if (folder >= 0 && fstat(folder, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 077) == 0) return folder;
+    if (folder >= 0 && fstat(folder, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 077) == 0)
+        return folder;
     if (folder >= 0) close(folder);
     free(*path);
     *path = NULL;
@@ -123,7 +124,9 @@ static Listing list(int folder) {
     if (entries == NULL && again >= 0) close(again);
     for (struct dirent *d; entries != NULL && (d = readdir(entries)) != NULL;) {
         struct stat info;
-        if (!is_ours(d->d_name) || fstatat(folder, d->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+        if (!is_ours(d->d_name) || fstatat(folder, d->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+            !S_ISREG(info.st_mode))
+            continue;
         if (all.count == all.capacity) {
             Entry *more = realloc(all.items, (2 * all.capacity + 64) * sizeof *more);
             if (more == NULL) break;
@@ -170,7 +173,8 @@ bool ct_cache_keep(int folder, const char *temporary, const char *name, const ch
     if (file < 0) return false;
     bool sound = write_all(file, key, length);
     sound = close(file) == 0 && sound;
-    sound = sound && renameat(folder, temporary, folder, library) == 0 && renameat(folder, key_temporary, folder, key_file) == 0;
+    sound = sound && renameat(folder, temporary, folder, library) == 0 &&
+            renameat(folder, key_temporary, folder, key_file) == 0;
     if (!sound) unlinkat(folder, key_temporary, 0);
     bound(folder);
     return sound;

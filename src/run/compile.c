@@ -13,8 +13,8 @@
 
 extern char **environ;
 
-const char *const ct_compiler_flags[] = {"-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno",
-                                         "-fno-trapping-math", NULL};
+const char *const ct_compiler_flags[] = {
+    "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", NULL};
 enum { FLAG_ROOM = 16, WORD_ROOM = 32 };
 
 static bool is_program(const char *path, struct stat *info) {
@@ -29,7 +29,8 @@ static bool find_in_path(const char *name, char *path, size_t size, struct stat 
     const char *folders = getenv("PATH");
     while (folders != NULL && *folders != '\0') {
         size_t length = strcspn(folders, ":");
-        if (length > 0 && (size_t)snprintf(path, size, "%.*s/%s", (int)length, folders, name) < size && is_program(path, info))
+        if (length > 0 && (size_t)snprintf(path, size, "%.*s/%s", (int)length, folders, name) < size &&
+            is_program(path, info))
             return true;
         folders += length + (folders[length] == ':');
     }
@@ -68,7 +69,8 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target, char reason[200]) {
+bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
+                     char reason[200]) {
     char from[4400], to[4400];
     char *words[WORD_ROOM + FLAG_ROOM + 8];
     int count = 0;

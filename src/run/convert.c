@@ -1,4 +1,5 @@
-/* Values between the evaluator's heap and a native run. Data of any depth are walked with a list of what is still to be done. */
+/* Values between the evaluator's heap and a native run. Data of any depth are walked with a list of what is still to be
+ * done. */
 #include "run/internal.h"
 
 /* ---- to native ---- */
@@ -106,7 +107,8 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
     for (; element->kind == TYPE_ARRAY && rank < 64; element = element->parts[0]) {
         dims[rank] = level != NULL ? level->length : 0;
         words *= dims[rank];
-        level = dims[rank] > 0 && element->parts[0]->kind == TYPE_ARRAY ? (const CtArray *)level->items[0].object : NULL;
+        level =
+            dims[rank] > 0 && element->parts[0]->kind == TYPE_ARRAY ? (const CtArray *)level->items[0].object : NULL;
         rank++;
     }
     Rows rows = {.in = in, .element = element, .width = width};

@@ -14,13 +14,14 @@ bool ct_cache_keep(int folder, const char *temporary, const char *name, const ch
 
 /* compile.c: runs the compiler in the folder on a C file that is there. False with a reason. */
 typedef struct CtCompiler {
-    char path[4096]; /* found in PATH */
+    char path[4096];  /* found in PATH */
     char words[1024]; /* CC, its words ended by NULs */
     int word_count;
     char identity[256]; /* that tells one version from another */
 } CtCompiler;
 bool ct_compiler_find(CtCompiler *compiler, char reason[200]);
-bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target, char reason[200]);
+bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
+                     char reason[200]);
 extern const char *const ct_compiler_flags[];
 
 /* convert.c */

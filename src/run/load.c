@@ -62,8 +62,8 @@ static bool write_source(int folder, const char *name, const char *c, size_t len
     return close(file) == 0 && sound;
 }
 
-static bool compile(const CtCompiler *compiler, int folder, const char *path, const char *name, const CtText *key, const char *c,
-                    size_t length, char reason[200]) {
+static bool compile(const CtCompiler *compiler, int folder, const char *path, const char *name, const CtText *key,
+                    const char *c, size_t length, char reason[200]) {
     static _Atomic uint32_t counter;
     char source[128], target[128];
     const char *mode = getenv("COTAN_NATIVE");
@@ -190,7 +190,8 @@ static bool run_on_stack(CtNative *native, size_t size) {
     void *stack = MAP_FAILED;
     size = size / 65536 * 65536;
     while (stack == MAP_FAILED && size >= ((size_t)1 << 20)) {
-        stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        stack =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) size /= 2;
     }
     if (stack == MAP_FAILED) return false;
@@ -198,7 +199,8 @@ static bool run_on_stack(CtNative *native, size_t size) {
     pthread_t thread;
     native->run.stack_end = (char *)stack + STACK_RED_ZONE;
     pthread_attr_init(&attributes);
-    bool started = pthread_attr_setstack(&attributes, stack, size) == 0 && pthread_create(&thread, &attributes, on_stack, native) == 0;
+    bool started = pthread_attr_setstack(&attributes, stack, size) == 0 &&
+                   pthread_create(&thread, &attributes, on_stack, native) == 0;
     pthread_attr_destroy(&attributes);
     if (started) pthread_join(thread, NULL);
     munmap(stack, size);
@@ -213,7 +215,8 @@ static void report(CtNative *native, CtNativeError *error) {
     for (int i = 1; i < CT_ERROR_COUNT; i++)
         if (strcmp(ct_error_name((CtErrorCode)i), name) == 0) error->code = (CtErrorCode)i;
     error->message = rt->message;
-    error->span = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site] : CT_NO_SPAN;
+    error->span = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site]
+                                                                                 : CT_NO_SPAN;
 }
 
 bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
