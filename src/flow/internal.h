@@ -60,6 +60,7 @@ typedef struct Lower {
     CT_VEC(Member) members;
     CT_VEC(struct Dual *) duals; /* lower_dual.c */
     uint32_t dual_branches;
+    size_t bytes; /* of the arena, before */
     uint32_t depth;
 } Lower;
 

@@ -365,6 +365,7 @@ CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {
     l->flow = flow;
     l->p = program;
     l->ad = ad;
+    l->bytes = ct_arena_bytes(arena);
     l->arena = arena;
     ct_push(arena, &flow->sites, CT_NO_SPAN);
     if (setjmp(l->refused) == 0) lower_entry(l, entry);

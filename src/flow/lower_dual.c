@@ -3,10 +3,9 @@
  * values of its own, so that the branches are made until no new ones appear. */
 #include "flow/internal.h"
 
-enum {
-    MOST_BRANCHES = 60,
-    DEEPEST_PATH = 2
-}; /* of the whole program; each level multiplies the size of what is transformed */
+/* Each level of derivatives multiplies the size of what is transformed, and a type has more values than reach one derivative: what
+ * grows beyond this is left to the evaluator, which only transforms what it meets. */
+enum { MOST_BRANCHES = 24, DEEPEST_PATH = 1, MOST_BYTES = 24 << 20 };
 
 typedef struct Dual {
     CtFlowData *data; /* of the function type */
@@ -138,7 +137,8 @@ static void lower_branch(Lower *l, Dual *dual, const Callable *c) {
 static void add_branch(Lower *l, Dual *dual, const Callable *c) {
     CtFlowStep *step = dual->step;
     uint32_t count = step->as.cases.count;
-    if (++l->dual_branches > MOST_BRANCHES) ct_flow_lower_refuse(l, "too many function values could be differentiated");
+    if (++l->dual_branches > MOST_BRANCHES || ct_arena_bytes(l->arena) - l->bytes > MOST_BYTES)
+        ct_flow_lower_refuse(l, "too many function values could be differentiated");
     CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, count + 1);
     if (count > 0) memcpy(branches, step->as.cases.branches, count * sizeof *branches);
     CtMap env = {0};
