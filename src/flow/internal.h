@@ -44,6 +44,7 @@ typedef struct Pending { /* a function whose body is still to be lowered */
 typedef struct Member { /* of a function type: what calls it */
     CtFlowData *data;
     Callable *callable;
+    uint32_t tag; /* of its constructor */
 } Member;
 
 typedef struct Lower {
@@ -110,6 +111,9 @@ void ct_flow_lower_pending(Lower *l);
  * when there were none. */
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
 bool ct_flow_lower_duals(Lower *l);
+
+/* reaching.c: for each of some variables of function types, for each member in l->members, whether it may be its value. */
+bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count);
 
 /* lower_array.c, lower_loop.c */
 CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);

@@ -1,11 +1,11 @@
-/* DUAL of a function value that is only known when the program runs: a function with a branch for each value of its
- * type, which gives what the transformed code of that one makes of what it captured. Transformed code has function
+/* DUAL of a function value that is only known when the program runs: a function with a branch for each value that reaches it,
+ * which gives what the transformed code of that one makes of what it captured. Transformed code has function
  * values of its own, so that the branches are made until no new ones appear. */
 #include "flow/internal.h"
 
-/* Each level of derivatives multiplies the size of what is transformed, and a type has more values than reach one derivative: what
- * grows beyond this is left to the evaluator, which only transforms what it meets. */
-enum { MOST_BRANCHES = 24, DEEPEST_PATH = 1, MOST_BYTES = 24 << 20 };
+/* Each level of derivatives multiplies the size of what is transformed, and how deep they nest may depend on data: what grows beyond
+ * this is left to the evaluator, which only transforms what it meets. */
+enum { MOST_BRANCHES = 100, DEEPEST_PATH = 3, MOST_BYTES = 32 << 20 };
 
 typedef struct Dual {
     CtFlowData *data; /* of the function type */
@@ -14,7 +14,7 @@ typedef struct Dual {
     CtFlowStep *step;
     CtFlowVar *closure;
     CtFlowArgs states;
-    uint32_t looked_at; /* members */
+    CtMap made; /* numbers of members that have a branch */
 } Dual;
 
 static bool same_path(const CtDualPath *a, const CtDualPath *b) {
@@ -110,10 +110,8 @@ static CtFlowArgs captured(Lower *l, const Callable *c, const CtFlowArgs *fields
     return args;
 }
 
-static void lower_branch(Lower *l, Dual *dual, const Callable *c) {
+static void lower_branch(Lower *l, Dual *dual, const Callable *c, uint32_t tag) {
     CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
-    const CtFlowStep *step = dual->step;
-    uint32_t tag = step->as.cases.count - 1;
     open->as.con.data = dual->data;
     open->as.con.tag = tag;
     ct_flow_arg(l, open, flow_of(dual->closure));
@@ -134,7 +132,7 @@ static void lower_branch(Lower *l, Dual *dual, const Callable *c) {
     ct_flow_lower_call_known(l, CT_NO_SPAN, ct_flow_lower_callable(l, made->node), &args, true);
 }
 
-static void add_branch(Lower *l, Dual *dual, const Callable *c) {
+static void add_branch(Lower *l, Dual *dual, Member member) {
     CtFlowStep *step = dual->step;
     uint32_t count = step->as.cases.count;
     if (++l->dual_branches > MOST_BRANCHES || ct_arena_bytes(l->arena) - l->bytes > MOST_BYTES)
@@ -146,20 +144,26 @@ static void add_branch(Lower *l, Dual *dual, const Callable *c) {
     l->env = &env;
     l->depth = 0;
     l->block = ct_flow_block(l);
-    branches[count] = (CtFlowBranch){count, l->block};
+    branches[count] = (CtFlowBranch){member.tag, l->block};
     step->as.cases.branches = branches;
     step->as.cases.count++;
-    lower_branch(l, dual, c);
+    lower_branch(l, dual, member.callable, member.tag);
 }
 
 bool ct_flow_lower_duals(Lower *l) {
+    uint32_t count = l->duals.count, members = l->members.count;
+    if (count == 0) return false;
+    const CtFlowVar **vars = CT_NEW_ARRAY(l->arena, const CtFlowVar *, count);
+    for (uint32_t i = 0; i < count; i++) vars[i] = l->duals.items[i]->closure;
+    const bool *reaches = ct_flow_reaching(l, vars, count);
     bool more = false;
-    for (uint32_t i = 0; i < l->duals.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         Dual *dual = l->duals.items[i];
-        for (; dual->looked_at < l->members.count; dual->looked_at++) {
-            Member member = l->members.items[dual->looked_at];
-            if (member.data != dual->data) continue;
-            add_branch(l, dual, member.callable);
+        for (uint32_t m = 0; m < members; m++) {
+            Member member = l->members.items[m];
+            if (member.data != dual->data || !reaches[(size_t)i * members + m] || ct_map_has(&dual->made, m)) continue;
+            ct_map_set(l->arena, &dual->made, m, NULL);
+            add_branch(l, dual, member);
             more = true;
         }
     }

@@ -158,7 +158,7 @@ static uint32_t member_tag(Lower *l, CtFlowData *data, Callable *c) {
     if (known != 0) return (uint32_t)known - 1;
     CtFlowTypes fields = capture_types(l, c);
     uint32_t tag = ct_flow_con_add(l->flow, data, c->function->name, &fields);
-    ct_push(l->arena, &l->members, (Member){data, c});
+    ct_push(l->arena, &l->members, (Member){data, c, tag});
     ct_map_set(l->arena, &c->tags, ct_key(data), (void *)(uintptr_t)(tag + 1)); // NOLINT
     return tag;
 }
