@@ -24,8 +24,9 @@ fuzz: all
 ifdef TARGET
 	@scripts/fuzz.sh $(TARGET) $(RUNS)
 else
-	@meson compile -C build random_programs
+	@meson compile -C build random_programs random_arrays
 	@build/tests/random_programs --seed $(SEED) --count $(COUNT)
+	@build/tests/random_arrays --seed $(SEED) --count $(COUNT)
 endif
 
 bench: all

@@ -60,7 +60,8 @@ static void *allocate(size_t count, size_t size) {
 typedef struct Contender {
     const char *method;
     const Derivative *by_hand;
-    double needs;   /* more steps than it may take: it is left out; 0: it takes part */
+    double needs;   /* more steps than it may take: it is left out */
+    bool refused;   /* the method does not take the function: it is left out */
     uint64_t steps; /* of one run */
     long runs;      /* in a sample */
     double times[MAX_ROUNDS];
@@ -88,7 +89,9 @@ static const char *text_of(const char *path, size_t *length) {
     return text;
 }
 
-/* Calls NAME_what with the arguments. NULL, or the error's code. */
+static bool takes_part(const Contender *c) { return c->needs == 0 && !c->refused; }
+
+/* Calls NAME_what with the arguments. NULL, or the code of an error that leaves the method out. */
 static const char *call(Bench *b, const char *what, const char *method, const char *args, cotan_form form,
                         cotan_result *out) {
     char function[100];
@@ -98,8 +101,8 @@ static const char *call(Bench *b, const char *what, const char *method, const ch
     cotan_error *error = cotan_call_json(b->program, &c, out);
     if (!error) return NULL;
     const char *code = cotan_error_code(error, 0);
-    bool limit = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0;
-    if (!limit) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
+    bool leaves_out = strcmp(code, "E0801") == 0 || strcmp(code, "E0802") == 0 || strcmp(code, "E0407") == 0;
+    if (!leaves_out) fail("%s by %s:\n%s", function, method ? method : "itself", cotan_error_text(error, false, false));
     return code;
 }
 
@@ -153,17 +156,19 @@ static double allowed(const Bench *b, const Contender *c, uint64_t alone, uint64
 static double *results_by(Bench *b, Contender *c, uint64_t constants, uint64_t alone, size_t *count) {
     double most = allowed(b, c, alone, b->all[0].steps);
     if (most == 0) c->needs = MOST_STEPS;
-    if (c->needs > 0) return NULL;
+    if (!takes_part(c)) return NULL;
     cotan_limits limits = {.memory = MEMORY, .steps = constants + (uint64_t)most};
     cotan_set_limits(b->context, &limits);
     char args[30];
     cotan_result result;
     snprintf(args, sizeof args, "[%zu]", b->n);
-    bool over = call(b, "results", c->method, args, COTAN_NPY, &result) != NULL;
+    const char *code = call(b, "results", c->method, args, COTAN_NPY, &result);
     limits.steps = 0;
     cotan_set_limits(b->context, &limits);
-    if (over) c->needs = most;
-    return over ? NULL : numbers_in(&result, count);
+    if (!code) return numbers_in(&result, count);
+    c->refused = strcmp(code, "E0407") == 0;
+    c->needs = c->refused ? 0 : most;
+    return NULL;
 }
 
 /* All results are compared; methods that need too many steps are marked. */
@@ -208,7 +213,11 @@ static void prepare(Bench *b, Contender *c) {
     double start = now();
     c->steps = run(b, c, 1) - loop;
     double seconds = c->times[0] = now() - start;
-    if (seconds < SAMPLE) c->steps = run(b, c, 1) - loop; /* without what the method itself makes once */
+    if (seconds < BUDGET / MAX_ROUNDS) { /* without what the method itself makes once */
+        start = now();
+        c->steps = run(b, c, 1) - loop;
+        seconds = c->times[0] = now() - start;
+    }
     for (c->runs = 1; seconds < SAMPLE; seconds = c->times[0] * (double)c->runs) {
         c->runs *= seconds < SAMPLE / 10 ? 10 : 2;
         c->times[0] = sample(b, c);
@@ -238,11 +247,11 @@ static double ratio(const Contender *c, const Contender *to, size_t rounds) {
 static size_t take_turns(Bench *b) {
     double round = 0;
     for (size_t i = 0; i < b->count; i++)
-        if (b->all[i].needs == 0) round += b->all[i].times[0] * (double)b->all[i].runs;
+        if (takes_part(&b->all[i])) round += b->all[i].times[0] * (double)b->all[i].runs;
     size_t rounds = 1;
     for (; rounds < MAX_ROUNDS && (double)rounds * round < BUDGET; rounds++)
         for (size_t i = 0; i < b->count; i++)
-            if (b->all[i].needs == 0) b->all[i].times[rounds] = sample(b, &b->all[i]);
+            if (takes_part(&b->all[i])) b->all[i].times[rounds] = sample(b, &b->all[i]);
     return rounds;
 }
 
@@ -255,13 +264,15 @@ static void report(const Bench *b, size_t rounds) {
             printf("\"%s\"", c->method);
         else
             printf(c->by_hand ? "\"C\"" : "null");
-        if (c->needs > 0) {
+        if (c->refused) {
+            printf(", \"refused\": true");
+        } else if (c->needs > 0) {
             printf(", \"needs\": %.6g", c->needs);
         } else {
             printf(", \"rounds\": %zu, \"seconds\": %.9g, \"over_primal\": %.6g", rounds, median(c->times, rounds),
                    ratio(c, alone, rounds));
             if (last->by_hand) printf(", \"over_c\": %.6g", ratio(c, last, rounds));
-            if (!last->by_hand) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
+            if (takes_part(&b->all[1])) printf(", \"over_first\": %.6g", ratio(c, &b->all[1], rounds));
             if (!c->by_hand)
                 printf(", \"steps\": %llu, \"primal_steps\": %llu", (unsigned long long)c->steps,
                        (unsigned long long)alone->steps);
@@ -271,12 +282,15 @@ static void report(const Bench *b, size_t rounds) {
     fflush(stdout);
 }
 
-/* Whether the list NAME,NAME… has the name. */
-static bool lists(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
-        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
-    return false;
+/* The methods that a list NAME,NAME… names, in its order; or all. */
+static void add_methods(Bench *b, const char *list) {
+    bool all = strcmp(list, "all") == 0;
+    for (size_t i = 0; all && cotan_method_at(i) && b->count <= MAX_METHODS; i++)
+        b->all[b->count++].method = cotan_method_at(i)->name;
+    char *names = allocate(strlen(list) + 1, 1); /* for as long as we run */
+    strcpy(names, list);
+    for (char *name = strtok(names, ","); !all && name && b->count <= MAX_METHODS; name = strtok(NULL, ","))
+        b->all[b->count++].method = name;
 }
 
 static void measure(Bench *b, const char *path, const char *folder) {
@@ -297,7 +311,7 @@ static void measure(Bench *b, const char *path, const char *folder) {
     }
     check(b);
     for (size_t i = 0; i < b->count; i++)
-        if (b->all[i].needs == 0) prepare(b, &b->all[i]);
+        if (takes_part(&b->all[i])) prepare(b, &b->all[i]);
     report(b, take_turns(b));
     cotan_close(b->context);
     free(b->point);
@@ -312,10 +326,7 @@ static void measure_sizes(const char *path, const char *folder, const char *meth
     if (!colon || (size_t)(colon - what) >= sizeof name) fail("%s is not NAME:N,N…", what);
     snprintf(name, sizeof name, "%.*s", (int)(colon - what), what);
     Bench b = {.name = name, .count = 1};
-    for (size_t i = 0; cotan_method_at(i) && b.count <= MAX_METHODS; i++) {
-        const char *method = cotan_method_at(i)->name;
-        if (strcmp(methods, "all") == 0 || lists(methods, method)) b.all[b.count++].method = method;
-    }
+    add_methods(&b, methods);
     if (derivative_find(name)) b.all[b.count++].by_hand = derivative_find(name);
     for (const char *at = colon; *at != '\0'; at = at + 1 + strcspn(at + 1, ",")) {
         b.n = strtoul(at + 1, NULL, 10);

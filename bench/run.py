@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 
+import bulk
 import ladders
 from generate import program
 
@@ -93,6 +94,7 @@ def main():
             print(f"{name:12} {method:8} {counted['steps'] / counted['primal_steps']:13.1f} {ratio:12.1f}")
     sys.stdout.flush()
     ladders.main()
+    bulk.main()
 
 
 main()

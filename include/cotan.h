@@ -193,6 +193,7 @@ typedef enum cotan_outcome {
     COTAN_DIFFERS, /* in numbers or structure; or gives a derivative where the function fails */
     COTAN_FAILS,   /* where the function does not, or otherwise than it does */
     COTAN_STOPPED, /* at a limit: nothing is known of it */
+    COTAN_REFUSED, /* the method does not take this function, and says why: only bulk refuses any */
 } cotan_outcome;
 
 typedef struct cotan_compare_row {

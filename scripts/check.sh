@@ -51,7 +51,7 @@ build() {
     shift
     if [ ! -f "$folder/build.ninja" ]; then meson setup "$folder" "$@" >/dev/null || return 1; fi
     meson compile -C "$folder" >"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
-    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|tests\/fuzz_[a-z]+|random_programs|tests\/random_programs): .*/\1/p')
+    tests=$(ninja -C "$folder" -t targets all | sed -nE 's/^(tests\/test_[a-z_]+|tests\/fuzz_[a-z]+|random_programs|tests\/random_programs|tests\/random_arrays): .*/\1/p')
     # shellcheck disable=SC2086
     ninja -C "$folder" $tests >>"$folder/compile.log" 2>&1 || { cat "$folder/compile.log"; return 1; }
 }
@@ -83,6 +83,7 @@ all_tests() {
     run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
     run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
+    run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

@@ -19,7 +19,7 @@ const cotan_method *cotan_method_at(size_t index) {
 #include "ad/methods.def"
 #undef CT_METHOD
     };
-    return index < CT_METHODS_LISTED ? &methods[index] : NULL;
+    return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
 }
 
 const char *cotan_explain(const char *code, const char **title) {
@@ -351,6 +351,30 @@ static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, C
     return true;
 }
 
+/* What `bulk` writes down is written when a derivative is first asked for, so it is asked for where none was. */
+static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry) {
+    CtSession *session = ct_program_fresh_session(c->program, entry);
+    CtWord point, both;
+    if (!session || !read_again(context, c, session, &point)) return false;
+    CtProgram *p = session->build->program;
+    CtGlobal *function = session->build->entry, *derivative = ct_global_new(p, "derivative", NULL, function->span);
+    CtBulkLook look = {.function = function};
+    CtVar *x = ct_var_new(p, "x", function->type->parts[0]);
+    CtCore *f = ct_core_global(p, function->span, function), *at = ct_core_var(p, function->span, x);
+    CtCore *pair = ct_ad_vjp_by(session->build->ad, METHOD_BULK, function->span, f, at);
+    derivative->body = ct_core_lam(p, function->span, NULL, &x, 1, pair);
+    derivative->type = derivative->body->type;
+    ct_ad_look(session->build->ad, &look);
+    bool done = ct_session_call(session, context, derivative, point, &both);
+    ct_ad_look(session->build->ad, NULL);
+    if (done) ct_session_release(session, pair->type, both);
+    c->out->trace = look.nodes;
+    c->out->has_trace = look.done;
+    ct_program_forget(c->program, session);
+    context->active = NULL;
+    return done;
+}
+
 static CtEntry entry_of(const cotan_call *call) {
     bool given = call->at || call->point;
     return (CtEntry){.mode = call->mode,
@@ -385,7 +409,8 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     if (!run_limited(context, c, session, point, &result)) return false;
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
-    return c->call->point || count_trace(context, c, session, asked.method);
+    if (c->call->point) return true;
+    return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
 }
 
 bool ct_call(cotan_context *context, CtCall *c) {
@@ -596,7 +621,7 @@ static bool compare(cotan_context *context, void *data) {
     CompareCall *c = data;
     CtArena *results = ct_fresh_results(c->program);
     if (!results) return false;
-    size_t count = c->names ? c->count : CT_METHODS_LISTED;
+    size_t count = c->names ? c->count : CT_METHOD_COUNT;
     if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
     for (size_t i = 0; i < count; i++) {

@@ -154,6 +154,7 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
     cotan_compare_row *row = &c->rows[i];
     const cotan_compare_row *function = &c->out->function;
     if (limit_of(row) != CT_E0000) return COTAN_STOPPED;
+    if (same_text(row->error_code, ct_error_name(CT_E0407))) return COTAN_REFUSED;
     if (row->error_code != NULL || function->error_code != NULL) {
         if (row->error_code == NULL) return COTAN_DIFFERS;
         return same_error(row, function) ? COTAN_AGREES : COTAN_FAILS;
@@ -164,17 +165,22 @@ static cotan_outcome outcome_of(Compare *c, size_t i) {
     return close ? COTAN_AGREES : COTAN_DIFFERS;
 }
 
-/* Whether the function has no derivative there by any method, always for the same reason. */
-static bool all_fail_alike(const Compare *c) {
-    for (size_t i = 0; i < c->out->count; i++)
-        if (c->rows[i].outcome != COTAN_FAILS || !same_error(&c->rows[i], &c->rows[0])) return false;
-    return c->out->function.error_code == NULL && c->out->count > 0;
+/* Whether the function has no derivative there by any method that takes it, always for the same reason; `which` is one
+ * of them then. */
+static bool all_fail_alike(const Compare *c, size_t *which) {
+    *which = c->out->count;
+    for (size_t i = 0; i < c->out->count; i++) {
+        if (c->rows[i].outcome == COTAN_REFUSED) continue;
+        if (*which == c->out->count) *which = i;
+        if (c->rows[i].outcome != COTAN_FAILS || !same_error(&c->rows[i], &c->rows[*which])) return false;
+    }
+    return c->out->function.error_code == NULL && *which < c->out->count;
 }
 
 /* Errors that all have in common are told as if there was one run: by making it again. */
 static bool conclude(Compare *c) {
     cotan_compare_result *out = c->out;
-    size_t results = 0;
+    size_t results = 0, which;
     out->agrees = true;
     out->reference = choose_reference(c);
     for (size_t i = 0; i < out->count; i++) {
@@ -184,8 +190,10 @@ static bool conclude(Compare *c) {
         results += row->error_code == NULL;
     }
     if (out->function.error_code != NULL && out->agrees) return run_function(c);
-    if (all_fail_alike(c)) return run_method(c, 0);
+    if (all_fail_alike(c, &which)) return run_method(c, which);
     if (results > 0 || !out->agrees) return true;
+    for (size_t i = 0; i < out->count; i++)
+        if (c->rows[i].outcome == COTAN_REFUSED) return run_method(c, i);
     return ct_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
                          "%s was stopped: %s", out->count == 1 ? c->rows[0].method : "every method",
                          c->rows[0].error_message);

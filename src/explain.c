@@ -51,9 +51,12 @@ static bool is_first_order(CtExplain *e) {
 }
 
 bool ct_explain_begin(CtExplain *e) {
-    if (e->method >= CT_METHODS_LISTED)
-        return ct_report_one(e->context, CT_E0705, "`cotan methods` lists those that it shows", "`cotan explain` does not show `%s`",
-                             ct_method_name(e->method));
+    if (!ct_method_is_shown(e->method))
+        return ct_report_one(e->context, CT_E0705,
+                             "it shows the methods that put something beside every real number, `tape` among them",
+                             "`cotan explain` does not show `%s`", ct_method_name(e->method));
+    if (e->method == METHOD_BULK && !e->call->at)
+        return ct_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
     entry.reverse = ct_method_info(e->method)->reverse ? e->method : METHOD_TAPE;
     e->session = ct_session_make(e->program, &entry, prepare, e);
@@ -156,8 +159,7 @@ static CtStage *stage(CtExplain *e, const char *title, const char *note) {
     return &e->out->stages.items[e->out->stages.count - 1];
 }
 
-/* At most MOST_LINES of a text, and how many are left out. */
-static const char *cut(CtExplain *e, const char *text) {
+const char *ct_explain_cut(CtArena *arena, const char *text) {
     const char *end = text;
     uint32_t lines = 0, left = 0;
     for (const char *c = text; *c != '\0'; c++) {
@@ -166,13 +168,14 @@ static const char *cut(CtExplain *e, const char *text) {
         left += lines > MOST_LINES;
     }
     if (left == 0) return text;
-    return ct_format(e->arena, "%.*s… %u more lines\n", (int)(end - text), text, left);
+    return ct_format(arena, "%.*s… %u more lines\n", (int)(end - text), text, left);
 }
 
 static void add_global(CtExplain *e, CtStage *to, CtGlobal *global) {
     CtText text = ct_text(e->arena);
     ct_core_print_global(&text, e->p, global);
-    CtBlock block = {NULL, cut(e, ct_explain_unqualified(e->arena, text.data, e->out->method->library))};
+    const char *plain = ct_explain_unqualified(e->arena, text.data, e->out->method->library);
+    CtBlock block = {NULL, ct_explain_cut(e->arena, plain)};
     ct_push(e->arena, &to->blocks, block);
 }
 
@@ -357,6 +360,7 @@ static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
 static bool show_stages(CtExplain *e) {
     Reach functions = users_functions(e);
     show_functions(e, &functions);
+    if (e->method == METHOD_BULK) return true; /* the rest is made when it runs */
     ct_ad_expand(e->ad);
     if (!ct_explain_sound(e)) return false;
     show_types(e, &functions);

@@ -44,6 +44,7 @@ typedef struct CtArrival {
 
 typedef struct CtRun {
     bool reverse;
+    bool watched; /* its operations on dual numbers: `nodes` and `arrivals` say something */
     const char *point, *with; /* JSON; with: tangent or cotangent */
     const char *value, *derivative;
     const char *left; /* by the forward pass, as text; NULL: nothing */
@@ -85,7 +86,10 @@ bool ct_explain_sound(CtExplain *e);
 /* The wrapper of the method around the function: (S) → (T, (T) → S) in reverse, (S, S) → (T, T) forward. */
 CtGlobal *ct_explain_wrapper(CtExplain *e);
 
-/* explain_run.c: fills e->out->run. */
+/* A text as far as anybody reads it: some hundred lines, and how many are left out. */
+const char *ct_explain_cut(CtArena *arena, const char *text);
+
+/* explain_run.c: fills e->out->run, and adds the stages that are made when it runs. */
 bool ct_explain_run(CtExplain *e);
 
 /* ---- explain_values.c ---- */

@@ -150,7 +150,8 @@ static void put_result(Page *page, const CtRun *run) {
     ct_text_puts(page->out, "</section>\n");
 }
 
-static void put_run(Page *page, const CtRun *run, const char *svg) {
+/* The graph, and the run step by step. */
+static void put_steps(Page *page, const CtRun *run, const char *svg) {
     CtText *out = page->out;
     ct_text_puts(
         out,
@@ -168,10 +169,17 @@ static void put_run(Page *page, const CtRun *run, const char *svg) {
     put_table(page, run);
     if (run->more_arrivals > 0)
         ct_text_printf(out, "<p>… and %llu more arrivals</p>\n", (unsigned long long)run->more_arrivals);
-    ct_text_puts(out, "</section></div>\n<div class=\"stages\">\n");
+    ct_text_puts(out, "</section></div>\n");
+}
+
+static void put_run(Page *page, const CtRun *run, const char *svg) {
+    CtText *out = page->out;
+    if (run->watched) put_steps(page, run, svg);
+    ct_text_puts(out, "<div class=\"stages\">\n");
     if (run->left) {
         begin_card(page, "what the forward pass leaves",
-                   "The pullback holds it. #n stands for the second part of number n.");
+                   run->watched ? "The pullback holds it. #n stands for the second part of number n."
+                                : "The pullback holds it.");
         put_pre(page, run->left);
         ct_text_puts(out, "</section>\n");
     }
@@ -182,13 +190,14 @@ static void put_run(Page *page, const CtRun *run, const char *svg) {
     }
     put_result(page, run);
     ct_text_puts(out, "</div>\n");
-    put_data(page, run);
+    if (run->watched) put_data(page, run);
 }
 
 bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained) {
     Page page = {.out = out, .arena = explained->arena, .explained = explained};
-    const char *svg = explained->run ? ct_explain_graph(context, explained->arena, explained) : NULL;
-    if (explained->run && !svg) return false;
+    bool drawn = explained->run && explained->run->watched;
+    const char *svg = drawn ? ct_explain_graph(context, explained->arena, explained) : NULL;
+    if (drawn && !svg) return false;
     const char *function = ct_explain_escaped(page.arena, explained->function);
     ct_text_printf(out,
                    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -205,7 +214,9 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     put(&page, explained->file);
     ct_text_puts(out, "</p></header>\n<div class=\"stages\">\n");
     static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function beside itself transformed */
-    for (uint32_t i = 0; i < explained->stages.count; i++) put_stage(&page, &explained->stages.items[order[i]]);
+    bool beside = explained->stages.count == sizeof order / sizeof *order;
+    for (uint32_t i = 0; i < explained->stages.count; i++)
+        put_stage(&page, &explained->stages.items[beside ? order[i] : i]);
     ct_text_puts(out, "</div>\n");
     if (explained->run) put_run(&page, explained->run, svg);
     ct_text_puts(out, "<script>\n");

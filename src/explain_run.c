@@ -522,31 +522,62 @@ static const char *beginning(CtArena *arena, const char *text) {
     return ct_format(arena, "%.*s … %zu more bytes", (int)end, text, length - end);
 }
 
-bool ct_explain_run(CtExplain *e) {
-    CtRun *run = e->out->run = CT_NEW(e->arena, CtRun);
-    run->reverse = e->out->method->reverse;
-    Watch *w = CT_NEW(e->arena, Watch);
-    *w = (Watch){.e = e, .run = run};
-    ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
-    if (!ct_explain_sound(e)) return false;
-    ct_ad_record(e->ad, e->method);
-    CtGlobal *wrapper = ct_explain_wrapper(e);
+/* Makes the run's operations on dual numbers visible, before the wrapper is made; what it sees is filled in after. */
+static void watch(CtExplain *e, Watch *w) {
+    w->run->watched = true;
     w->dual = ct_ad_global(e->ad, e->method, e->function);
     w->second[0] = second_type(e, e->p->double_type);
     w->second[1] = second_type(e, e->p->float_type);
     ct_ad_expand(e->ad);
     find_watched(w);
-    if (!ct_explain_sound(e)) return false;
     ct_eval_watch(e->session->eval, (CtWatch){wants, called, w});
+}
+
+/* The session, whose arena it lives in, ends before it is read. */
+static const char *kept(CtExplain *e, const char *text) { return ct_copy_text(e->arena, text, strlen(text)); }
+
+/* What `bulk` made when it was asked for a derivative for this point. */
+static void add_stages(CtExplain *e, const CtBulkLook *look) {
+    for (uint32_t i = 0; i < look->stages.count; i++) {
+        const CtBulkStage *made = &look->stages.items[i];
+        CtStage fresh = {.title = made->title, .note = made->note};
+        if (made->title) ct_push(e->arena, &e->out->stages, fresh);
+        CtBlock block = {made->heading ? kept(e, made->heading) : NULL, ct_explain_cut(e->arena, kept(e, made->text))};
+        ct_push(e->arena, &e->out->stages.items[e->out->stages.count - 1].blocks, block);
+    }
+}
+
+static bool run_at(CtExplain *e, Watch *w, CtGlobal *wrapper) {
+    CtRun *run = w->run;
     CtType *s = e->function->type->parts[0];
     CtInput *given = ct_session_parse(e->context, 0, "--at", e->call->at, e->call->at_length);
     CtWord point;
     CtLeaves leaves = {.arena = e->arena};
     if (!given || !ct_session_read(e->session, e->context, given, s, NULL, &point)) return false;
     run->point = json_of(e, s, point, &leaves);
-    bool done =
-        run->reverse ? run_reverse(e, w, wrapper, point) : run_forward(e, w, wrapper, point, leaves.reals.count);
+    return run->reverse ? run_reverse(e, w, wrapper, point) : run_forward(e, w, wrapper, point, leaves.reals.count);
+}
+
+bool ct_explain_run(CtExplain *e) {
+    CtRun *run = e->out->run = CT_NEW(e->arena, CtRun);
+    run->reverse = e->out->method->reverse;
+    Watch *w = CT_NEW(e->arena, Watch);
+    *w = (Watch){.e = e, .run = run};
+    CtBulkLook look = {.function = e->function, .in_words = true};
+    bool by_number = e->method != METHOD_BULK;
+    ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
+    if (!ct_explain_sound(e)) return false;
+    if (by_number)
+        ct_ad_record(e->ad, e->method);
+    else
+        ct_ad_look(e->ad, &look);
+    CtGlobal *wrapper = ct_explain_wrapper(e);
+    if (by_number) watch(e, w);
+    if (!ct_explain_sound(e)) return false;
+    bool done = run_at(e, w, wrapper);
     const char **texts[] = {&run->point, &run->with, &run->value, &run->derivative};
     for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
+    ct_ad_look(e->ad, NULL);
+    add_stages(e, &look);
     return done;
 }

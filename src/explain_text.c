@@ -153,10 +153,11 @@ static void put_arrivals(Page *page, const CtRun *run) {
 
 static void put_run(Page *page, const CtRun *run) {
     CtText *out = page->out;
-    put_nodes(page, run);
+    if (run->watched) put_nodes(page, run);
     if (run->left) {
         put_title(page, "what the forward pass leaves",
-                  "The pullback holds it. #n stands for the second part of number n.");
+                  run->watched ? "The pullback holds it. #n stands for the second part of number n."
+                               : "The pullback holds it.");
         ct_text_puts(out, run->left);
     }
     if (run->term) {

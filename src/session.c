@@ -35,8 +35,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
 }
 
 static bool same(const CtEntry *a, const CtEntry *b) {
-    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
-           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method &&
+           a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 
 /* What the evaluator may have: the limit, less what the compilation holds already. */
@@ -82,7 +82,8 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     } else {
         session = calloc(1, sizeof *session);
         if (entry->function) function = strdup(entry->function);
-        if (session && (function || entry->expression)) session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+        if (session && (function || entry->expression))
+            session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
         if (!session || !session->eval) ct_report_out_of_memory(context);
     }
     if (!session || !session->eval) {
@@ -108,15 +109,30 @@ static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
     return ct_build_entry(build, entry);
 }
 
-CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+static CtSession *activate(cotan_program *program, CtSession *session) {
     cotan_context *context = program->context;
-    CtSession *session = program->sessions;
-    while (session && !same(&session->entry, entry)) session = session->next;
-    if (!session) session = ct_session_make(program, entry, prepare_entry, NULL);
     if (session) ct_arena_on_failure(session->build->arena, context->handler);
     context->active = session;
     context->active_program = program;
     return session;
+}
+
+CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry) {
+    return activate(program, ct_session_make(program, entry, prepare_entry, NULL));
+}
+
+/* Derivatives by bulk are kept for every form of arguments that was met, each some hundred kilobytes. A session that
+ * has so many gives all its memory back, and begins again. Within one run the limit of memory is the bound. */
+enum { MOST_FORMS = 500 };
+
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    CtSession *session = program->sessions;
+    while (session && !same(&session->entry, entry)) session = session->next;
+    if (session && ct_ad_bulk_count(session->build->ad) > MOST_FORMS) {
+        ct_program_forget(program, session);
+        session = NULL;
+    }
+    return session ? activate(program, session) : ct_program_fresh_session(program, entry);
 }
 
 void ct_session_free(CtSession *session) {

@@ -138,6 +138,8 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
 /* The session of an entry point. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
+/* One in which nothing has been run; ct_program_forget ends it. */
+CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);
 /* A new session that is not asked for twice, its build taken through the passes by `prepare`. */
 typedef bool CtPrepare(CtBuild *build, const CtEntry *entry, void *data);
 CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data);

@@ -5,6 +5,7 @@
 
 - On terms with much sharing the naive methods take exponential time; `vector` takes time in proportion to the inputs.
 - The others stay under a constant, the same on growing programs, on all golden programs and on random programs.
+- The Delta terms of `bulk` have as many nodes whatever the sizes of the arrays.
 - What a function of a library becomes does not depend on the program that differentiates it.
 The constants stand here and nowhere else, but for the table of docs/methods.md, which has to be the same.
 """
@@ -23,7 +24,8 @@ import families
 import run as golden
 
 # A gradient takes at most so many steps for each step of the program and each part of its point and result.
-CONSTANTS = {"delta": 45, "delta-fused": 35, "dual-arrays": 45, "dual-defunc": 45, "tape": 50}
+CONSTANTS = {"delta": 45, "delta-fused": 35, "dual-arrays": 45, "dual-defunc": 45, "tape": 50,
+             "bulk": 40, "chad": 75}
 # The same, and for each doubling of the number of operations: steps ≤ c · (program + sizes) · log2(trace + 2).
 LOGARITHMIC = {"dual-staged": 80, "dual-cayley": 50}
 
@@ -79,10 +81,20 @@ class Run:
         command = [self.cotan, "grad", path, "f", "--at", "-", "--count", "--json", "--method", method,
                    "--max-memory", "4G"]
         done = subprocess.run(command, input=families.point(at).encode(), capture_output=True, timeout=300)
+        if done.returncode != 0 and refused(done.stderr.decode(), method):
+            return REFUSED
         if done.returncode != 0:
             self.check(False, f"{' '.join(command)}\n{done.stderr.decode()}")
             return None
         return Cost(json.loads(done.stdout))
+
+
+REFUSED = "refused"
+
+
+def refused(text, method):
+    """Whether bulk says that it does not take a program: that is no question of costs."""
+    return method == "bulk" and "E0407" in text
 
 
 def unit(cost, method):
@@ -126,7 +138,9 @@ def growing(run, folder):
     for name, (source, point, n) in families.GROWING.items():
         for method in run.of([*CONSTANTS, *LOGARITHMIC]):
             costs = [run.gradient(folder, source(k), point(k), method) for k in (n, 2 * n, 4 * n)]
-            if None in costs:
+            if REFUSED in costs:
+                run.check(name in families.REFUSED_BY_BULK, f"bulk refuses the family {name}")
+            if None in costs or REFUSED in costs:
                 continue
             units = [unit(cost, method) for cost in costs]
             for k, u in zip((n, 2 * n, 4 * n), units):
@@ -144,6 +158,8 @@ def on_golden_programs(run):
     def ask(command, method):
         # A command that already has --json takes it twice, which changes nothing.
         text = command.run(f" --json --count --method {method}", run.cotan, 300)
+        if refused(text, method):
+            return REFUSED
         line = next((line for line in text.splitlines() if line.startswith('{"value"')), None)
         return Cost(json.loads(line)) if line else None
 
@@ -155,7 +171,7 @@ def on_golden_programs(run):
         for method in methods:
             cost = costs[command.shown(), method]
             run.check(cost is not None, f"{method} gives no count: {command.shown()}")
-            if cost:
+            if cost and cost is not REFUSED:
                 run.note(method, unit(cost, method), command.shown())
 
 
@@ -169,6 +185,18 @@ def on_random_programs(run, count):
     for method in methods:
         run.check(method in measured, f"random programs tell no cost of {method}:\n{done.stdout}{done.stderr}")
         run.note(method, float(measured.get(method, 0)), "a random program")
+
+
+def traces_of_arrays(run, folder):
+    """BULK §4.1: the Delta term of `bulk` is as long as the program, whatever the sizes of its arrays."""
+    for name, (source, point) in families.ARRAYS.items():
+        sizes = (2, 5, 40)
+        costs = [run.gradient(folder, source, point(n), "bulk") for n in sizes]
+        if None in costs:
+            continue
+        traces = [cost.trace for cost in costs]
+        run.check(traces[0] and len(set(traces)) == 1, f"bulk, {name}, sizes {sizes}: traces of {traces} nodes")
+        print(f"bulk, {name}: {traces[0]} nodes for all sizes")
 
 
 def all_claimed(run):
@@ -237,7 +265,7 @@ def modular(run, folder):
         file.write(LIBRARY)
     names = re.findall(r"^(\w+) ::", LIBRARY, re.MULTILINE)
     for method, reverse in run.methods.items():
-        if not reverse:
+        if not reverse or method == "bulk":  # which makes its derivatives when the program runs
             continue
         texts = []
         for i, source in enumerate(MAINS):
@@ -269,6 +297,7 @@ def main():
         by_inputs(run, folder)
         growing(run, folder)
         modular(run, folder)
+        traces_of_arrays(run, folder)
     on_golden_programs(run)
     on_random_programs(run, options.random)
     under_constants(run)

@@ -104,11 +104,55 @@ f (a, x) = sum (map (\\row -> sin (sum (zipWith (*) row x))) a)
 """), lambda n: [[reals(8) for _ in range(n)], reals(8)], 20),
 }
 
+# Those that bulk does not take (E0407): it unrolls what depends on integers and structures, up to a limit.
+REFUSED_BY_BULK = ("an array, updated", "a sorted list", "a gradient at each step")
+
 # The steps of its program are nearly the same for all numbers of inputs.
 INPUTS = """f :: Array Double -> Double
 f xs = go 2000 (sum xs)
   where go k y = if k == 0 then y else go (k - 1) (y * 0.5 + sin y)
 """
+
+
+# name: (source, point of n), programs over arrays whose sizes grow with n while the text stays.
+ARRAYS = {
+    "dot product": ("""f :: (Array Double, Array Double) -> Double
+f (a, b) = sum (zipWith (*) a b)
+""", lambda n: [reals(n), reals(n)]),
+    "self-convolution": ("""f :: Array Double -> Double
+f a = sum (build n (\\i -> a ! i * a ! (n - 1 - i)))
+  where n = length a
+""", reals),
+    "matrix product": ("""f :: (Array (Array Double), Array (Array Double)) -> Double
+f (a, b) = sum (map sum (build (length a) (\\i -> build (length (b ! 0)) (\\j ->
+  sum (build (length b) (\\p -> a ! i ! p * b ! p ! j))))))
+""", lambda n: [[reals(n + 1) for _ in range(n)], [reals(n + 2) for _ in range(n + 1)]]),
+    "convolution": ("""f :: (Array Double, Array Double) -> Double
+f (ks, xs) = sum (build (length xs - length ks + 1) (\\i -> sin (sum (build (length ks) (\\j -> ks ! j * xs ! (i + j))))))
+""", lambda n: [reals(2), reals(n + 2)]),
+    "softmax regression": ("""f :: (Array (Array Double), Array (Array Double), Array Int) -> Double
+f (w, xs, ys) = sum (zipWith loss xs ys)
+  where
+    loss x y = let zs = map (\\row -> sum (zipWith (*) row x)) w in logSumExp zs - zs ! y
+    logSumExp zs = let m = maximum zs in m + log (sum (map (\\z -> exp (z - m)) zs))
+""", lambda n: [[reals(n + 1) for _ in range(3)], [reals(n + 1) for _ in range(2 * n)], [i % 3 for i in range(2 * n)]]),
+    "perceptron": ("""f :: (Array (Array Double), Array (Array Double), Array (Array Double)) -> Double
+f (v, w, xs) = sum (map (\\x -> sum (layer w (layer v x))) xs)
+  where layer w x = map (\\row -> tanh (sum (zipWith (*) row x))) w
+""", lambda n: [[reals(n) for _ in range(n + 1)], [reals(n + 1) for _ in range(2)], [reals(n) for _ in range(n + 2)]]),
+    "a fold that captures": ("""f :: (Double, Array Double) -> Double
+f (a, xs) = let (s, t) = foldl (\\(s, t) x -> (a * s + sin x, t * s + xs ! 0)) (1, 0) xs in s * t
+""", lambda n: [0.5, reals(n)]),
+    "scans of rows": ("""f :: Array (Array Double) -> Double
+f xss = sum (map (\\xs -> sum (scanl (\\a x -> a * x + xss ! 0 ! 1) 1 xs)) xss)
+""", lambda n: [reals(n + 1) for _ in range(n)]),
+    "recurrent network": ("""f :: (Array (Array Double), Array (Array Double)) -> Double
+f (w, xs) = sum (foldl (\\h x -> zipWith (\\row y -> tanh (sum (zipWith (*) row h) + y)) w x) (map (\\r -> 0) w) xs)
+""", lambda n: [[reals(n + 1) for _ in range(n + 1)], [reals(n + 1) for _ in range(2 * n)]]),
+    "neighbours": ("""f :: Array Double -> Double
+f xs = sum (build (length xs) (\\i -> if i == 0 then xs ! i else xs ! i * xs ! (i - 1)))
+""", reals),
+}
 
 
 def point(value):

@@ -56,10 +56,30 @@ typedef struct CtForm {
     CtLam *lam;  /* of a function that captured nothing */
 } CtForm;
 
-/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to a point, gives (value,
- * pullback): the derivative of the function at points of these forms. `forms` are those of what it captured, in order,
- * and of the point. NULL with an error. Kept by the evaluator. */
+/* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to the arguments of dual->op,
+ * gives what that is of the function, at points of these forms. `forms` are those of what it captured, in order, and of
+ * the point; NULL for a DUAL_ALWAYS. NULL with an error. Kept by the evaluator. */
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
+/* How many that has made. */
+uint32_t ct_ad_bulk_count(const CtAd *ad);
+
+/* A piece of what is told of a derivative by `bulk`. */
+typedef struct CtBulkStage {
+    const char *title, *note; /* NULL: more of the stage before */
+    const char *heading;      /* or NULL */
+    const char *text;
+} CtBulkStage;
+
+/* What becomes of a function by `bulk`, filled in when the evaluator first asks for its derivative. */
+typedef struct CtBulkLook {
+    const CtGlobal *function;
+    bool in_words; /* whether the stages are wanted */
+    bool done;
+    uint32_t nodes; /* of the Delta term */
+    CT_VEC(CtBulkStage) stages;
+} CtBulkLook;
+/* The look lives as long as the CtAd does. */
+void ct_ad_look(CtAd *ad, CtBulkLook *look);
 
 /* ---- for showing how a method works (explain.c) ---- */
 
@@ -98,9 +118,9 @@ typedef struct CtMethodInfo {
     CtMethodCost cost;
     const char *library; /* the module that it needs at run time, in lib/ad; or NULL */
 } CtMethodInfo;
-/* Those before it take every program, and are listed. `bulk` does not yet do all of its paper. */
-#define CT_METHODS_LISTED METHOD_BULK
 const CtMethodInfo *ct_method_info(CtMethod method);
 bool ct_method_find(const char *name, CtMethod *method);
+/* Whether `explain` shows it: it goes operation by operation, or has stages of its own. */
+bool ct_method_is_shown(CtMethod method);
 
 #endif

@@ -6,6 +6,8 @@
  * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
  * a gradient costs a constant factor over the program, in whole-array operations.
  */
+#include "ad/bulk_delta.h"
+#include "ad/bulk_stages.h"
 #include "ad/bulk_trace.h"
 #include "ad/internal.h"
 
@@ -14,20 +16,46 @@
 typedef struct Inputs {
     CtBulkRoom *room;
     CT_VEC(CtBulkVar *) vars;
-    uint32_t first; /* of the point; those before it are captured */
+    uint32_t first;   /* of the point; those before it are captured */
+    const char *name; /* of what is being taken apart */
+    const char *why;  /* what is no regular array of numbers; NULL: nothing */
 } Inputs;
 
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
-    CtBulkVar *var = ct_bulk_new_var(in->room, "x", element, shape);
+    CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
     ct_push(in->room->arena, &in->vars, var);
     return ct_stand_term(in->room, ct_bulk_var(in->room, var));
 }
 
-/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers. */
+/* Inputs that the program calls the same. */
+static void name_apart(Inputs *in) {
+    CtMap names = {0};
+    for (uint32_t i = 0; i < in->vars.count; i++)
+        in->vars.items[i]->name = ct_bulk_fresh_name(in->room->arena, &names, in->vars.items[i]->name, false);
+}
+
+static CtStand *odd(Inputs *in, const char *what) {
+    in->why = ct_format(in->room->arena, "%s, in `%s`", what, in->name);
+    return NULL;
+}
+
+/* Of a type, or a form, that has no stand-in. */
+static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, CtShape around) {
+    if (form->ragged && type->kind != TYPE_ARRAY) return odd(in, "a list or tree that is more than 1000 deep");
+    if (form->ragged) return odd(in, "an irregular array, whose elements differ in constructor or length");
+    if (type->kind == TYPE_FLOAT) return odd(in, "single precision, a Float");
+    if (type->kind == TYPE_CHAR) return odd(in, "an array of characters");
+    if (type->kind == TYPE_FUN)
+        return odd(in, around.rank > 0 ? "an array of functions" : "a function that captured values");
+    return odd(in, "an array of values with several constructors, such as lists");
+}
+
+/* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
+ * says. */
 static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around) {
     CtArena *arena = in->room->arena;
     CtProgram *p = in->room->p;
-    if (form->ragged) return NULL;
+    if (form->ragged) return no_stand_in(in, type, form, around);
     if (type->kind == TYPE_DOUBLE) return input(in, ELEMENT_REAL, around);
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
@@ -45,7 +73,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam)
         return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
-    if (type->kind != TYPE_ARRAY) return NULL;
+    if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
@@ -55,55 +83,14 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
     return ct_stand_rows(in->room, form->known, element);
 }
 
-/* ---- results ---- */
-
-typedef struct Leaves {
-    CT_VEC(CtBulk *) terms; /* atoms, in order */
-} Leaves;
-
-static void collect(CtArena *arena, const CtStand *s, Leaves *out) {
-    if (s->kind == STAND_TERM) ct_push(arena, &out->terms, s->as.term);
-    if (s->kind == STAND_ROWS) collect(arena, s->as.rows.element, out);
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return;
-    for (uint32_t i = 0; i < s->as.of.count; i++) collect(arena, s->as.of.parts[i], out);
-}
-
-/* All real leaves of a result behind each other, in one array; the one leaf itself when there is one. */
-static CtBulk *together(CtBulkRoom *r, const Leaves *leaves, CtSpan span) {
-    int64_t total = 0, before = 0;
-    uint32_t reals = 0;
-    CtBulk *only = NULL, *sum = NULL;
-    for (uint32_t i = 0; i < leaves->terms.count; i++) {
-        if (leaves->terms.items[i]->element != ELEMENT_REAL) continue;
-        only = leaves->terms.items[i];
-        total += ct_shape_count(only->shape);
-        reals++;
-    }
-    if (reals == 1) return only;
-    CtShape whole = ct_shape_of(r->arena, &total, 1);
-    for (uint32_t i = 0; i < leaves->terms.count; i++) {
-        CtBulk *t = leaves->terms.items[i];
-        if (t->element != ELEMENT_REAL) continue;
-        int64_t count = ct_shape_count(t->shape);
-        CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(r->arena, &count, 1), t);
-        CtBulkVar **var = CT_NEW(r->arena, CtBulkVar *);
-        CtBulk **at = CT_NEW(r->arena, CtBulk *);
-        *var = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
-        *at = ct_bulk_op2(r, PRIM_INT_ADD, ct_bulk_int(r, before, (CtShape){0, NULL}), ct_bulk_var(r, *var));
-        CtBulk *placed = ct_bulk_scatter(r, whole, flat, (CtIndexing){var, 1, at, 1, NULL}, span);
-        sum = sum ? ct_bulk_op2(r, PRIM_ADD, sum, placed) : placed;
-        before += count;
-    }
-    return sum ? sum : ct_bulk_real(r, -0.0, whole);
-}
-
 /* ---- the derivative ---- */
 
 typedef struct Derivative {
     CtAd *ad;
     CtBulkRoom room;
     CtSpan span;
-    CtMap vars; /* CtBulkVar * -> CtVar * */
+    CtMap vars;       /* CtBulkVar * -> CtVar * */
+    CtBulkLook *look; /* NULL: nobody looks */
 } Derivative;
 
 static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->room, t, &d->vars); }
@@ -129,16 +116,10 @@ static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, 
                          shape.rank == 0 ? (CtCore *[]){whole, args[0]} : args, shape.rank == 0 ? 2 : 3);
 }
 
-static uint32_t real_count(const Leaves *leaves) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < leaves->terms.count; i++) count += leaves->terms.items[i]->element == ELEMENT_REAL;
-    return count;
-}
-
 /* The result: its reals from the flat value, all else by itself. */
-static CtCore *result(Derivative *d, const CtBulkTrace *trace, const Leaves *leaves, CtType *type, CtCore *flat) {
+static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *leaves, CtType *type, CtCore *flat) {
     CtCore **values = CT_NEW_ARRAY(d->room.arena, CtCore *, leaves->terms.count);
-    bool is_only = real_count(leaves) == 1;
+    bool is_only = ct_leaves_real_count(leaves) == 1;
     int64_t start = 0;
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
         CtBulk *t = leaves->terms.items[i];
@@ -153,17 +134,18 @@ static CtCore *result(Derivative *d, const CtBulkTrace *trace, const Leaves *lea
 }
 
 /* The same structure with variables for its terms. */
-static CtStand *variables(Derivative *d, const CtStand *s, Leaves *out) {
+static CtStand *variables(Derivative *d, const CtStand *s, const char *name, CtLeaves *out) {
     if (s->kind == STAND_TERM) {
-        CtBulkVar *var = ct_bulk_new_var(&d->room, "dy", s->as.term->element, s->as.term->shape);
+        CtBulkVar *var = ct_bulk_new_var(&d->room, name, s->as.term->element, s->as.term->shape);
         CtBulk *term = ct_bulk_var(&d->room, var);
         ct_push(d->room.arena, &out->terms, term);
         return ct_stand_term(&d->room, term);
     }
-    if (s->kind == STAND_ROWS) return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, out));
+    if (s->kind == STAND_ROWS)
+        return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return (CtStand *)(uintptr_t)s;
     CtStand *made = ct_stand_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
-    for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], out);
+    for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], name, out);
     return made;
 }
 
@@ -172,18 +154,18 @@ static CtCore *array2(Derivative *d, CtArrayOp op, CtCore *a, CtCore *b) {
     return ct_core_array(d->room.p, d->span, op, args, b ? 2 : 1);
 }
 
-/* The cotangent of the result as one flat array, or the number that it is. */
-static CtCore *flat_cotangent(Derivative *d, CtSeq *seq, const CtStand *like, CtCore *dy) {
+/* The reals of a cotangent as one flat array, or the number that it is. */
+static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtStand *like, CtCore *dy) {
     CtProgram *p = d->room.p;
-    Leaves leaves = {0};
-    CtStand *s = variables(d, like, &leaves);
+    CtLeaves leaves = {0};
+    CtStand *s = variables(d, like, "dy", &leaves);
     ct_bulk_take_apart(&d->room, d->span, seq, s, dy, &d->vars);
     CtCore *whole = NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtBulk *t = leaves.terms.items[i];
         if (t->element != ELEMENT_REAL) continue;
         CtCore *x = ct_core_var(p, d->span, ct_map_get(&d->vars, ct_key(t->as.var)));
-        if (real_count(&leaves) == 1) return x;
+        if (ct_leaves_real_count(&leaves) == 1) return x;
         if (t->shape.rank == 0) x = ct_core_array_lit(p, d->span, x->type, &x, 1);
         whole = whole ? array2(d, ARRAY_APPEND, whole, x) : x;
     }
@@ -200,105 +182,244 @@ static CtCore *normal(Derivative *d, CtCore *x) {
 
 static CtLam *refused(CtAd *ad, CtSpan function, CtBulkRefusal refusal) {
     CtSpan span = refusal.span.source ? refusal.span : function;
-    CtDiag *diag =
-        ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
-    ct_help(ad->p->context, diag, "--method tape takes every program");
+    CtDiag *diag = ct_error(ad->p->context, CT_E0407, span, "`bulk` cannot differentiate %s", refusal.what);
+    ct_help(ad->p->context, diag, "--method tape differentiates every program");
     return NULL;
 }
 
-typedef struct Search {
-    CtBulkRoom *room;
-    const CtMap *vars;
-    bool found;
-} Search;
+/* ---- the three derivatives ---- */
 
-static CtBulk *search(void *data, CtBulk *t) {
-    Search *s = data;
-    if (t->kind != BULK_VAR) return s->found ? t : ct_bulk_map(s->room, t, search, s);
-    s->found = s->found || ct_map_has(s->vars, ct_key(t->as.var));
-    return t;
+/* A function on stand-ins for what it captured and for its point, in normal form; and its own arguments in Core. */
+typedef struct Differentiated {
+    CtLam *lam;
+    CtBulkTrace trace;
+    CtLeaves leaves; /* of the result */
+    CtBulk *whole;   /* its reals behind each other, in normal form */
+    Inputs in;
+    CtStand *point;
+    CtVar **params; /* what it captured, the point, and what else the derivative takes */
+    uint32_t captures, count;
+    CtSeq seq; /* what is bound before the value */
+} Differentiated;
+
+static CtCore *param(Derivative *d, const Differentiated *f, uint32_t k) {
+    return ct_core_var(d->room.p, d->span, f->params[f->captures + k]);
 }
 
-/* Whether a term depends on one of these variables; then its own becomes one. */
-static bool depends(Derivative *d, CtMap *vars, CtBulkVar *var, CtBulk *t) {
-    Search s = {&d->room, vars, false};
-    search(&s, t);
-    if (s.found) ct_map_set(d->room.arena, vars, ct_key(var), var);
-    return s.found;
+/* Stage 1. */
+static CtBulk *normal_form(Derivative *d, CtBulk *t, const Inputs *in) {
+    t = ct_bulk_simplify(&d->room, t);
+    ct_bulk_show_term(d->look, &d->room, t, in->vars.items, in->vars.count);
+    CtBulk *normal = ct_bulk_show_rewrite(d->look, &d->room, t);
+    CtBulk *simplified = ct_bulk_simplify(&d->room, normal);
+    ct_bulk_show_normal(d->look, &d->room, normal, simplified);
+    return simplified;
 }
 
-/* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
-static CtCore *derivative(Derivative *d, CtLam *lam, const CtForm *const *forms) {
+/* False when it was refused: that has been said, unless there is something to be done instead. */
+static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, bool quiet) {
     CtProgram *p = d->room.p;
     CtArena *arena = d->room.arena;
-    uint32_t count = lam->capture_count;
-    Inputs in = {.room = &d->room};
+    CtLam *lam = f->lam;
+    uint32_t count = f->captures;
     CtStand **stands = CT_NEW_ARRAY(arena, CtStand *, count + 1);
-    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count + 1);
     const CtVar **captures = CT_NEW_ARRAY(arena, const CtVar *, count);
     CtBulkRefusal refusal = {d->span, NULL};
+    f->in.room = &d->room;
     for (uint32_t i = 0; i < count + 1; i++) {
         CtVar *var = i < count ? lam->captures[i] : lam->params[0];
         if (i < count) captures[i] = var;
-        params[i] = ct_var_like(p, var, var->type);
-        if (i == count) in.first = in.vars.count;
-        stands[i] = stand_in(&in, var->type, forms[i], (CtShape){0, NULL});
-        if (!stands[i]) refusal.what = "an argument that is no regular array of numbers";
+        if (i == count) f->in.first = f->in.vars.count;
+        f->in.name = var->name->text;
+        stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
+        if (!stands[i]) refusal.what = f->in.why;
     }
-    CtBulkTrace trace = {0};
-    CtStand *f = refusal.what ? NULL : ct_stand_closure(&d->room, lam, captures, stands, count);
-    if (refusal.what || !ct_bulk_trace(&d->room, f, &stands[count], 1, &trace, &refusal)) {
-        refused(d->ad, d->span, refusal);
+    CtStand *function = refusal.what ? NULL : ct_stand_closure(&d->room, lam, captures, stands, count);
+    f->point = stands[count];
+    if (refusal.what || !ct_bulk_trace(&d->room, function, &f->point, 1, &f->trace, &refusal)) {
+        if (!quiet) refused(d->ad, d->span, refusal);
+        return false;
+    }
+    name_apart(&f->in);
+    ct_stand_leaves(arena, f->trace.result, &f->leaves);
+    CtBulk *whole = ct_leaves_together(&d->room, &f->leaves, d->span);
+    f->whole = normal_form(d, ct_bulk_closed(&d->room, &f->trace, whole, true), &f->in);
+    f->seq = ct_seq(p, NULL);
+    for (uint32_t i = 0; i < count + 1; i++)
+        ct_bulk_take_apart(&d->room, d->span, &f->seq, stands[i], ct_core_var(p, d->span, f->params[i]), &d->vars);
+    return true;
+}
+
+/* Binds what does not depend on what is in `late`, or what does. */
+static void bind_terms(Derivative *d, CtSeq *seq, const CtBulkGradient *g, const CtMap *late, bool want_late) {
+    for (uint32_t i = 0; i < g->vars.count; i++)
+        if (ct_map_has(late, ct_key(g->vars.items[i])) == want_late)
+            ct_bulk_lower_binding(&d->room, seq, g->vars.items[i], g->terms.items[i], &d->vars);
+}
+
+static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {
+    CtCore *flat = ct_seq_name(&f->seq, "y", lower(d, value));
+    return ct_seq_name(&f->seq, "y", result(d, &f->trace, &f->leaves, ct_type_fun_result(f->lam->node->type), flat));
+}
+
+/* They must have one shape: when their product does not fail, they have. */
+static void check_shape(Derivative *d, CtSeq *seq, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
+    if (type->kind == TYPE_DOUBLE) return;
+    CtCore *dot = ct_generic_dot(d->ad, d->span, type, x, dx, tangent);
+    ct_seq_let(seq, d->span, ct_var_new(d->room.p, "same", dot->type), dot);
+}
+
+/* A structure of the point from what its reals have become. */
+static CtCore **flat_gradient(Derivative *d, const Differentiated *f, const CtBulkGradient *g) {
+    CtCore **flats = CT_NEW_ARRAY(d->room.arena, CtCore *, f->in.vars.count);
+    for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
+        flats[i - f->in.first] = g->gradient[i] ? normal(d, lower(d, g->gradient[i])) : NULL;
+    return flats;
+}
+
+static CtBulkGradient reverse_pass(Derivative *d, const Differentiated *f, CtBulkVar *dy) {
+    CtBulkGradient g = ct_bulk_gradient(&d->room, f->whole, f->in.vars.items, f->in.vars.count, dy);
+    ct_bulk_show_gradient(d->look, &d->room, &g, f->in.vars.items, f->in.vars.count);
+    return g;
+}
+
+/* λ⟨c⟩ x. let ⟨primals⟩ in (value, λdy. gradient) */
+static CtCore *vjp(Derivative *d, Differentiated *f) {
+    CtProgram *p = d->room.p;
+    CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, f->whole->shape);
+    CtBulkGradient g = reverse_pass(d, f, dy_flat);
+    ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
+    ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
+    CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
+    bind_terms(d, &f->seq, &g, &late, false);
+    CtCore *value = value_of(d, f, g.value);
+    CtVar *dy = ct_var_new(p, "dy", value->type);
+    CtSeq inner = ct_seq(p, NULL);
+    check_shape(d, &inner, value->type, value, ct_core_var(p, d->span, dy), false);
+    CtCore *flat = flat_reals(d, &inner, f->trace.result, ct_core_var(p, d->span, dy));
+    bind_flat(d, &inner, dy_flat, flat);
+    bind_terms(d, &inner, &g, &late, true);
+    CtCore *x = param(d, f, 0);
+    CtCore *gradient = ct_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
+    CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_seq_close(&inner, gradient));
+    return ct_core_pair(p, d->span, value, pullback);
+}
+
+/* λ⟨c⟩ x. let ⟨primals⟩ in rows (Appendix A) */
+static CtCore *jacobian(Derivative *d, Differentiated *f) {
+    CtBulkVar *dy = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, f->whole->shape);
+    CtBulkGradient g = reverse_pass(d, f, dy);
+    ct_bulk_jacobian(&d->room, &g, f->in.vars.count, dy);
+    ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, NULL);
+    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
+    CtMap none = {0};
+    bind_terms(d, &f->seq, &g, &none, false);
+    CtCore *checked = lower(d, g.value);
+    ct_seq_let(&f->seq, d->span, ct_var_new(d->room.p, "y", checked->type), checked);
+    CtCore *x = param(d, f, 0);
+    return ct_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g),
+                            ct_shape_count(dy->shape));
+}
+
+/* λ⟨c⟩ x dx. let ⟨primals⟩ in (value, tangent) */
+static CtCore *jvp(Derivative *d, Differentiated *f) {
+    CtProgram *p = d->room.p;
+    CtType *type = ct_type_fun_result(f->lam->node->type);
+    f->params[f->count++] = ct_var_like(p, f->lam->params[0], f->lam->params[0]->type);
+    CtBulkVar **tangents = CT_NEW_ARRAY(d->room.arena, CtBulkVar *, f->in.vars.count);
+    CtCore *x = param(d, f, 0), *dx = param(d, f, 1);
+    check_shape(d, &f->seq, x->type, x, dx, true);
+    CtLeaves leaves = {0};
+    ct_bulk_take_apart(&d->room, d->span, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
+    for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
+        if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
+    CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
+    ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
+    ct_bulk_repeat_views(&d->room, &g, 1);
+    CtMap none = {0};
+    bind_terms(d, &f->seq, &g, &none, false);
+    CtCore *value = value_of(d, f, g.value);
+    CtCore *flat = ct_seq_name(&f->seq, "dy", normal(d, lower(d, g.gradient[0])));
+    return ct_core_pair(p, d->span, value, result(d, &f->trace, &f->leaves, type, flat));
+}
+
+/* λ(). f x: what the function itself does. */
+static CtCore *again(Derivative *d, const Differentiated *f) {
+    CtProgram *p = d->room.p;
+    CtLam *lam = f->lam;
+    CtMap params = {0};
+    for (uint32_t i = 0; i < f->captures; i++)
+        ct_map_set(d->room.arena, &params, ct_key(lam->captures[i]), ct_core_var(p, d->span, f->params[i]));
+    CtGlobal *global = f->captures == 0 ? ct_ad_global_of(d->ad, lam) : NULL;
+    CtCore *function = global ? ct_core_global(p, d->span, global) : lam->node, *x = param(d, f, 0);
+    CtBind *binds = CT_NEW_ARRAY(d->room.arena, CtBind, lam->group_count);
+    for (uint32_t i = 0; !global && i < lam->group_count; i++) {
+        binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+        if (lam->group[i] == lam) function = ct_core_var(p, d->span, lam->group_vars[i]);
+    }
+    CtCore *run = ct_core_app(p, d->span, function, &x, 1);
+    if (!global && lam->group_count > 0) run = ct_core_letrec(p, d->span, binds, lam->group_count, run);
+    return ct_core_lam(p, d->span, NULL, NULL, 0, ct_core_copy(p, run, &params));
+}
+
+/* λ⟨c⟩ x dx f. f x dx */
+static CtCore *instead(Derivative *d, Differentiated *f, CtType *function) {
+    CtProgram *p = d->room.p;
+    f->params[f->count++] = ct_var_like(p, f->lam->params[0], f->lam->params[0]->type);
+    f->params[f->count++] = ct_var_new(p, "f", function);
+    f->seq = ct_seq(p, NULL);
+    CtCore *args[2] = {param(d, f, 0), param(d, f, 1)};
+    return ct_core_app(p, d->span, param(d, f, 2), args, 2);
+}
+
+static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
+    Differentiated f = {.lam = lam};
+    CtType *s = lam->params[0]->type, *t = ct_type_fun_result(lam->node->type);
+    CtType *params[2] = {s, s};
+    bool has_instead = dual->instead != DUAL_ALONE;
+    CtType *function = has_instead ? ct_type_fun(d->room.p, params, 2, ct_type_pair(d->room.p, t, t)) : NULL;
+    CtCore *made;
+    f.captures = lam->capture_count;
+    f.params = CT_NEW_ARRAY(d->room.arena, CtVar *, f.captures + 3);
+    for (; f.count < f.captures + 1; f.count++) {
+        CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
+        f.params[f.count] = ct_var_like(d->room.p, var, var->type);
+    }
+    d->room.again = ct_var_new(d->room.p, "again", ct_type_fun(d->room.p, NULL, 0, t));
+    if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
+        made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
+        if (function) f.params[f.count++] = ct_var_new(d->room.p, "f", function);
+    } else if (function) {
+        made = instead(d, &f, function);
+    } else {
         return NULL;
     }
-    Leaves leaves = {0};
-    collect(arena, trace.result, &leaves);
-    CtBulk *whole = ct_bulk_closed(&d->room, &trace, together(&d->room, &leaves, d->span), true);
-    whole = ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, ct_bulk_simplify(&d->room, whole)));
-    CtBulkVar *dy_flat = ct_bulk_new_var(&d->room, "dy", ELEMENT_REAL, whole->shape);
-    CtBulkGradient g = ct_bulk_gradient(&d->room, whole, in.vars.items, in.vars.count, dy_flat);
-    ct_bulk_simplify_gradient(&d->room, &g, in.vars.count, dy_flat);
+    made = ct_seq_close(&f.seq, made);
+    if (d->room.is_again_used) made = ct_core_let(d->room.p, d->span, d->room.again, again(d, &f), made);
+    return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, made);
+}
 
-    CtSeq seq = ct_seq(p, NULL);
-    for (uint32_t i = 0; i < count + 1; i++)
-        ct_bulk_take_apart(&d->room, d->span, &seq, stands[i], ct_core_var(p, d->span, params[i]), &d->vars);
-    CtMap reverse = {0}; /* what depends on the cotangent */
-    ct_map_set(arena, &reverse, ct_key(dy_flat), dy_flat);
-    for (uint32_t i = 0; i < g.vars.count; i++)
-        if (!depends(d, &reverse, g.vars.items[i], g.terms.items[i]))
-            bind_flat(d, &seq, g.vars.items[i], lower(d, g.terms.items[i]));
-    CtCore *flat = ct_seq_name(&seq, "y", lower(d, g.value));
-    CtType *type = ct_type_fun_result(lam->node->type);
-    CtCore *value = ct_seq_name(&seq, "y", result(d, &trace, &leaves, type, flat));
+void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
 
-    CtVar *dy = ct_var_new(p, "dy", type);
-    CtSeq inner = ct_seq(p, NULL);
-    if (type->kind != TYPE_DOUBLE) { /* they must have one shape */
-        CtCore *dot = ct_generic_dot(d->ad, d->span, type, value, ct_core_var(p, d->span, dy), false);
-        ct_seq_let(&inner, d->span, ct_var_new(p, "same", dot->type), dot);
-    }
-    bind_flat(d, &inner, dy_flat, flat_cotangent(d, &inner, trace.result, ct_core_var(p, d->span, dy)));
-    for (uint32_t i = 0; i < g.vars.count; i++)
-        if (ct_map_has(&reverse, ct_key(g.vars.items[i])))
-            bind_flat(d, &inner, g.vars.items[i], lower(d, g.terms.items[i]));
-    CtCore **flats = CT_NEW_ARRAY(arena, CtCore *, in.vars.count);
-    for (uint32_t i = in.first; i < in.vars.count; i++)
-        flats[i - in.first] = g.gradient[i] ? normal(d, lower(d, g.gradient[i])) : NULL;
-    CtCore *x = ct_core_var(p, d->span, params[count]);
-    CtCore *gradient = ct_bulk_put_together(&d->room, d->span, stands[count], lam->params[0]->type, x, flats);
-    CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_seq_close(&inner, gradient));
-    CtCore *pair = ct_core_pair(p, d->span, value, pullback);
-    return ct_core_lam(p, d->span, lam->name, params, count + 1, ct_seq_close(&seq, pair));
+/* A function that is not written as a λ is the first that is asked for. */
+static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
+    const CtCore *body = ad->look && !ad->look->done ? ad->look->function->body : NULL;
+    return body && (body->kind != CORE_LAM || body->as.lam == lam);
 }
 
 CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
+    ad->bulk_count++;
     Derivative d = {.ad = ad, .room = {.p = ad->p, .arena = ad->arena}, .span = dual->span};
-    CtCore *made = derivative(&d, written, forms);
+    if (dual->op == DERIV_VJP && is_looked_at(ad, written)) d.look = ad->look;
+    CtCore *made = derivative(&d, written, dual, forms);
     if (!made) return NULL;
     made = ct_core_simplify_term(ad->p, made);
+    ct_bulk_show_program(d.look, &d.room, made);
+    if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
@@ -307,11 +428,16 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     return ct_core_simplify_term(ad->p, made)->as.lam;
 }
 
-CtCore *ct_bulk_vjp(CtAd *ad, CtSpan span, CtCore *f, CtCore *x) {
-    CtType *s = f->type->parts[0], *t = ct_type_fun_result(f->type);
-    CtType *type = ct_type_pair(ad->p, t, ct_type_fun(ad->p, &t, 1, s));
-    CtCore *args[2] = {f, x};
-    return ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, 2);
+uint32_t ct_ad_bulk_count(const CtAd *ad) { return ad->bulk_count; }
+
+CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead) {
+    CtCore *args[4] = {f, x, dx, instead};
+    uint32_t count = op == DERIV_JVP ? 3 : 2;
+    CtType *type = ct_core_deriv(ad->p, span, op, args, count)->type;
+    CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
+    core->as.call.of.dual->op = op;
+    if (instead) core->as.call.of.dual->instead = ct_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
+    return core;
 }
 
 /* Nothing of it is done a primitive at a time. */

@@ -50,13 +50,18 @@ typedef enum CtBulkKind {
     BULK_RESHAPE,   /* reshape sh t */
     BULK_BUILD,     /* build1 k (λi. t) */
     BULK_ONE_HOT,   /* oneHot sh ix t */
+    BULK_STOP,      /* stopGradient t: a constant to every derivative */
     BULK_SHARE,     /* share id t */
     BULK_CHECK,     /* check b t: t, but an error where an element of b is true */
+    BULK_LOOP,      /* one of the results of mapAccum k f (⟨start⟩) (⟨arrays⟩): see CtBulkLoop */
 } CtBulkKind;
 
-/* Along the outermost dimension. Ties as in core.def: the first. */
+/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those of
+ * cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent that
+ * never came stays the structural zero. */
 typedef enum CtReduction {
     REDUCE_SUM,
+    REDUCE_PLAIN_SUM, /* from 0.0; of Ints it is a SUM */
     REDUCE_PRODUCT,
     REDUCE_MAXIMUM,
     REDUCE_MINIMUM,
@@ -67,6 +72,7 @@ typedef enum CtReduction {
 typedef enum CtLogic { LOGIC_AND, LOGIC_OR, LOGIC_NOT } CtLogic;
 
 typedef struct CtBulk CtBulk;
+typedef struct CtBulkLoop CtBulkLoop;
 
 /* λis. ix, of integers of rank 0; live is NULL where it always is, and like ix in the scope of the variables. */
 typedef struct CtIndexing {
@@ -119,7 +125,7 @@ struct CtBulk {
             CtBulk *const *items;
             uint32_t count;
         } literal;
-        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest */
+        CtBulk *t; /* REPLICATE, RESHAPE: the shape says the rest; STOP */
         struct {
             const uint32_t *permutation; /* of 0 … count − 1; the dimensions behind keep their places */
             uint32_t count;
@@ -138,7 +144,40 @@ struct CtBulk {
             CtErrorCode code;
             const char *text;
         } check;
+        struct {
+            CtBulkLoop *loop;
+            CtBulk *const *args; /* for each of the loop's parameters: where a state starts, the array of which each step
+                                    sees one element, what all steps see */
+            uint32_t result;
+        } loop;
     } as;
+};
+
+/* A fold or scan, beyond the paper: a state goes through `steps` steps, from the first or from the last. Its body is
+ * closed, so that no pass over the terms around has to look inside: all that it depends on are its parameters. What has
+ * several results is several terms with the same loop and the same arguments, computed once (bulk_lower_loop.c): so
+ * passes give each loop one image.
+ *
+ * Results: the states after the last step, in their order, and then for each output the array of what it was at each
+ * step, at the index of the step.
+ */
+typedef struct CtBulkLoopParams {
+    uint32_t states, elements, fixed;
+} CtBulkLoopParams;
+
+struct CtBulkLoop {
+    int64_t steps;
+    bool from_back;        /* the first step is that of the last index */
+    bool total;            /* what could fail in it was evaluated before */
+    CtBulkVar *index;      /* of the step: an Int of rank 0 */
+    CtBulkVar **params;    /* states before the step, elements, what is the same at all steps */
+    CtBulkLoopParams count;
+    CT_VEC(CtBulkVar *) vars; /* bindings, in order … */
+    CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
+    CtBulk **results;         /* each state after the step, then the outputs */
+    uint32_t outputs;
+    CtBulkLoop *normal, *simple; /* its images, when they have been made: bulk_loop.c, bulk_simplify.c */
+    struct CtLoopRows *rows;     /* those for many starts at once: bulk_loop.c */
 };
 
 /* ---- bulk_term.c: constructors ----
@@ -152,6 +191,9 @@ typedef struct CtBulkRoom {
     CtArena *arena;
     uint32_t vars, shares; /* given out so far */
     CtMap positions;       /* bulk_lower_index.c: constants that were made of index functions */
+    CtVar *again;          /* bulk_lower.c: where something fails, the function of no arguments that is called first, */
+    bool is_again_used;    /* since it fails as the program does; NULL: none */
+    struct CtLoweredLoop *loops; /* bulk_lower_loop.c: those whose results are in scope */
 } CtBulkRoom;
 
 int64_t ct_shape_count(CtShape shape); /* of elements */
@@ -182,8 +224,10 @@ CtBulk *ct_bulk_transpose(CtBulkRoom *r, const uint32_t *permutation, uint32_t c
 CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t);
 CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body);
 CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_t count, CtBulk *t);
+CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t);
 CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t);
 CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char *text, CtSpan span, CtBulk *t);
+CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result);
 
 /* Rebuilds a term with `visit` applied to its direct parts, in order of evaluation; itself when nothing changed. */
 typedef CtBulk *CtBulkVisit(void *data, CtBulk *part);
@@ -195,8 +239,38 @@ bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var);
  */
 const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint32_t count);
 
+/* ---- bulk_loop.c ---- */
+
+static inline uint32_t ct_loop_params(const CtBulkLoop *loop) {
+    return loop->count.states + loop->count.elements + loop->count.fixed;
+}
+static inline uint32_t ct_loop_results(const CtBulkLoop *loop) { return loop->count.states + loop->outputs; }
+/* A loop with room for this many parameters and results; the rest is the caller's to fill in. */
+CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs);
+/* Of the parameters marked, what varies because of them: they, bindings and states (a set of CtBulkVar *); with `reals`
+ * only through reals. */
+CtMap ct_bulk_loop_varying(CtBulkRoom *r, const CtBulkLoop *loop, const bool *params, bool reals);
+bool ct_bulk_loop_result_varies(CtBulkRoom *r, const CtBulkLoop *loop, uint32_t result, CtMap *varying);
+/* The loop with each of its terms in normal form (bulk_rewrite.c) or simplified (bulk_simplify.c); itself when it is.
+ */
+CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop);
+CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop);
+/* Of a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
+CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t);
+/* Terms with a common list of bindings, in which every loop has the results alone that are used, and a body alone that
+ * these need. Tells whether any had others. */
+bool ct_bulk_trim_loops(CtBulkRoom *r, CtBulk **terms, uint32_t term_count, CtBulk **roots, uint32_t root_count);
+
 /* ---- bulk_print.c: as the paper writes terms, over several lines where they are long ---- */
 void ct_bulk_print(CtText *out, CtBulk *t);
+/* (λis. ix), or [ix] without variables, on one line. */
+void ct_bulk_print_indexing(CtText *out, const CtIndexing *f);
+/* A term, each SHARE written out where it is met first. */
+void ct_bulk_print_sharing(CtText *out, CtBulk *t);
+/* Bindings, each on its line, and the results under them: a tuple where there are several; NULL, one that there is not,
+ * is left out. */
+void ct_bulk_print_bindings(CtText *out, CtBulkVar *const *vars, CtBulk *const *terms, uint32_t count,
+                            CtBulk *const *results, uint32_t result_count);
 
 /* ---- bulk_rewrite.c: stage 1 ---- */
 
@@ -216,6 +290,8 @@ typedef struct CtBulkGradient {
     CT_VEC(CtBulk *) terms;   /* … and what they are bound to */
     CtBulk *value;            /* T, as t */
     CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
+    uint32_t primals;         /* the first bindings, which the reverse pass has not made */
+    CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it is made bindings */
     CtText delta;             /* the Delta term as text, for explanation */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;
@@ -228,10 +304,21 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 /* The tangent is gradient[0]. */
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count);
+/* Those of its bindings that depend on the cotangent, and itself (CtBulkVar * -> itself). */
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent);
 /* The same with bindings and results simplified together (bulk_simplify.c); `count` is that of g->gradient. What does
  * not depend on the cotangent (NULL: there is none) stays a binding of its own where something that does depend uses
  * it. */
 void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent);
+
+/* ---- bulk_jacobian.c ---- */
+
+/* What `g` gives for each one-hot cotangent, all at once: every gradient gets an outermost dimension more, of one row
+ * for each element of the cotangent (Appendix A). */
+void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
+
+/* ---- bulk_views.c: before lowering, bindings to views of an array are said again where they are used ---- */
+void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- bulk_lower.c: terms as Core over flat arrays ----
  *
@@ -244,6 +331,9 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
  */
 CtType *ct_bulk_type(CtProgram *p, CtElement element, CtShape shape);
 CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars);
+/* let var = t, as a binding of `seq`; `vars` has it from then on. What is bound so before it is in scope of t. */
+struct CtSeq;
+void ct_bulk_lower_binding(CtBulkRoom *r, struct CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars);
 /* (value, ⟨gradient⟩) under its bindings, for `count` inputs; () for those that have none. Just the value when count is
  * 0. */
 CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars);

@@ -354,6 +354,34 @@ static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
 
 /* ---- reductions ---- */
 
+static bool is_iota(const CtBulk *t) {
+    if (t->kind != BULK_CONST || t->element != ELEMENT_INT || !t->as.constant.integers || t->shape.rank != 1) return false;
+    for (int64_t i = 0; i < t->shape.sizes[0]; i++)
+        if (t->as.constant.integers[i] != i) return false;
+    return true;
+}
+
+/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], 0 where that is outside: what an update gives back
+ * to the element that it has put there. */
+static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
+    const CtBulk *u = ct_simplify_known(s, t->as.reduce.t);
+    if (u->kind != BULK_COND || !ct_is_splat_real(u->as.cond.no, -0.0)) return NULL;
+    const CtBulk *test = ct_simplify_known(s, u->as.cond.test);
+    if (test->kind != BULK_OP || test->as.op.prim != PRIM_INT_EQ || test->shape.rank != 1) return NULL;
+    for (int k = 0; k < 2; k++) {
+        CtBulk *other = test->as.op.args[1 - k];
+        const CtBulk *known = ct_simplify_known(s, other);
+        if (!is_iota(ct_simplify_known(s, test->as.op.args[k]))) continue;
+        CtBulk *i = known->kind == BULK_REPLICATE ? known->as.t : NULL;
+        if (ct_is_splat(other)) i = ct_splat_as(s->r, other, (CtShape){0, NULL});
+        if (!i) return NULL;
+        bool inside = ct_bulk_is_inside(&s->ranges, i, test->shape.sizes[0]);
+        CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
+        return ct_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->span));
+    }
+    return NULL;
+}
+
 static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     CtBulkRoom *r = s->r;
     CtBulk *u = t->as.reduce.t;
@@ -361,13 +389,20 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     bool replicated = false, is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     int64_t k = u->shape.sizes[0];
     if (ct_shape_count(t->shape) == 0) return ct_bulk_zero(r, t->element, t->shape);
+    if (k == 0 && reduction == REDUCE_PLAIN_SUM) return ct_bulk_real(r, 0, t->shape);
     if (k == 0 && reduction == REDUCE_PRODUCT)
         return t->element == ELEMENT_INT ? ct_bulk_int(r, 1, t->shape) : ct_bulk_real(r, 1, t->shape);
     if (k == 0) return ct_bulk_zero(r, t->element, t->shape);
-    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
+    CtBulk *one = reduction == REDUCE_SUM && k > 1 ? sum_of_one(s, t) : NULL;
+    if (one) return one;
     CtBulk *each = row(s, u, &replicated);
+    if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
+        CtBulk *sum = ct_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
+        return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
+    }
+    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     if (is_index) return k == 1 || each ? ct_bulk_int(r, 0, t->shape) : NULL;
-    if (!each || reduction == REDUCE_PRODUCT) return NULL;
+    if (!each || reduction == REDUCE_PRODUCT || reduction == REDUCE_PLAIN_SUM) return NULL;
     if (reduction != REDUCE_SUM) return each;
     if (t->element == ELEMENT_INT)
         return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, k, t->shape), each));
@@ -457,11 +492,13 @@ CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
     case BULK_REPLICATE: return ct_is_splat(t->as.t) ? ct_splat_as(s->r, t->as.t, t->shape) : NULL;
     case BULK_TRANSPOSE: return rule_transpose(s, t);
     case BULK_RESHAPE: return rule_reshape(s, t);
+    case BULK_STOP: return t->as.t->kind == BULK_CONST ? t->as.t : NULL;
     case BULK_CHECK: return ct_is_known_bool(t->as.check.test, &value) && !value ? t->as.check.t : NULL;
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:
-    case BULK_SHARE: break;
+    case BULK_SHARE:
+    case BULK_LOOP: break;
     }
     return NULL;
 }

@@ -24,6 +24,7 @@ typedef struct State {
     Cotangent *grad;  /* by input */
     CtDelta **dfrag;  /* by id: the Share node */
     Cotangent *accum; /* by id */
+    Cotangent **results; /* of loops, by id and result */
     CtBulkReverse out;
     const char *name; /* of the node that is being evaluated */
     CtMap *names;     /* see ct_bulk_fresh_name */
@@ -79,6 +80,38 @@ static void eval_select(State *s, Cotangent c, CtDelta *d) {
     eval(s, over(c, ct_bulk_cond(s->r, d->as.primal, none, c.c)), d->parts[1]);
 }
 
+/* A loop waits for the cotangents of all its results. */
+static void eval_result(State *s, Cotangent c, const CtDelta *d) {
+    CtDelta *node = d->parts[0];
+    const CtDeltaLoop *loop = node->as.loop;
+    s->dfrag[loop->id] = node;
+    if (!s->results[loop->id])
+        s->results[loop->id] = CT_NEW_ARRAY(s->r->arena, Cotangent, ct_loop_results(loop->source));
+    contribute(s, &s->results[loop->id][d->as.result], c);
+}
+
+static CtBulk *share_for_loop(void *data, const char *name, CtBulk *t) {
+    State *s = data;
+    s->name = name;
+    CtBulk *shared = share(s, (Cotangent){t, 1}).c;
+    s->name = NULL;
+    return shared;
+}
+
+static void send_from_loop(void *data, CtBulk *c, CtDelta *d) { eval(data, (Cotangent){c, 1}, d); }
+
+static void eval_loop(State *s, CtDeltaLoop *loop) {
+    uint32_t count = ct_loop_results(loop->source);
+    CtBulk **c = CT_NEW_ARRAY(s->r->arena, CtBulk *, count);
+    for (uint32_t k = 0; k < count; k++) {
+        s->name = loop->names[k];
+        if (s->results[loop->id][k].c) c[k] = share(s, s->results[loop->id][k]).c;
+    }
+    s->name = NULL;
+    CtLoopSink sink = {s, share_for_loop, send_from_loop};
+    ct_bulk_loop_reverse(s->r, loop, c, &sink);
+}
+
 static void eval(State *s, Cotangent c, CtDelta *d) {
     if (!d) return;
     CtBulkRoom *r = s->r;
@@ -109,6 +142,8 @@ static void eval(State *s, Cotangent c, CtDelta *d) {
         eval(s, over(c, ct_bulk_index(r, c.c, d->as.f.ix, d->as.f.count, never, d->span)), e);
         return;
     }
+    case DELTA_RESULT: eval_result(s, c, d); return;
+    case DELTA_LOOP: return; /* by its results */
     }
 }
 
@@ -117,18 +152,25 @@ static void backprop(State *s, uint32_t count) {
     for (uint32_t id = count; id > 0; id--) {
         CtDelta *d = s->dfrag[id];
         if (!d) continue;
+        if (d->kind == DELTA_LOOP) {
+            eval_loop(s, d->as.loop);
+            continue;
+        }
         s->name = d->as.share.name;
         eval(s, s->accum[id], d->parts[0]);
     }
 }
 
-CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *c) {
+CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
+                                   uint32_t results) {
     State s = {.r = r, .names = &dual->names, .out = {.first = r->shares + 1}};
     s.grad = CT_NEW_ARRAY(r->arena, Cotangent, inputs);
     s.dfrag = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1);
     s.accum = CT_NEW_ARRAY(r->arena, Cotangent, dual->shares + 1);
+    s.results = CT_NEW_ARRAY(r->arena, Cotangent *, dual->shares + 1);
     s.out.grad = CT_NEW_ARRAY(r->arena, CtBulk *, inputs);
-    eval(&s, (Cotangent){c, 1}, dual->delta);
+    for (uint32_t k = 0; k < results; k++)
+        if (c[k]) eval(&s, (Cotangent){c[k], 1}, dual->deltas[k]);
     backprop(&s, dual->shares);
     for (uint32_t k = 0; k < inputs; k++) s.out.grad[k] = s.grad[k].c;
     return s.out;
@@ -151,14 +193,20 @@ static CtBulk *unshare(void *data, CtBulk *t) {
 
 /* stackLets: from the lowest to the highest, since what a shared term mentions was shared before it; in that order,
  * too, all that a term mentions has its variable when unshare gets there. */
-static void stack_lets(Unsharing *u, CtBulkGradient *out) {
-    for (uint32_t k = 0; k < u->reverse->shared.count; k++) {
-        CtBulkShared *shared = &u->reverse->shared.items[k];
-        shared->var = ct_bulk_new_var(u->r, shared->name, shared->term->element, shared->term->shape);
-        shared->term = unshare(u, shared->term);
-        ct_push(u->r->arena, &out->vars, shared->var);
-        ct_push(u->r->arena, &out->terms, shared->term);
+void ct_bulk_stack_lets(CtBulkRoom *r, CtBulkReverse *reverse, CtBulkGradient *out) {
+    Unsharing u = {r, reverse};
+    for (uint32_t k = 0; k < reverse->shared.count; k++) {
+        CtBulkShared *shared = &reverse->shared.items[k];
+        shared->var = ct_bulk_new_var(r, shared->name, shared->term->element, shared->term->shape);
+        shared->term = unshare(&u, shared->term);
+        ct_push(r->arena, &out->vars, shared->var);
+        ct_push(r->arena, &out->terms, shared->term);
     }
+}
+
+CtBulk *ct_bulk_unshare(CtBulkRoom *r, const CtBulkReverse *reverse, CtBulk *t) {
+    Unsharing u = {r, reverse};
+    return unshare(&u, t);
 }
 
 /* ---- forward ---- */
@@ -166,7 +214,10 @@ static void stack_lets(Unsharing *u, CtBulkGradient *out) {
 typedef struct Forward {
     CtBulkRoom *r;
     CtBulkVar *const *tangents;
-    CtBulk **known; /* by id: an atom, NULL for zero */
+    CtBulk **known;    /* by id: an atom, NULL for zero */
+    CtBulk ***results; /* of loops, by id: the same for each result */
+    CtMap *names;
+    CtBulkGradient *out;
 } Forward;
 
 static CtBulk *forward(Forward *f, CtDelta *d);
@@ -197,6 +248,7 @@ static CtBulk *forward(Forward *f, CtDelta *d) {
     CtBulkRoom *r = f->r;
     if (d->kind == DELTA_INPUT) return f->tangents[d->as.input] ? ct_bulk_var(r, f->tangents[d->as.input]) : NULL;
     if (d->kind == DELTA_SHARE) return f->known[d->as.share.id];
+    if (d->kind == DELTA_RESULT) return f->results[d->parts[0]->as.loop->id][d->as.result];
     if (d->kind == DELTA_LIT_ARRAY) return forward_literal(f, d);
     if (d->kind == DELTA_SELECT) return forward_select(f, d);
     CtBulk *t = forward(f, d->parts[0]);
@@ -219,9 +271,31 @@ static CtBulk *forward(Forward *f, CtDelta *d) {
     case DELTA_ADD:
     case DELTA_SELECT:
     case DELTA_SHARE:
+    case DELTA_LOOP:
+    case DELTA_RESULT:
     case DELTA_LIT_ARRAY: break;
     }
     return NULL;
+}
+
+/* A variable for the tangent of what is called `name` (NULL: of nothing with a name). */
+static CtBulk *name_tangent(Forward *f, const char *name, CtBulk *t) {
+    if (!t || is_atom(t)) return t;
+    const char *base = name ? ct_format(f->r->arena, "d%s", name) : "dt";
+    CtBulkVar *var =
+        ct_bulk_new_var(f->r, ct_bulk_fresh_name(f->r->arena, f->names, base, !name), t->element, t->shape);
+    ct_push(f->r->arena, &f->out->vars, var);
+    ct_push(f->r->arena, &f->out->terms, t);
+    return ct_bulk_var(f->r, var);
+}
+
+static void forward_loop(Forward *f, CtDeltaLoop *l) {
+    uint32_t params = ct_loop_params(l->source), results = ct_loop_results(l->source);
+    CtBulk **tangents = CT_NEW_ARRAY(f->r->arena, CtBulk *, params + 1);
+    for (uint32_t p = 0; p < params; p++) tangents[p] = name_tangent(f, NULL, forward(f, l->deltas[p]));
+    f->results[l->id] = ct_bulk_loop_forward(f->r, l, tangents);
+    for (uint32_t k = 0; k < results; k++)
+        f->results[l->id][k] = name_tangent(f, l->names[k], f->results[l->id][k]);
 }
 
 /* ---- the nodes of a Delta term, parts before what they are parts of ---- */
@@ -239,21 +313,47 @@ static void walk(Nodes *n, CtDelta *d) {
         n->shares[d->as.share.id] = d;
         return;
     }
+    if (d->kind == DELTA_LOOP) {
+        n->shares[d->as.loop->id] = d;
+        return;
+    }
     n->count++;
     walk(n, d->parts[0]);
     walk(n, d->parts[1]);
     for (uint32_t k = 0; d->kind == DELTA_LIT_ARRAY && k < d->as.literal.count; k++) walk(n, d->as.literal.items[k]);
 }
 
-static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual) {
+static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t results) {
     Nodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
-    walk(&n, dual->delta);
+    for (uint32_t k = 0; k < results; k++) walk(&n, dual->deltas[k]);
     for (uint32_t id = dual->shares; id > 0; id--) {
-        if (!n.shares[id]) continue;
+        const CtDelta *d = n.shares[id];
+        if (!d) continue;
         n.count++;
-        walk(&n, n.shares[id]->parts[0]);
+        walk(&n, d->parts[0]);
+        for (uint32_t p = 0; d->kind == DELTA_LOOP && p < ct_loop_params(d->as.loop->source); p++)
+            walk(&n, d->as.loop->deltas[p]);
     }
     return n;
+}
+
+CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
+                              uint32_t results) {
+    Nodes nodes = nodes_of(r, dual, results);
+    Forward f = {.r = r, .tangents = tangents, .names = &dual->names, .out = out};
+    f.known = CT_NEW_ARRAY(r->arena, CtBulk *, dual->shares + 1);
+    f.results = CT_NEW_ARRAY(r->arena, CtBulk **, dual->shares + 1);
+    for (uint32_t id = 1; id <= dual->shares; id++) {
+        CtDelta *d = nodes.shares[id];
+        if (!d) continue;
+        if (d->kind == DELTA_LOOP)
+            forward_loop(&f, d->as.loop);
+        else
+            f.known[id] = name_tangent(&f, d->as.share.name, forward(&f, d->parts[0]));
+    }
+    CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, results + 1);
+    for (uint32_t k = 0; k < results; k++) made[k] = forward(&f, dual->deltas[k]);
+    return made;
 }
 
 /* ---- as text ---- */
@@ -270,16 +370,12 @@ typedef struct Printer {
 
 static void print(Printer *p, const CtDelta *d);
 
-static void print_indexing(Printer *p, const CtIndexing *f) {
-    CtBulk *list = f->count ? ct_bulk_literal(p->r, f->ix, f->count) : NULL;
-    if (f->var_count) ct_text_puts(p->out, "(λ[");
-    for (uint32_t k = 0; k < f->var_count; k++) ct_text_printf(p->out, "%s%s", k ? ", " : "", f->vars[k]->name);
-    if (f->var_count) ct_text_puts(p->out, "]. ");
-    if (list)
-        ct_bulk_print(p->out, list);
-    else
-        ct_text_puts(p->out, "[]");
-    if (f->var_count) ct_text_puts(p->out, ")");
+/* What is scaled or chosen by, an atom. */
+static void print_primal(Printer *p, CtBulk *t) {
+    CtText text = ct_text(p->r->arena);
+    ct_bulk_print(&text, t);
+    bool tight = t->kind == BULK_VAR || text.data[0] == '[' || (t->shape.rank == 0 && text.data[0] != '-');
+    ct_text_printf(p->out, tight ? " %s" : " (%s)", text.data);
 }
 
 static void print_part(Printer *p, const CtDelta *d) {
@@ -287,6 +383,15 @@ static void print_part(Printer *p, const CtDelta *d) {
     ct_text_puts(p->out, atom ? " " : " (");
     print(p, d);
     if (!atom) ct_text_puts(p->out, ")");
+}
+
+static void print_loop_args(Printer *p, const CtDeltaLoop *loop) {
+    ct_text_puts(p->out, " [");
+    for (uint32_t k = 0; k < ct_loop_params(loop->source); k++) {
+        if (k) ct_text_puts(p->out, ", ");
+        print(p, loop->deltas[k]);
+    }
+    ct_text_puts(p->out, "]");
 }
 
 static void print_literal(Printer *p, const CtDelta *d) {
@@ -298,10 +403,18 @@ static void print_literal(Printer *p, const CtDelta *d) {
     ct_text_puts(p->out, "]");
 }
 
+/* Loop 3 [d₁, …]: of its arguments. Its body is not differentiated before a pass asks for it. */
+static void print_loop(Printer *p, const CtDeltaLoop *loop) {
+    ct_text_printf(p->out, " %u", loop->id);
+    if (!p->met || p->met[loop->id]) return;
+    p->met[loop->id] = true;
+    print_loop_args(p, loop);
+}
+
 static void print(Printer *p, const CtDelta *d) {
     static const char *const names[] = {"Input",     "Add",       "Scale",   "Cond",    "Share",
                                         "Index",     "SumOuter",  "Gather",  "Scatter", "LitArray",
-                                        "Replicate", "Transpose", "Reshape", "OneHot"};
+                                        "Replicate", "Transpose", "Reshape", "OneHot",  "Loop",    "Result"};
     if (!d) {
         ct_text_puts(p->out, "Zero");
         return;
@@ -318,10 +431,12 @@ static void print(Printer *p, const CtDelta *d) {
         if (!p->met || p->met[id]) return;
         p->met[id] = true;
     }
-    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) {
-        ct_text_puts(p->out, " ");
-        ct_bulk_print(p->out, d->as.primal);
+    if (d->kind == DELTA_RESULT) ct_text_printf(p->out, " %u", d->as.result);
+    if (d->kind == DELTA_LOOP) {
+        print_loop(p, d->as.loop);
+        return;
     }
+    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) print_primal(p, d->as.primal);
     for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
         ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
     if (d->kind == DELTA_RESHAPE) {
@@ -334,7 +449,7 @@ static void print(Printer *p, const CtDelta *d) {
     if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
     if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
         ct_text_puts(p->out, " ");
-        print_indexing(p, &d->as.f);
+        ct_bulk_print_indexing(p->out, &d->as.f);
     }
 }
 
@@ -344,9 +459,39 @@ static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtB
     print(&p, dual->delta);
     for (uint32_t id = dual->shares; !p.met && id > 0; id--) {
         if (!n->shares[id]) continue;
-        ct_text_printf(out, "\nShare %u =", id);
-        print_part(&p, n->shares[id]->parts[0]);
+        bool is_loop = n->shares[id]->kind == DELTA_LOOP;
+        ct_text_printf(out, "\n%s %u =", is_loop ? "Loop" : "Share", id);
+        if (is_loop)
+            print_loop_args(&p, n->shares[id]->as.loop);
+        else
+            print_part(&p, n->shares[id]->parts[0]);
     }
+}
+
+/* ---- what depends on the cotangent ---- */
+
+typedef struct Late {
+    CtBulkRoom *r;
+    CtMap vars;
+    bool found;
+} Late;
+
+static CtBulk *find_late(void *data, CtBulk *t) {
+    Late *late = data;
+    if (t->kind != BULK_VAR) return late->found ? t : ct_bulk_map(late->r, t, find_late, late);
+    late->found = late->found || ct_map_has(&late->vars, ct_key(t->as.var));
+    return t;
+}
+
+CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent) {
+    Late late = {.r = r};
+    ct_map_set(r->arena, &late.vars, ct_key(cotangent), cotangent);
+    for (uint32_t k = 0; k < g->vars.count; k++) {
+        late.found = false;
+        find_late(&late, g->terms.items[k]);
+        if (late.found) ct_map_set(r->arena, &late.vars, ct_key(g->vars.items[k]), g->vars.items[k]);
+    }
+    return late.vars;
 }
 
 /* ---- both directions ---- */
@@ -358,7 +503,9 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
         ct_push(r->arena, &g.vars, dual->vars.items[k]);
         ct_push(r->arena, &g.terms, dual->terms.items[k]);
     }
+    g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
+    g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     print_all(r, dual, n, inputs, &g.delta);
     return g;
 }
@@ -366,15 +513,16 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
 CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
                                 CtBulkVar *cotangent) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
-    Nodes nodes = nodes_of(r, &dual);
+    Nodes nodes = nodes_of(r, &dual, 1);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
     ct_bulk_fresh_name(r->arena, &dual.names, cotangent->name, false);
-    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, count, ct_bulk_var(r, cotangent));
-    Unsharing u = {r, &reverse};
-    stack_lets(&u, &g);
+    CtBulk *c = ct_bulk_var(r, cotangent);
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, count, &c, 1);
+    ct_bulk_stack_lets(r, &reverse, &g);
     for (uint32_t k = 0; k < count; k++) {
         if (inputs[k]->element != ELEMENT_REAL) continue;
-        g.gradient[k] = reverse.grad[k] ? unshare(&u, reverse.grad[k]) : zero(r, inputs[k]->shape);
+        g.shared[k] = reverse.grad[k] ? reverse.grad[k] : zero(r, inputs[k]->shape);
+        g.gradient[k] = ct_bulk_unshare(r, &reverse, g.shared[k]);
     }
     return g;
 }
@@ -382,24 +530,9 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
-    Nodes nodes = nodes_of(r, &dual);
+    Nodes nodes = nodes_of(r, &dual, 1);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, 1);
-    Forward f = {.r = r, .tangents = tangents, .known = CT_NEW_ARRAY(r->arena, CtBulk *, dual.shares + 1)};
-    for (uint32_t id = 1; id <= dual.shares; id++) {
-        if (!nodes.shares[id]) continue;
-        CtBulk *made = forward(&f, nodes.shares[id]->parts[0]);
-        if (made && !is_atom(made)) {
-            const char *name = nodes.shares[id]->as.share.name;
-            const char *base = name ? ct_format(r->arena, "d%s", name) : "dt";
-            base = ct_bulk_fresh_name(r->arena, &dual.names, base, !name);
-            CtBulkVar *var = ct_bulk_new_var(r, base, made->element, made->shape);
-            ct_push(r->arena, &g.vars, var);
-            ct_push(r->arena, &g.terms, made);
-            made = ct_bulk_var(r, var);
-        }
-        f.known[id] = made;
-    }
-    CtBulk *tangent = forward(&f, dual.delta);
+    CtBulk *tangent = ct_bulk_forward_pass(r, &dual, tangents, &g, 1)[0];
     g.gradient[0] = tangent ? tangent : zero(r, t->shape);
     return g;
 }

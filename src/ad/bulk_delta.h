@@ -20,6 +20,8 @@ typedef enum CtDeltaKind {
     DELTA_TRANSPOSE,
     DELTA_RESHAPE,
     DELTA_ONE_HOT,
+    DELTA_LOOP,   /* all results of a loop: shared, as it has an id; no part of anything but RESULT */
+    DELTA_RESULT, /* one of them */
 } CtDeltaKind;
 
 /* Zero is NULL: what holds it knows its shape. */
@@ -45,8 +47,24 @@ struct CtDelta {
             const uint32_t *permutation;
             uint32_t count;
         } transpose;
+        struct CtDeltaLoop *loop; /* LOOP */
+        uint32_t result;          /* RESULT */
     } as;
 };
+
+/* A loop and its arguments. Which parameters vary is known beforehand; the derivative of the body is made when a pass
+ * asks for it. */
+typedef struct CtDeltaLoop {
+    uint32_t id;
+    CtBulkLoop *source;
+    CtBulkLoop *primal; /* the same, with the states before each step as its last outputs */
+    CtBulk **args;      /* atoms */
+    CtBulk **before;    /* for each state, variables of those */
+    CtDelta **deltas;   /* of the arguments */
+    bool *varies, *result_varies;
+    const char **names; /* of the results, where they have some */
+    CtDelta *node;
+} CtDeltaLoop;
 
 /* Eq. (6): the primal bindings, what the program gives, and its Delta term. */
 typedef struct CtBulkDual {
@@ -54,7 +72,9 @@ typedef struct CtBulkDual {
     CT_VEC(CtBulk *) terms;
     CtBulk *primal;
     CtDelta *delta;
-    uint32_t shares; /* ids 1 … shares were given out */
+    CtBulk **primals; /* of several results … */
+    CtDelta **deltas; /* … each with its own */
+    uint32_t shares;  /* ids 1 … shares were given out */
     CtMap names;     /* those that are taken: see ct_bulk_fresh_name */
 } CtBulkDual;
 
@@ -64,6 +84,10 @@ const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, b
 
 /* D[t] for a normal form t whose free variables are `inputs`. */
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
+
+/* The same of several terms under common bindings, those of a loop's body: of its parameters those vary that are marked.
+ */
+CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies);
 
 /* What share was given, and the variable that it gets in Fig. 20. */
 typedef struct CtBulkShared {
@@ -79,6 +103,28 @@ typedef struct CtBulkReverse {
     CT_VEC(CtBulkShared) shared;
 } CtBulkReverse;
 
-CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *c);
+/* `c` has the cotangents of the `results` (NULL: none). */
+CtBulkReverse ct_bulk_reverse_pass(CtBulkRoom *r, CtBulkDual *dual, uint32_t inputs, CtBulk *const *c,
+                                   uint32_t results);
+/* Its bindings behind those of the primal, and a term of it on their variables. */
+void ct_bulk_stack_lets(CtBulkRoom *r, CtBulkReverse *reverse, CtBulkGradient *out);
+CtBulk *ct_bulk_unshare(CtBulkRoom *r, const CtBulkReverse *reverse, CtBulk *t);
+/* Tangents of the results (NULL: none), with their bindings pushed on `out`. */
+CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
+                              uint32_t results);
+
+/* ---- bulk_delta_loop.c ---- */
+
+/* How a loop's contributions get to what its arguments were made of. */
+typedef struct CtLoopSink {
+    void *data;
+    /* A term that is used several times: the cotangent of what is called `name`; NULL: of nothing. */
+    CtBulk *(*share)(void *data, const char *name, CtBulk *t);
+    void (*send)(void *data, CtBulk *c, CtDelta *d);
+} CtLoopSink;
+/* From the cotangents of its results (NULL: none). */
+void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
+/* From tangents of the arguments (NULL: none), those of the results (NULL where they do not vary). */
+CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents);
 
 #endif

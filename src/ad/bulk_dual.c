@@ -9,6 +9,7 @@
  * its term.
  */
 #include "ad/bulk_delta.h"
+#include "ad/bulk_simplify.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,6 +25,8 @@ typedef struct Maker {
     CtMap primals; /* of a variable that was renamed: a CtBulk */
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
+    CT_VEC(CtDeltaLoop *) loops;
+    CtMap made;    /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
 
@@ -65,7 +68,7 @@ static CtDelta *reshaped(Maker *m, CtDeltaKind kind, CtShape shape, CtDelta *d) 
 
 /* id ← genID; Share id d. What is shared or an input already needs no other name. */
 static CtDelta *share(Maker *m, CtDelta *d) {
-    if (!d || d->kind == DELTA_SHARE || d->kind == DELTA_INPUT) return d;
+    if (!d || d->kind == DELTA_SHARE || d->kind == DELTA_INPUT || d->kind == DELTA_RESULT) return d;
     CtDelta *made = delta(m, DELTA_SHARE, d->shape, d, NULL);
     made->as.share.id = ++m->out.shares;
     return made;
@@ -112,14 +115,21 @@ static CtBulk *name(Maker *m, const char *text, CtBulk *t) {
     if (is_atom(t)) return t;
     text = ct_bulk_fresh_name(m->r->arena, &m->out.names, text, true);
     CtBulkVar *var = ct_bulk_new_var(m->r, text, t->element, t->shape);
+    ct_map_set(m->r->arena, &m->made, ct_key(var), var);
     bind(m, var, t);
     return ct_bulk_var(m->r, var);
 }
 
 /* let x = rhs: as x itself, unless that or its name is bound already: by a term that was met before, or another binder.
- */
+ * What has a name that was made up takes the program's. */
 static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
-    const char *text = is_atom(rhs.x) ? NULL : ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    CtBulkVar *made = rhs.x->kind == BULK_VAR ? ct_map_get(&m->made, ct_key(rhs.x->as.var)) : NULL;
+    const char *text =
+        is_atom(rhs.x) && !made ? NULL : ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    if (made) {
+        made->name = text;
+        ct_map_set(m->r->arena, &m->made, ct_key(made), NULL);
+    }
     if (is_atom(rhs.x)) {
         ct_map_set(m->r->arena, &m->primals, ct_key(var), rhs.x);
     } else if (ct_map_has(&m->bound, ct_key(var)) || text != var->name) {
@@ -130,6 +140,8 @@ static void bind_source(Maker *m, CtBulkVar *var, Dual rhs) {
         bind(m, var, rhs.x);
     }
     if (rhs.d && rhs.d->kind == DELTA_SHARE && !rhs.d->as.share.name) rhs.d->as.share.name = text ? text : var->name;
+    if (rhs.d && rhs.d->kind == DELTA_RESULT)
+        rhs.d->parts[0]->as.loop->names[rhs.d->as.result] = text ? text : var->name;
     ct_map_set(m->r->arena, &m->deltas, ct_key(var), rhs.d);
 }
 
@@ -355,7 +367,7 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
 static CtDelta *extremum_delta(Maker *m, CtReduction which, CtBulk *x, CtDelta *d, CtSpan span) {
     CtBulkRoom *r = m->r;
     if (!d || x->shape.sizes[0] == 0) return NULL;
-    CtBulk *place = name(m, "m", ct_bulk_reduce(r, which, x, span));
+    CtBulk *place = name(m, "at", ct_bulk_reduce(r, which, x, span));
     uint32_t rank = place->shape.rank;
     CtBulkVar **is = CT_NEW_ARRAY(r->arena, CtBulkVar *, rank);
     CtBulk **ix = CT_NEW_ARRAY(r->arena, CtBulk *, rank + 1);
@@ -372,10 +384,12 @@ static Dual dual_reduce(Maker *m, CtBulk *t) {
     CtReduction reduction = t->as.reduce.reduction;
     Dual u = dual(m, t->as.reduce.t);
     if (!u.d) return (Dual){ct_bulk_reduce(m->r, reduction, u.x, t->span), NULL};
-    if (reduction != REDUCE_SUM) u.x = name(m, "x", u.x);
+    bool sums = reduction == REDUCE_SUM || reduction == REDUCE_PLAIN_SUM;
+    if (!sums) u.x = name(m, "x", u.x);
     CtBulk *x = ct_bulk_reduce(m->r, reduction, u.x, t->span);
     switch (reduction) {
-    case REDUCE_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
+    case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM: return (Dual){x, share(m, reshaped(m, DELTA_SUM_OUTER, t->shape, u.d))};
     case REDUCE_PRODUCT: {
         x = name(m, "y", x); /* before the others: it is the program's */
         CtDelta *d = scale(m, others(m, u.x, t->span), u.d);
@@ -475,7 +489,84 @@ static Dual dual_transpose(Maker *m, CtBulk *t) {
     return (Dual){x, share(m, d)};
 }
 
+/* ---- loops ---- */
+
+/* Terms with one loop and one list of arguments are results of one computation. */
+static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *args) {
+    for (uint32_t i = 0; i < m->loops.count; i++) {
+        CtDeltaLoop *known = m->loops.items[i];
+        bool same = known->source == loop;
+        for (uint32_t p = 0; same && p < ct_loop_params(loop); p++) same = ct_bulk_same(known->args[p], args[p]);
+        if (same) return known;
+    }
+    return NULL;
+}
+
+/* The loop that also gives the states before each step. */
+static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
+    uint32_t states = loop->count.states, results = ct_loop_results(loop);
+    CtBulkLoop *made = ct_bulk_new_loop(m->r, loop->steps, loop->count, loop->outputs + states);
+    made->index = loop->index;
+    made->params = loop->params;
+    made->from_back = loop->from_back;
+    made->total = loop->total;
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        ct_push(m->r->arena, &made->vars, loop->vars.items[k]);
+        ct_push(m->r->arena, &made->terms, loop->terms.items[k]);
+    }
+    for (uint32_t k = 0; k < results; k++) made->results[k] = loop->results[k];
+    for (uint32_t s = 0; s < states; s++) made->results[results + s] = ct_bulk_var(m->r, loop->params[s]);
+    return made;
+}
+
+static CtDeltaLoop *new_loop(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta **deltas) {
+    CtArena *arena = m->r->arena;
+    uint32_t params = ct_loop_params(loop), results = ct_loop_results(loop);
+    CtDeltaLoop *made = CT_NEW(arena, CtDeltaLoop);
+    *made = (CtDeltaLoop){.source = loop, .primal = with_states(m, loop), .args = args, .deltas = deltas};
+    made->varies = CT_NEW_ARRAY(arena, bool, params + 1);
+    made->result_varies = CT_NEW_ARRAY(arena, bool, results + 1);
+    made->names = CT_NEW_ARRAY(arena, const char *, results + 1);
+    made->before = CT_NEW_ARRAY(arena, CtBulk *, loop->count.states + 1);
+    bool some = false;
+    for (uint32_t p = 0; p < params; p++) some |= made->varies[p] = deltas[p] != NULL;
+    CtMap varying = ct_bulk_loop_varying(m->r, loop, made->varies, true);
+    for (uint32_t s = 0; s < loop->count.states; s++) {
+        made->varies[s] = ct_map_has(&varying, ct_key(loop->params[s]));
+        made->before[s] = name(m, "s", ct_bulk_loop(m->r, made->primal, args, results + s));
+    }
+    for (uint32_t k = 0; k < results; k++)
+        made->result_varies[k] =
+            loop->results[k]->element == ELEMENT_REAL && ct_bulk_loop_result_varies(m->r, loop, k, &varying);
+    ct_push(arena, &m->loops, made);
+    if (!some) return made;
+    made->id = ++m->out.shares;
+    made->node = delta(m, DELTA_LOOP, (CtShape){0, NULL}, NULL, NULL);
+    made->node->as.loop = made;
+    return made;
+}
+
+static Dual dual_loop(Maker *m, CtBulk *t) {
+    CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t params = ct_loop_params(loop), result = t->as.loop.result;
+    CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, params + 1);
+    CtDelta **deltas = CT_NEW_ARRAY(m->r->arena, CtDelta *, params + 1);
+    for (uint32_t p = 0; p < params; p++) {
+        Dual arg = dual(m, t->as.loop.args[p]);
+        args[p] = name(m, "x", arg.x);
+        deltas[p] = arg.d;
+    }
+    CtDeltaLoop *made = known_loop(m, loop, args);
+    if (!made) made = new_loop(m, loop, args, deltas);
+    CtBulk *x = ct_bulk_loop(m->r, made->primal, made->args, result);
+    if (!made->node || !made->result_varies[result]) return (Dual){x, NULL};
+    CtDelta *d = delta(m, DELTA_RESULT, t->shape, made->node, NULL);
+    d->as.result = result;
+    return (Dual){x, d};
+}
+
 static Dual dual(Maker *m, CtBulk *t) {
+    if (t->kind == BULK_LOOP) return dual_loop(m, t);
     if (t->element != ELEMENT_REAL) return (Dual){discrete(m, t), NULL};
     switch (t->kind) {
     case BULK_CONST: return (Dual){t, NULL};
@@ -499,29 +590,57 @@ static Dual dual(Maker *m, CtBulk *t) {
         return (Dual){ct_bulk_reshape(m->r, t->shape, u.x), share(m, reshaped(m, DELTA_RESHAPE, t->shape, u.d))};
     }
     case BULK_ONE_HOT: return dual_one_hot(m, t);
+    case BULK_STOP: return (Dual){ct_bulk_stop(m->r, dual(m, t->as.t).x), NULL};
     case BULK_SHARE: return dual(m, t->as.share.t);
     case BULK_CHECK: {
         CtBulk *test = discrete(m, t->as.check.test);
         Dual u = dual(m, t->as.check.t);
         return (Dual){ct_bulk_check(m->r, test, t->as.check.code, t->as.check.text, t->span, u.x), u.d};
     }
+    case BULK_LOOP:  /* done */
     case BULK_LOGIC: /* gives Bool */
     case BULK_BUILD: /* in no normal form */ assert(false); break;
     }
     return (Dual){t, NULL};
 }
 
+static void add_input(Maker *m, CtBulkVar *var, uint32_t number, bool varies) {
+    ct_bulk_fresh_name(m->r->arena, &m->out.names, var->name, false);
+    if (var->element != ELEMENT_REAL || !varies) return;
+    CtDelta *d = delta(m, DELTA_INPUT, var->shape, NULL, NULL);
+    d->as.input = number;
+    ct_map_set(m->r->arena, &m->deltas, ct_key(var), d);
+}
+
+static CtBulkDual finish(Maker *m, const Dual *results, uint32_t count) {
+    m->out.primals = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
+    m->out.deltas = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
+    for (uint32_t k = 0; k < count; k++) {
+        m->out.primals[k] = results[k].x;
+        m->out.deltas[k] = results[k].d;
+    }
+    m->out.primal = m->out.primals[0];
+    m->out.delta = m->out.deltas[0];
+    return m->out;
+}
+
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count) {
     Maker m = {.r = r};
-    for (uint32_t k = 0; k < count; k++) {
-        ct_bulk_fresh_name(r->arena, &m.out.names, inputs[k]->name, false);
-        if (inputs[k]->element != ELEMENT_REAL) continue;
-        CtDelta *d = delta(&m, DELTA_INPUT, inputs[k]->shape, NULL, NULL);
-        d->as.input = k;
-        ct_map_set(r->arena, &m.deltas, ct_key(inputs[k]), d);
-    }
+    for (uint32_t k = 0; k < count; k++) add_input(&m, inputs[k], k, true);
     Dual result = dual(&m, t);
-    m.out.primal = result.x;
-    m.out.delta = result.d;
-    return m.out;
+    return finish(&m, &result, 1);
+}
+
+CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies) {
+    Maker m = {.r = r};
+    uint32_t count = ct_loop_results(loop);
+    Dual *results = CT_NEW_ARRAY(r->arena, Dual, count + 1);
+    ct_bulk_fresh_name(r->arena, &m.out.names, loop->index->name, false);
+    for (uint32_t p = 0; p < ct_loop_params(loop); p++) add_input(&m, loop->params[p], p, varies[p]);
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        Dual rhs = dual(&m, loop->terms.items[k]);
+        bind_source(&m, loop->vars.items[k], rhs);
+    }
+    for (uint32_t k = 0; k < count; k++) results[k] = dual(&m, loop->results[k]);
+    return finish(&m, results, count);
 }

@@ -455,11 +455,22 @@ static CtBulk *index_one_hot(CtBulkRewriter *w, const Index *x) {
     return index_of(w, x, ct_bulk_scatter(w->r, x->source->shape, x->source->as.move.t, f, x->source->span));
 }
 
+/* index (stop t) ix ~> stop (index t ix) */
+static CtBulk *index_stop(CtBulkRewriter *w, const Index *x) {
+    return ct_bulk_stop(w->r, index_of(w, x, x->source->as.t));
+}
+
 /* index (check b t) ix ~> check b (index t ix) */
 static CtBulk *index_check(CtBulkRewriter *w, const Index *x) {
     CtBulk *check = x->source;
     return ct_bulk_check(w->r, check->as.check.test, check->as.check.code, check->as.check.text, check->span,
                          index_of(w, x, check->as.check.t));
+}
+
+/* index (loop …) ix ~> let x = loop … in index x ix */
+static CtBulk *index_loop(CtBulkRewriter *w, const Index *x) {
+    CtBulkVar *var = ct_bulk_new_var(w->r, "s", x->source->element, x->source->shape);
+    return ct_bulk_let(w->r, var, x->source, index_of(w, x, ct_bulk_var(w->r, var)));
 }
 
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
@@ -480,7 +491,9 @@ CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t) {
     case BULK_RESHAPE: return index_reshape(w, &x);
     case BULK_GATHER: return index_gather(w, &x);
     case BULK_ONE_HOT: return index_one_hot(w, &x);
+    case BULK_STOP: return index_stop(w, &x);
     case BULK_CHECK: return index_check(w, &x);
+    case BULK_LOOP: return index_loop(w, &x);
     case BULK_CONST:
     case BULK_VAR:
     case BULK_SCATTER:

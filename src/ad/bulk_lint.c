@@ -10,9 +10,9 @@ typedef struct Lint {
 static void check_term(Lint *l, CtBulk *t);
 
 static void expect(Lint *l, bool holds, const CtBulk *t, const char *what) {
-    static const char *const names[] = {"const", "variable", "let",    "cond",    "op",      "logic",
-                                        "index", "reduce",   "gather", "scatter", "literal", "replicate",
-                                        "tr",    "reshape",  "build1", "oneHot",  "share",   "check"};
+    static const char *const names[] = {"const",  "variable", "let",     "cond",    "op",        "logic", "index",
+                                        "reduce", "gather",   "scatter", "literal", "replicate", "tr",    "reshape",
+                                        "build1", "oneHot",   "stop",    "share",   "check",     "loop"};
     if (!holds && l->wrong == NULL) l->wrong = ct_format(l->r->arena, "%s: %s", names[t->kind], what);
 }
 
@@ -87,6 +87,47 @@ static void check_move(Lint *l, CtBulk *t) {
         expect(l, is_scalar(f->live, ELEMENT_BOOL), t, "where it is live");
     }
     l->scope.count = before;
+}
+
+/* The body is closed: nothing around it is in scope. */
+static void check_body(Lint *l, const CtBulkLoop *loop, CtBulk *t) {
+    Lint inner = {.r = l->r};
+    ct_push(l->r->arena, &inner.scope, loop->index);
+    for (uint32_t i = 0; i < ct_loop_params(loop); i++) ct_push(l->r->arena, &inner.scope, loop->params[i]);
+    for (uint32_t i = 0; i < loop->vars.count; i++) {
+        const CtBulkVar *var = loop->vars.items[i];
+        CtBulk *term = loop->terms.items[i];
+        check_term(&inner, term);
+        expect(&inner, var->element == term->element && ct_shape_equal(var->shape, term->shape), t, "a binding's type");
+        ct_push(l->r->arena, &inner.scope, loop->vars.items[i]);
+    }
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) {
+        const CtBulkVar *state = i < loop->count.states ? loop->params[i] : NULL;
+        CtBulk *result = loop->results[i];
+        check_term(&inner, result);
+        if (state == NULL) continue;
+        expect(&inner, state->element == result->element && ct_shape_equal(state->shape, result->shape), t,
+               "the type of a state");
+    }
+    if (l->wrong == NULL) l->wrong = inner.wrong;
+}
+
+static void check_loop(Lint *l, CtBulk *t) {
+    const CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t states = loop->count.states, elements = loop->count.elements, count = ct_loop_params(loop);
+    for (uint32_t i = 0; i < count; i++) {
+        CtBulk *arg = t->as.loop.args[i];
+        bool is_element = i >= states && i < states + elements;
+        check_term(l, arg);
+        expect(l, arg->element == loop->params[i]->element, t, "an argument of another element type");
+        expect(l, is_tail(arg->shape, is_element ? 1 : 0, loop->params[i]->shape, 0), t, "shape of an argument");
+        if (is_element && l->wrong == NULL) expect(l, arg->shape.sizes[0] == loop->steps, t, "length of an argument");
+    }
+    check_body(l, loop, t);
+    expect(l, t->as.loop.result < ct_loop_results(loop), t, "no such result");
+    if (l->wrong != NULL) return;
+    bool is_state = t->as.loop.result < states;
+    expect(l, is_tail(t->shape, is_state ? 0 : 1, loop->results[t->as.loop.result]->shape, 0), t, "shape");
 }
 
 static void check_term(Lint *l, CtBulk *t) {
@@ -166,6 +207,10 @@ static void check_term(Lint *l, CtBulk *t) {
         expect(l, is_tail(t->shape, 1, t->as.build.body->shape, 0), t, "shape");
         expect(l, t->element == t->as.build.body->element, t, "element type");
         break;
+    case BULK_STOP:
+        check_term(l, t->as.t);
+        expect(l, same_type(t, t->as.t), t, "type");
+        break;
     case BULK_SHARE:
         check_term(l, t->as.share.t);
         expect(l, same_type(t, t->as.share.t), t, "type");
@@ -176,6 +221,7 @@ static void check_term(Lint *l, CtBulk *t) {
         expect(l, t->as.check.test->element == ELEMENT_BOOL, t, "the test");
         expect(l, same_type(t, t->as.check.t), t, "type");
         break;
+    case BULK_LOOP: check_loop(l, t); break;
     }
 }
 

@@ -142,7 +142,7 @@ static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
                         t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
-static bool is_iota(const CtBulk *t, int64_t count) {
+bool ct_lower_is_iota(const CtBulk *t, int64_t count) {
     if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
     for (int64_t i = 0; i < count; i++)
         if (t->as.constant.integers[i] != i) return false;
@@ -154,7 +154,7 @@ static CtCore *lower_const(CtLower *l, CtBulk *t) {
     if (t->shape.rank == 0 && t->element == ELEMENT_BOOL) return ct_core_bool(l->p, t->span, ct_lower_number(t) != 0);
     if (t->shape.rank == 0) return constant_item(l, t, 0);
     CtCore *number = ct_lower_int(l, t->span, count);
-    if (is_iota(t, count)) return ct_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
+    if (ct_lower_is_iota(t, count)) return ct_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
     if (t->as.constant.reals == NULL && t->as.constant.integers == NULL)
         return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, (size_t)count);
@@ -166,8 +166,7 @@ static CtCore *lower_const(CtLower *l, CtBulk *t) {
 
 /* ---- element by element ---- */
 
-/* The scalar that all elements of an array are, as a term of rank 0; NULL when that is not plain. */
-static CtBulk *uniform(CtLower *l, CtBulk *t) {
+CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t) {
     if (t->shape.rank == 0) return t;
     switch ((int)t->kind) {
     case BULK_CONST:
@@ -175,9 +174,9 @@ static CtBulk *uniform(CtLower *l, CtBulk *t) {
         if (t->element == ELEMENT_REAL) return ct_bulk_real(l->r, t->as.constant.real, scalar);
         if (t->element == ELEMENT_INT) return ct_bulk_int(l->r, t->as.constant.integer, scalar);
         return ct_bulk_bool(l->r, t->as.constant.integer != 0, scalar);
-    case BULK_REPLICATE: return uniform(l, t->as.t);
-    case BULK_RESHAPE: return uniform(l, t->as.t);
-    case BULK_TRANSPOSE: return uniform(l, t->as.transpose.t);
+    case BULK_REPLICATE: return ct_lower_uniform(l, t->as.t);
+    case BULK_RESHAPE: return ct_lower_uniform(l, t->as.t);
+    case BULK_TRANSPOSE: return ct_lower_uniform(l, t->as.transpose.t);
     default: return NULL;
     }
 }
@@ -258,11 +257,13 @@ static bool is_atom(const CtBulk *t) {
 }
 
 static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
+    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_lower_add_one(l, t) : NULL;
+    if (updated != NULL) return updated;
     Elementwise e = elementwise(t);
     CtBulk *scalars[2] = {NULL, NULL};
     uint32_t arrays = 0;
     for (uint32_t i = 0; i < e.count; i++) {
-        scalars[i] = uniform(l, e.args[i]);
+        scalars[i] = ct_lower_uniform(l, e.args[i]);
         arrays += scalars[i] == NULL;
     }
     if (arrays == 0) {
@@ -298,7 +299,8 @@ static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
 
 static CtArrayOp reduction_op(CtReduction reduction) {
     switch (reduction) {
-    case REDUCE_SUM: return ARRAY_SUM_ROWS;
+    case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM: return ARRAY_SUM_ROWS;
     case REDUCE_PRODUCT: return ARRAY_PRODUCT;
     case REDUCE_MAXIMUM: return ARRAY_MAXIMUM;
     case REDUCE_MINIMUM: return ARRAY_MINIMUM;
@@ -325,6 +327,10 @@ static CtCore *by_columns(CtLower *l, CtSpan span, CtArrayOp op, CtCore *xs, int
 }
 
 static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
+    if (t->as.reduce.reduction == REDUCE_PLAIN_SUM) {
+        CtBulk *sum = ct_bulk_reduce(l->r, REDUCE_SUM, t->as.reduce.t, t->span);
+        return lower_elementwise(l, ct_bulk_op2(l->r, PRIM_ADD, sum, ct_bulk_real(l->r, 0, t->shape)));
+    }
     CtBulk *part = t->as.reduce.t;
     CtArrayOp op = reduction_op(t->as.reduce.reduction);
     int64_t rows = part->shape.sizes[0], m = ct_shape_count(t->shape);
@@ -347,13 +353,15 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
 
 static CtCore *lower_let(CtLower *l, CtBulk *t) {
     CtBulkVar *var = t->as.let.var;
-    CtCore *rhs = ct_lower(l, t->as.let.rhs);
+    CtSeq seq = ct_seq(l->p, NULL);
+    struct CtLoweredLoop *outer = l->r->loops;
+    CtVar *bound = ct_lower_binding(l, &seq, var, t->as.let.rhs);
     if (var->element == ELEMENT_INT) note_range(l, var, ct_bulk_range(&l->facts, t->as.let.rhs));
-    CtVar *bound = ct_var_new(l->p, var->name, rhs->type);
     CtVar *before = ct_lower_bind(l, var, bound);
     CtCore *body = ct_lower(l, t->as.let.body);
     ct_lower_unbind(l, var, before);
-    return ct_core_let(l->p, t->span, bound, rhs, body);
+    l->r->loops = outer;
+    return ct_seq_close(&seq, body);
 }
 
 /* The test has outermost dimensions of the branches: it is the same for all of a row. */
@@ -369,8 +377,11 @@ static CtCore *select_elements(CtLower *l, CtBulk *t) {
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
  * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
-    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = uniform(l, t->as.cond.test);
-    if (same == NULL) return select_elements(l, t);
+    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = ct_lower_uniform(l, t->as.cond.test);
+    if (same == NULL) {
+        CtCore *updated = ct_lower_update(l, t);
+        return updated != NULL ? updated : select_elements(l, t);
+    }
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *test = ct_lower(l, same), *values[2];
     bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
@@ -402,7 +413,7 @@ static CtCore *lower_literal(CtLower *l, CtBulk *t) {
 }
 
 static CtCore *lower_replicate(CtLower *l, CtBulk *t) {
-    CtBulk *same = uniform(l, t);
+    CtBulk *same = ct_lower_uniform(l, t);
     int64_t count = ct_shape_count(t->shape), k = t->shape.sizes[0];
     if (same != NULL) {
         CtCore *number = ct_lower_int(l, t->span, count);
@@ -428,8 +439,17 @@ static CtCore *lower_build(CtLower *l, CtBulk *t) {
     return ct_lower_leave(l, &loop, made);
 }
 
+CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
+    if (l->r->again == NULL) return failure;
+    l->r->is_again_used = true;
+    CtSeq seq = ct_seq(l->p, NULL);
+    CtCore *run = ct_core_app(l->p, span, ct_core_var(l->p, span, l->r->again), NULL, 0);
+    ct_seq_let(&seq, span, ct_var_new(l->p, "y", run->type), run);
+    return ct_seq_close(&seq, failure);
+}
+
 static CtCore *lower_check(CtLower *l, CtBulk *t) {
-    CtBulk *test = t->as.check.test, *same = uniform(l, test);
+    CtBulk *test = t->as.check.test, *same = ct_lower_uniform(l, test);
     CtCore *fails;
     if (same != NULL && ct_shape_count(test->shape) > 0) {
         fails = ct_lower(l, same);
@@ -439,7 +459,7 @@ static CtCore *lower_check(CtLower *l, CtBulk *t) {
     }
     CtCore *body = ct_lower(l, t->as.check.t);
     CtCore *failure = ct_core_fail(l->p, t->span, body->type, t->as.check.code, t->as.check.text, NULL);
-    return ct_core_if(l->p, t->span, fails, failure, body);
+    return ct_core_if(l->p, t->span, fails, ct_lower_failure(l, t->span, failure), body);
 }
 
 CtCore *ct_lower_flat(CtLower *l, CtBulk *t) {
@@ -475,8 +495,13 @@ CtCore *ct_lower(CtLower *l, CtBulk *t) {
     }
     case BULK_BUILD: return lower_build(l, t);
     case BULK_ONE_HOT: return ct_lower_one_hot(l, t);
+    case BULK_STOP: {
+        CtCore *inner = ct_lower(l, t->as.t);
+        return ct_core_deriv(l->p, t->span, DERIV_STOP, &inner, 1);
+    }
     case BULK_SHARE: return ct_lower(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
+    case BULK_LOOP: return ct_lower_loop(l, t);
     }
     return NULL;
 }
@@ -493,18 +518,22 @@ CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars) {
     return ct_lower(&l, t);
 }
 
+void ct_bulk_lower_binding(CtBulkRoom *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {
+    CtLower l = lowering(r, vars);
+    ct_bulk_note(&l.facts, t);
+    ct_map_set(r->arena, vars, ct_key(var), ct_lower_binding(&l, seq, var, t));
+}
+
 CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars) {
     CtLower l = lowering(r, vars);
     CtSeq seq = ct_seq(r->p, NULL);
+    struct CtLoweredLoop *outer = r->loops;
     for (uint32_t i = 0; i < g->vars.count; i++) {
         CtBulkVar *var = g->vars.items[i];
         CtBulk *t = g->terms.items[i];
         ct_bulk_note(&l.facts, t);
         if (var->element == ELEMENT_INT) note_range(&l, var, ct_bulk_range(&l.facts, t));
-        CtCore *rhs = ct_lower(&l, t);
-        CtVar *bound = ct_var_new(r->p, var->name, rhs->type);
-        ct_seq_let(&seq, t->span, bound, rhs);
-        ct_lower_bind(&l, var, bound);
+        ct_lower_bind(&l, var, ct_lower_binding(&l, &seq, var, t));
     }
     CtCore **parts = CT_NEW_ARRAY(r->arena, CtCore *, count + 1);
     for (uint32_t i = 0; i <= count; i++) {
@@ -513,6 +542,7 @@ CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient 
         parts[i] = t != NULL ? ct_lower(&l, t) : ct_core_unit(r->p, span);
     }
     for (uint32_t i = g->vars.count; i-- > 0;) ct_lower_unbind(&l, g->vars.items[i], NULL);
+    r->loops = outer;
     CtCore *result = count > 0 ? ct_core_tuple(r->p, span, parts, count + 1) : parts[0];
     return ct_seq_close(&seq, result);
 }

@@ -41,6 +41,8 @@ CtCore *ct_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count
 /* Between a value of rank 0 and what an array holds. */
 CtCore *ct_lower_item(CtLower *l, CtElement element, CtCore *value);
 CtCore *ct_lower_value(CtLower *l, CtElement element, CtCore *item);
+/* A failure; but first the program itself is run, which fails in its own way: of several errors with the first. */
+CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure);
 /* A term without free variables as a constant of the program, evaluated once. */
 CtCore *ct_lower_constant(CtLower *l, CtCore *core);
 
@@ -62,7 +64,28 @@ void ct_lower_own(CtLower *l, CtBulkVar *var, int64_t size);
 CtLower ct_lower_begin_apart(CtLower *l);
 void ct_lower_end_apart(CtLower *l, const CtLower *before);
 
+/* ---- bulk_lower_loop.c ---- */
+
+CtCore *ct_lower_loop(CtLower *l, CtBulk *t);
+/* What a variable that is bound to t becomes, as a binding of `seq`; of a loop, all results are bound, and known until
+ * r->loops is put back. */
+CtVar *ct_lower_binding(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t);
+
+/* The scalar that all elements of an array are, as a term of rank 0; NULL when that is not plain. */
+CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t);
+/* Whether a constant is [0, …, count − 1]. */
+bool ct_lower_is_iota(const CtBulk *t, int64_t count);
+
+/* ---- bulk_lower_update.c ---- */
+
+/* A COND, or an OP of two arguments, as an update of one element; NULL when it is none. */
+CtCore *ct_lower_update(CtLower *l, CtBulk *t);
+CtCore *ct_lower_add_one(CtLower *l, CtBulk *t);
+
 /* ---- bulk_lower_index.c ---- */
+
+/* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
+CtCore *ct_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span);
 
 CtCore *ct_lower_index(CtLower *l, CtBulk *t);
 CtCore *ct_lower_gather(CtLower *l, CtBulk *t);

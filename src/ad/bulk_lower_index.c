@@ -173,7 +173,7 @@ static CtCore *missed(CtLower *l, const Position *p, uint32_t d) {
     CtCore *nowhere = whole(l, p->span, -1);
     if (p->never) return nowhere;
     CtCore *all = ct_lower_array(l, p->span, ARRAY_IOTA, whole(l, p->span, p->shape.sizes[d]), NULL, NULL);
-    CtCore *error = ct_lower_array(l, p->span, ARRAY_INDEX, all, p->at[d], NULL);
+    CtCore *error = ct_lower_failure(l, p->span, ct_lower_array(l, p->span, ARRAY_INDEX, all, p->at[d], NULL));
     return p->live == NULL ? error : ct_core_if(l->p, p->span, p->live, error, nowhere);
 }
 
@@ -187,7 +187,7 @@ static CtCore *row_number(CtLower *l, const Position *p) {
 }
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-static CtCore *position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
+CtCore *ct_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
     CtSeq seq = ct_seq(l->p, NULL);
     Position p = {.span = span, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
     for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_seq_name(&seq, "i", ct_lower(l, f->ix[d]));
@@ -310,11 +310,14 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
     for (Positions *other = known; closed && other != NULL; other = other->next)
         if (same_indexing(other, f, shape, points)) return other->constant;
     CtLower before = *l;
+    CtVar *again = l->r->again;
     if (closed) before = ct_lower_begin_apart(l);
+    if (closed) l->r->again = NULL; /* nothing of here is in scope of a constant */
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = position(l, f, shape, span);
+    CtCore *body = ct_lower_position(l, f, shape, span);
     CtCore *all = leave_points(l, span, f, points, &at, body);
+    l->r->again = again;
     if (!closed) return all;
     ct_lower_end_apart(l, &before);
     Positions *made = CT_NEW(l->r->arena, Positions);
@@ -351,11 +354,12 @@ CtCore *ct_lower_index(CtLower *l, CtBulk *t) {
     }
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *xs = ct_seq_name(&seq, "xs", ct_lower(l, source));
-    if (f->count == 1 && f->live == NULL && t->shape.rank == 0) { /* which says itself what is outside */
+    bool says_itself = l->r->again == NULL || ct_bulk_never_misses(&l->facts, f, source->shape);
+    if (f->count == 1 && f->live == NULL && t->shape.rank == 0 && says_itself) {
         CtCore *number = ct_lower(l, f->ix[0]);
         return ct_seq_close(&seq, read_row(l, t, xs, number));
     }
-    CtCore *number = ct_seq_name(&seq, "at", position(l, f, source->shape, t->span));
+    CtCore *number = ct_seq_name(&seq, "at", ct_lower_position(l, f, source->shape, t->span));
     CtCore *row = read_row(l, t, xs, number);
     if (may_be_nowhere(l, f, source->shape)) {
         CtCore *nowhere = ct_lower_op(l, t->span, PRIM_INT_LT, number, whole(l, t->span, 0));
@@ -508,6 +512,31 @@ static CtCore *scatter_in_order(CtLower *l, CtBulk *t, CtCore *xs, const Affine 
     return between_zeros(l, t, xs, a->offset, all - a->offset - count);
 }
 
+enum { SHORT = 4 }; /* a dimension that is so many times shorter than another one is no good as the innermost */
+
+/* The dimensions of the points by their size, when the last is short: so that what is added stands in long runs. Gives
+ * the source in that order. */
+static CtCore *long_runs(CtLower *l, CtSpan span, CtCore *xs, CtDim *dims, uint32_t rank) {
+    int64_t longest = 0, weight = 1;
+    CtDim *source = CT_NEW_ARRAY(l->r->arena, CtDim, rank);
+    for (uint32_t i = rank; i-- > 0; weight *= dims[i].size) {
+        source[i] = (CtDim){dims[i].size, weight};
+        if (dims[i].size > longest) longest = dims[i].size;
+    }
+    if (dims[rank - 1].size > longest / SHORT) return xs;
+    for (uint32_t i = 1; i < rank; i++) {
+        CtDim to = dims[i], from = source[i];
+        uint32_t k = i;
+        for (; k > 0 && dims[k - 1].size > to.size; k--) {
+            dims[k] = dims[k - 1];
+            source[k] = source[k - 1];
+        }
+        dims[k] = to;
+        source[k] = from;
+    }
+    return ct_lower_view(l, span, xs, weight, 0, source, rank);
+}
+
 CtCore *ct_lower_scatter(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
@@ -520,14 +549,15 @@ CtCore *ct_lower_scatter(CtLower *l, CtBulk *t) {
     CtCore *in_order = is_affine ? scatter_in_order(l, t, xs, &a, m) : NULL;
     if (in_order != NULL) return ct_lower_unflat(l, t, in_order);
     CtSeq seq = ct_seq(l->p, NULL);
-    xs = ct_seq_name(&seq, "xs", xs);
     CtCore *rows;
     if (is_affine && m > 0 && points_of(f, points) > 0) {
         CtDim *dims = dims_of(l, f, points, &a, 1);
         for (uint32_t i = 0; i < f->var_count; i++) dims[i].stride /= m;
+        if (m == 1 && f->var_count > 0) xs = long_runs(l, t->span, xs, dims, f->var_count);
         CtCore *all = ct_lower_array(l, t->span, ARRAY_IOTA, whole(l, t->span, count / m), NULL, NULL);
         rows = ct_lower_constant(l, ct_lower_view(l, t->span, all, count / m, a.offset / m, dims, f->var_count));
     } else {
+        xs = ct_seq_name(&seq, "xs", xs);
         rows = positions(l, f, t->shape, points, t->span);
     }
     CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, whole(l, t->span, count), rows, xs);
@@ -539,7 +569,7 @@ CtCore *ct_lower_one_hot(CtLower *l, CtBulk *t) {
     f.live = ct_bulk_bool(l->r, false, (CtShape){0, NULL});
     CtSeq seq = ct_seq(l->p, NULL);
     CtCore *xs = ct_seq_name(&seq, "xs", ct_lower_flat(l, t->as.move.t));
-    CtCore *row = position(l, &f, t->shape, t->span);
+    CtCore *row = ct_lower_position(l, &f, t->shape, t->span);
     CtCore *rows = ct_core_array_lit(l->p, t->span, l->p->int_type, &row, 1);
     CtCore *count = whole(l, t->span, ct_shape_count(t->shape));
     CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, count, rows, xs);

@@ -21,6 +21,7 @@ bool ct_may_fail(CtSimplifier *s, const CtBulk *t) {
     bool live = true;
     if (t->kind == BULK_CHECK) return true;
     if (t->kind == BULK_BUILD) return !ct_bulk_is_safe(&s->ranges, t->as.build.body);
+    if (t->kind == BULK_LOOP) return !ct_bulk_loop_is_safe(&s->ranges, t->as.loop.loop);
     if (t->kind != BULK_INDEX && t->kind != BULK_GATHER && t->kind != BULK_SCATTER) return false;
     for (uint32_t k = 0; k < f->count; k++)
         if (!ct_bulk_is_safe(&s->ranges, f->ix[k])) return true;

@@ -29,6 +29,18 @@ static CtBulk *note_part(void *data, CtBulk *part) {
     return part;
 }
 
+void ct_bulk_note_loop(CtBulkRewriter *w, CtBulkLoop *loop) {
+    if (ct_map_has(&w->noted, ct_key(loop))) return;
+    ct_map_set(w->r->arena, &w->noted, ct_key(loop), loop);
+    ct_bulk_note_var(w, loop->index, (CtRange){0, loop->steps - 1});
+    for (uint32_t i = 0; i < loop->vars.count; i++) {
+        ct_bulk_note(w, loop->terms.items[i]);
+        if (loop->vars.items[i]->element == ELEMENT_INT)
+            ct_bulk_note_var(w, loop->vars.items[i], ct_bulk_range(w, loop->terms.items[i]));
+    }
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) ct_bulk_note(w, loop->results[i]);
+}
+
 void ct_bulk_note(CtBulkRewriter *w, CtBulk *t) {
     if (ct_map_has(&w->noted, ct_key(t))) return;
     ct_map_set(w->r->arena, &w->noted, ct_key(t), t);
@@ -46,6 +58,7 @@ void ct_bulk_note(CtBulkRewriter *w, CtBulk *t) {
             ct_bulk_note_var(w, t->as.move.f.vars[i], (CtRange){0, points.sizes[i] - 1});
         break;
     }
+    case BULK_LOOP: ct_bulk_note_loop(w, t->as.loop.loop); break;
     default: break;
     }
     ct_bulk_map(w->r, t, note_part, w);
@@ -109,6 +122,7 @@ static CtRange range_of_reduce(CtBulkRewriter *w, CtBulk *t) {
     const CtRange zero = {0, 0};
     switch (t->as.reduce.reduction) {
     case REDUCE_SUM:
+    case REDUCE_PLAIN_SUM:
     case REDUCE_PRODUCT: return everything;
     case REDUCE_MAXIMUM:
     case REDUCE_MINIMUM: return join(ct_bulk_range(w, t->as.reduce.t), zero); /* 0 of nothing */
@@ -144,6 +158,7 @@ static CtRange find_range(CtBulkRewriter *w, CtBulk *t) {
         return range;
     }
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return ct_bulk_range(w, t->as.t);
     case BULK_TRANSPOSE: return ct_bulk_range(w, t->as.transpose.t);
     case BULK_BUILD: return ct_bulk_range(w, t->as.build.body);
@@ -151,7 +166,8 @@ static CtRange find_range(CtBulkRewriter *w, CtBulk *t) {
     case BULK_CHECK: return ct_bulk_range(w, t->as.check.t);
     case BULK_LOGIC:
     case BULK_SCATTER:
-    case BULK_ONE_HOT: return everything;
+    case BULK_ONE_HOT:
+    case BULK_LOOP: return everything;
     }
     return everything;
 }
@@ -190,12 +206,22 @@ static CtBulk *look_at_part(void *data, CtBulk *part) {
     return part;
 }
 
+bool ct_bulk_loop_is_safe(CtBulkRewriter *w, CtBulkLoop *loop) {
+    bool safe = true;
+    if (loop->total) return true;
+    ct_bulk_note_loop(w, loop);
+    for (uint32_t i = 0; i < loop->terms.count; i++) safe = safe && ct_bulk_is_safe(w, loop->terms.items[i]);
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) safe = safe && ct_bulk_is_safe(w, loop->results[i]);
+    return safe;
+}
+
 bool ct_bulk_is_safe(CtBulkRewriter *w, CtBulk *t) {
     Safety s = {w, t->kind != BULK_CHECK};
     if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
     if (ct_map_has(&w->safe, ct_key(t))) return ct_map_get(&w->safe, ct_key(t)) != NULL;
     if (t->kind == BULK_INDEX || t->kind == BULK_GATHER || t->kind == BULK_SCATTER)
         s.safe = ct_bulk_never_misses(w, &t->as.move.f, t->kind == BULK_SCATTER ? t->shape : t->as.move.t->shape);
+    if (t->kind == BULK_LOOP) s.safe = ct_bulk_loop_is_safe(w, t->as.loop.loop);
     ct_bulk_map(w->r, t, look_at_part, &s);
     ct_map_set(w->r->arena, &w->safe, ct_key(t), s.safe ? t : NULL);
     return s.safe;

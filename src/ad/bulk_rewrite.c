@@ -44,9 +44,23 @@ static CtBulk *build_iota(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_integers(w->r, items, ct_shape_of(w->r->arena, &b->k, 1), ELEMENT_INT);
 }
 
+static bool is_position(const CtBulk *t, uint32_t depth) {
+    if (t->element != ELEMENT_INT || t->shape.rank > 0) return false;
+    if (t->kind == BULK_CONST || t->kind == BULK_VAR) return true;
+    if (t->kind != BULK_OP || depth == 0) return false;
+    CtPrim prim = t->as.op.prim;
+    if (prim != PRIM_INT_ADD && prim != PRIM_INT_SUB && prim != PRIM_INT_MUL) return false;
+    return is_position(t->as.op.args[0], depth - 1) && is_position(t->as.op.args[1], depth - 1);
+}
+
+enum { POSITION_DEPTH = 4 };
+
+bool ct_bulk_is_position(const CtBulk *t) { return is_position(t, POSITION_DEPTH); }
+
 /* build1 k (λi. let x = v in u) ~> let x = build1 k (λi. v) in build1 k (λi. u[index x [i]/x]); as it is where v is the
- * same for all i. Bindings that follow each other are taken together, so that what is in all of them is replaced in one
- * go. */
+ * same for all i; build1 k (λi. u[v/x]) where v is a plain position, such as i + j, so that a gather says it and not an
+ * array of positions. Bindings that follow each other are taken together, so that what is in all of them is replaced in
+ * one go. */
 static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
     CtArena *arena = w->r->arena;
     CtBulk *i = ct_bulk_var(w->r, b->i), *t = b->body;
@@ -58,6 +72,10 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
         CtBulk *v = replace.count > 0 ? ct_bulk_substitute(w->r, t->as.let.rhs, &replace) : t->as.let.rhs;
         ct_bulk_note(w, v);
         bool varies = depends(b, v);
+        if (varies && ct_bulk_is_position(v)) {
+            ct_map_set(arena, &replace, ct_key(x), v);
+            continue;
+        }
         CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_shape_cons(arena, b->k, x->shape)) : x;
         if (varies && x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
         CtBulk *by = ct_bulk_var(w->r, all);
@@ -185,6 +203,11 @@ static CtBulk *build_reshape(CtBulkRewriter *w, const Build *b) {
     return ct_bulk_reshape(w->r, shape, build_of(w, b, b->body->as.t));
 }
 
+/* build1 k (λi. stop t) ~> stop (build1 k (λi. t)) */
+static CtBulk *build_stop(CtBulkRewriter *w, const Build *b) {
+    return ct_bulk_stop(w->r, build_of(w, b, b->body->as.t));
+}
+
 /* build1 k (λi. check b t) ~> check (build1 k (λi. b)) (build1 k (λi. t)) */
 static CtBulk *build_check(CtBulkRewriter *w, const Build *b) {
     CtBulk *check = b->body, *test = check->as.check.test;
@@ -231,7 +254,9 @@ static CtBulk *contract_build(CtBulkRewriter *w, CtBulk *t) {
     case BULK_REPLICATE: return build_replicate(w, &b);
     case BULK_TRANSPOSE: return build_transpose(w, &b);
     case BULK_RESHAPE: return build_reshape(w, &b);
+    case BULK_STOP: return build_stop(w, &b);
     case BULK_CHECK: return build_check(w, &b);
+    case BULK_LOOP: return ct_bulk_build_loop(w->r, b.k, b.i, b.body);
     case BULK_CONST:
     case BULK_VAR:
     case BULK_BUILD: /* the inner one comes first */
@@ -253,10 +278,17 @@ static CtBulk *contract_live(CtBulkRewriter *w, CtBulk *t) {
     return free;
 }
 
+/* The body is closed, and made normal by itself. */
+static CtBulk *contract_loop(CtBulkRewriter *w, CtBulk *t) {
+    CtBulkLoop *normal = ct_bulk_loop_normal(w->r, t->as.loop.loop);
+    return normal != t->as.loop.loop ? ct_bulk_loop(w->r, normal, t->as.loop.args, t->as.loop.result) : NULL;
+}
+
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t) {
     CtBulk *now = NULL;
     if (t->kind == BULK_INDEX || t->kind == BULK_GATHER || t->kind == BULK_SCATTER) now = contract_live(w, t);
     if (now != NULL) return now;
+    if (t->kind == BULK_LOOP) return contract_loop(w, t);
     return t->kind == BULK_INDEX ? ct_bulk_contract_index(w, t) : t->kind == BULK_BUILD ? contract_build(w, t) : NULL;
 }
 
@@ -264,6 +296,8 @@ typedef struct Driver {
     CtBulkRewriter w;
     CtMap normal; /* CtBulk * -> its normal form: also that of a normal form, so that parts already done are not gone
                      through again */
+    CtBulkStep *step; /* NULL: nobody is told */
+    void *data;
 } Driver;
 
 static CtBulk *normalise(void *data, CtBulk *t) {
@@ -272,14 +306,48 @@ static CtBulk *normalise(void *data, CtBulk *t) {
     if (known != NULL) return known;
     CtBulk *parts = ct_bulk_map(d->w.r, t, normalise, d);
     CtBulk *next = ct_bulk_contract(&d->w, parts);
+    if (next != NULL && d->step != NULL) d->step(d->data, parts, next);
     CtBulk *result = next != NULL ? normalise(d, next) : parts;
     ct_map_set(d->w.r->arena, &d->normal, ct_key(t), result);
     ct_map_set(d->w.r->arena, &d->normal, ct_key(parts), result);
     return result;
 }
 
-CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) {
+CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop) {
+    if (loop->normal != NULL) return loop->normal;
     Driver d = {.w.r = r};
+    CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
+    CtBulk **results = made->results;
+    bool changed = false;
+    *made = *loop;
+    made->results = results;
+    made->rows = NULL;
+    made->normal = made->simple = NULL;
+    made->vars.items = NULL;
+    made->terms.items = NULL;
+    made->vars.count = made->vars.capacity = made->terms.count = made->terms.capacity = 0;
+    ct_bulk_note_loop(&d.w, loop);
+    for (uint32_t i = 0; i < loop->terms.count; i++) {
+        CtBulkVar *var = loop->vars.items[i];
+        CtBulk *term = normalise(&d, loop->terms.items[i]);
+        if (var->element == ELEMENT_INT) ct_bulk_note_var(&d.w, var, ct_bulk_range(&d.w, term));
+        changed |= term != loop->terms.items[i];
+        ct_push(r->arena, &made->vars, var);
+        ct_push(r->arena, &made->terms, term);
+    }
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) {
+        made->results[i] = normalise(&d, loop->results[i]);
+        changed |= made->results[i] != loop->results[i];
+    }
+    if (!changed) made = loop;
+    loop->normal = made->normal = made;
+    return made;
+}
+
+CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data) {
+    Driver d = {.w.r = r, .step = step, .data = data};
     ct_bulk_note(&d.w, t);
     return normalise(&d, t);
 }
+
+CtBulk *ct_bulk_rewrite(CtBulkRoom *r, CtBulk *t) { return ct_bulk_rewrite_told(r, t, NULL, NULL); }

@@ -22,6 +22,13 @@ typedef struct CtBulkRewriter {
  * noted, those of the result's are. */
 CtBulk *ct_bulk_contract(CtBulkRewriter *w, CtBulk *t);
 
+/* ct_bulk_rewrite, which tells each step of it. */
+typedef void CtBulkStep(void *data, CtBulk *before, CtBulk *after);
+CtBulk *ct_bulk_rewrite_told(CtBulkRoom *r, CtBulk *t, CtBulkStep *step, void *data);
+
+/* Sums, differences and products of numbers and indices, not deep: what is as well repeated as kept. */
+bool ct_bulk_is_position(const CtBulk *t);
+
 /* ---- bulk_index.c ---- */
 CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t);
 
@@ -29,6 +36,7 @@ CtBulk *ct_bulk_contract_index(CtBulkRewriter *w, CtBulk *t);
 
 /* Works out what the variables that t binds can be. */
 void ct_bulk_note(CtBulkRewriter *w, CtBulk *t);
+void ct_bulk_note_loop(CtBulkRewriter *w, CtBulkLoop *loop);
 void ct_bulk_note_var(CtBulkRewriter *w, CtBulkVar *var, CtRange range);
 /* Where the elements of a term of Ints lie. */
 CtRange ct_bulk_range(CtBulkRewriter *w, CtBulk *t);
@@ -38,5 +46,7 @@ bool ct_bulk_is_inside(CtBulkRewriter *w, CtBulk *ix, int64_t size);
 bool ct_bulk_never_misses(CtBulkRewriter *w, const CtIndexing *f, CtShape shape);
 /* Whether evaluating the term cannot fail, by its form and the ranges of its indices. */
 bool ct_bulk_is_safe(CtBulkRewriter *w, CtBulk *t);
+/* The same of its body. */
+bool ct_bulk_loop_is_safe(CtBulkRewriter *w, CtBulkLoop *loop);
 
 #endif

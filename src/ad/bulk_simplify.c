@@ -78,6 +78,7 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
                same(a->as.move.t, b->as.move.t, pairs) && same_function(&a->as.move.f, &b->as.move.f, 0, pairs);
     case BULK_LITERAL: return same_parts(a->as.literal.items, b->as.literal.items, a->as.literal.count, pairs);
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return same(a->as.t, b->as.t, pairs);
     case BULK_TRANSPOSE:
         if (a->as.transpose.count != b->as.transpose.count || !same(a->as.transpose.t, b->as.transpose.t, pairs))
@@ -93,6 +94,9 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
     case BULK_CHECK:
         return a->as.check.code == b->as.check.code && a->as.check.text == b->as.check.text &&
                same(a->as.check.test, b->as.check.test, pairs) && same(a->as.check.t, b->as.check.t, pairs);
+    case BULK_LOOP:
+        return a->as.loop.loop == b->as.loop.loop && a->as.loop.result == b->as.loop.result &&
+               same_parts(a->as.loop.args, b->as.loop.args, ct_loop_params(a->as.loop.loop), pairs);
     }
     return false;
 }
@@ -140,9 +144,14 @@ static uint64_t hash_term(const CtBulk *t) {
         for (uint32_t k = 0; k < t->as.literal.count; k++) hash = hash_part(hash, t->as.literal.items[k]);
         return hash;
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return hash_part(hash, t->as.t);
     case BULK_TRANSPOSE: return hash_part(hash, t->as.transpose.t);
     case BULK_CHECK: return hash_part(hash_part(hash, t->as.check.test), t->as.check.t);
+    case BULK_LOOP:
+        hash = mix(hash, t->as.loop.result);
+        for (uint32_t k = 0; k < ct_loop_params(t->as.loop.loop); k++) hash = hash_part(hash, t->as.loop.args[k]);
+        return hash;
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:
@@ -264,11 +273,25 @@ static void count_root(Assembly *a, CtBulk *t) {
     count_uses(a, t);
 }
 
+/* Whether the k-th binding, a result of a loop that nobody uses, need not stay for the loop's errors: another one does,
+ * or will be looked at later, all uses known. */
+static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
+    const CtBulk *t = block->bindings.items[k]->term;
+    for (uint32_t j = 0; j < block->bindings.count; j++) {
+        const CtBulk *u = block->bindings.items[j]->term;
+        bool same = j != k && u->kind == BULK_LOOP && u->as.loop.loop == t->as.loop.loop;
+        if (!same || (j > k && !block->bindings.items[j]->uses)) continue;
+        if (same_parts(t->as.loop.args, u->as.loop.args, ct_loop_params(t->as.loop.loop), NULL)) return true;
+    }
+    return false;
+}
+
 /* From the last to the first: what is used, or can fail, keeps what it mentions. */
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
         b->fails = ct_may_fail(a->s, b->term);
+        if (!b->uses && b->term->kind == BULK_LOOP && another_result_stays(block, k)) b->fails = false;
         a->late = b->late;
         a->user = k;
         if (b->uses || b->fails) count_uses(a, b->term);
@@ -276,13 +299,15 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
 }
 
 /* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
- * and a check comes before what it is about. Of several roots none is known to come first. */
+ * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its own.
+ */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
-    if (b->uses != 1 || (b->used_late && !b->late)) return false;
+    if (b->uses != 1 || (b->used_late && !b->late) || b->term->kind == BULK_LOOP) return false;
     if (!b->fails) return true;
-    if (b->user == block->bindings.count ? !one_root : block->bindings.items[b->user]->term->kind == BULK_CHECK)
-        return false;
+    if (b->user == block->bindings.count) return one_root && failing[b->user] == failing[k + 1];
+    CtBulkKind user = block->bindings.items[b->user]->term->kind;
+    if (user == BULK_CHECK || user == BULK_LOOP) return false; /* whose argument may turn out not to be needed */
     return failing[b->user] == failing[k + 1];
 }
 
@@ -356,6 +381,13 @@ static CtBulk *walk_build(CtSimplifier *s, CtBulk *t) {
     return ct_bulk_build(s->r, t->shape.sizes[0], t->as.build.var, closed(s, t->as.build.body));
 }
 
+static CtBulk *walk_loop(CtSimplifier *s, CtBulk *t) {
+    CtBulkLoop *loop = ct_bulk_loop_simple(s->r, t->as.loop.loop);
+    CtBulk **args = CT_NEW_ARRAY(s->r->arena, CtBulk *, ct_loop_params(loop));
+    for (uint32_t k = 0; k < ct_loop_params(loop); k++) args[k] = ct_simplify_walk(s, t->as.loop.args[k]);
+    return ct_bulk_loop(s->r, loop, args, t->as.loop.result);
+}
+
 /* let x = t: a variable that was made for t takes the name. */
 static void name_it(CtSimplifier *s, CtBulkVar *var, CtBulk *atom) {
     if (atom->kind == BULK_VAR && atom->as.var->name == made_name) atom->as.var->name = var->name;
@@ -378,6 +410,7 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_SCATTER:
     case BULK_ONE_HOT: return ct_simplify_emit(s, walk_move(s, t));
     case BULK_BUILD: return ct_simplify_emit(s, walk_build(s, t));
+    case BULK_LOOP: return ct_simplify_emit(s, walk_loop(s, t));
     case BULK_SHARE: return ct_simplify_walk(s, t->as.share.t);
     case BULK_LET:
     case BULK_COND:
@@ -388,24 +421,21 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_REPLICATE:
     case BULK_TRANSPOSE:
     case BULK_RESHAPE:
+    case BULK_STOP:
     case BULK_CHECK: break;
     }
     return ct_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));
 }
 
-CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
+/* One turn: bindings and roots simplified together, under the bindings that are left. */
+static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
+                          const CtBulkVar *cotangent) {
     CtBulkBlock block = {{0}};
     CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
-    return closed(&s, t);
-}
-
-void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent) {
-    CtBulkBlock block = {{0}};
-    CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
+    if (around) ct_bulk_note_var(&s.ranges, around->index, (CtRange){0, around->steps - 1});
     for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_simplify_walk(&s, g->terms.items[k]));
-    g->value = ct_simplify_walk(&s, g->value);
     for (uint32_t k = 0; k < count; k++)
-        if (g->gradient[k]) g->gradient[k] = ct_simplify_walk(&s, g->gradient[k]);
+        if (roots[k]) roots[k] = ct_simplify_walk(&s, roots[k]);
     Assembly a = {.s = &s, .cotangent = cotangent};
     for (uint32_t k = 0; k < block.bindings.count; k++) {
         CtBulkBinding *b = block.bindings.items[k];
@@ -413,13 +443,64 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
         b->late = is_late(&a, b->term);
     }
     a.user = block.bindings.count;
-    count_root(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
-        if (g->gradient[k]) count_root(&a, g->gradient[k]);
+        if (roots[k]) count_root(&a, roots[k]);
     count_all(&a, &block);
     g->vars.count = g->terms.count = 0;
     assemble_all(&a, &block, g, false);
-    g->value = assemble(&a, g->value);
     for (uint32_t k = 0; k < count; k++)
-        if (g->gradient[k]) g->gradient[k] = assemble(&a, g->gradient[k]);
+        if (roots[k]) roots[k] = assemble(&a, roots[k]);
+}
+
+/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn later.
+ */
+enum { TRIM_LIMIT = 8 };
+
+static void simplify_all(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, CtBulk **roots, uint32_t count,
+                         const CtBulkVar *cotangent) {
+    simplify_once(r, around, g, roots, count, cotangent);
+    for (uint32_t k = 0; k < TRIM_LIMIT && ct_bulk_trim_loops(r, g->terms.items, g->terms.count, roots, count); k++)
+        simplify_once(r, around, g, roots, count, cotangent);
+}
+
+CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop) {
+    if (loop->simple) return loop->simple;
+    CtBulkLoop *made = ct_bulk_new_loop(r, loop->steps, loop->count, loop->outputs);
+    CtBulkGradient g = {.value = NULL};
+    for (uint32_t k = 0; k < loop->vars.count; k++) {
+        ct_push(r->arena, &g.vars, loop->vars.items[k]);
+        ct_push(r->arena, &g.terms, loop->terms.items[k]);
+    }
+    made->index = loop->index;
+    made->from_back = loop->from_back;
+    made->total = loop->total;
+    for (uint32_t k = 0; k < ct_loop_params(loop); k++) made->params[k] = loop->params[k];
+    for (uint32_t k = 0; k < ct_loop_results(loop); k++) made->results[k] = loop->results[k];
+    simplify_all(r, made, &g, made->results, ct_loop_results(made), NULL);
+    for (uint32_t k = 0; k < g.vars.count; k++) {
+        ct_push(r->arena, &made->vars, g.vars.items[k]);
+        ct_push(r->arena, &made->terms, g.terms.items[k]);
+    }
+    if (loop->normal == loop) made->normal = made;
+    loop->simple = made->simple = made;
+    return made;
+}
+
+CtBulk *ct_bulk_simplify(CtBulkRoom *r, CtBulk *t) {
+    for (uint32_t k = 0; k < TRIM_LIMIT; k++) {
+        CtBulkBlock block = {{0}};
+        CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
+        t = closed(&s, t);
+        if (!ct_bulk_trim_loops(r, NULL, 0, &t, 1)) break;
+    }
+    return t;
+}
+
+void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, const CtBulkVar *cotangent) {
+    CtBulk **roots = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
+    roots[0] = g->value;
+    for (uint32_t k = 0; k < count; k++) roots[k + 1] = g->gradient[k];
+    simplify_all(r, NULL, g, roots, count + 1, cotangent);
+    g->value = roots[0];
+    for (uint32_t k = 0; k < count; k++) g->gradient[k] = roots[k + 1];
 }

@@ -5,6 +5,49 @@
 
 #include "ad/internal.h"
 
+/* ---- leaves ---- */
+
+void ct_stand_leaves(CtArena *arena, const CtStand *s, CtLeaves *out) {
+    if (s->kind == STAND_TERM) ct_push(arena, &out->terms, s->as.term);
+    if (s->kind == STAND_ROWS) ct_stand_leaves(arena, s->as.rows.element, out);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return;
+    for (uint32_t i = 0; i < s->as.of.count; i++) ct_stand_leaves(arena, s->as.of.parts[i], out);
+}
+
+uint32_t ct_leaves_real_count(const CtLeaves *leaves) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < leaves->terms.count; i++) count += leaves->terms.items[i]->element == ELEMENT_REAL;
+    return count;
+}
+
+CtBulk *ct_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span) {
+    int64_t total = 0, before = 0;
+    CtBulk *only = NULL, *sum = NULL;
+    for (uint32_t i = 0; i < leaves->terms.count; i++) {
+        if (leaves->terms.items[i]->element != ELEMENT_REAL) continue;
+        only = leaves->terms.items[i];
+        total += ct_shape_count(only->shape);
+    }
+    if (ct_leaves_real_count(leaves) == 1) return only;
+    CtShape whole = ct_shape_of(r->arena, &total, 1);
+    for (uint32_t i = 0; i < leaves->terms.count; i++) {
+        CtBulk *t = leaves->terms.items[i];
+        if (t->element != ELEMENT_REAL) continue;
+        int64_t count = ct_shape_count(t->shape);
+        CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(r->arena, &count, 1), t);
+        CtBulkVar **var = CT_NEW(r->arena, CtBulkVar *);
+        CtBulk **at = CT_NEW(r->arena, CtBulk *);
+        *var = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
+        *at = ct_bulk_op2(r, PRIM_INT_ADD, ct_bulk_int(r, before, (CtShape){0, NULL}), ct_bulk_var(r, *var));
+        CtBulk *placed = ct_bulk_scatter(r, whole, flat, (CtIndexing){var, 1, at, 1, NULL}, span);
+        sum = sum ? ct_bulk_op2(r, PRIM_ADD, sum, placed) : placed;
+        before += count;
+    }
+    return sum ? sum : ct_bulk_real(r, -0.0, whole);
+}
+
+/* ---- taking apart ---- */
+
 typedef struct Flat {
     CtBulkRoom *room;
     CtProgram *p;
@@ -12,6 +55,7 @@ typedef struct Flat {
     CtSeq *seq;
     CtMap *vars;         /* taking apart: CtBulkVar * -> CtVar * */
     CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
+    const int64_t *rows; /* they have this many of it: an outermost dimension more; NULL: one */
     uint32_t next;
 } Flat;
 
@@ -60,6 +104,10 @@ static CtCore *field(const Flat *f, CtCore *x, void *data) {
     return ct_core_case(f->p, f->span, type, x, &only, 1, other);
 }
 
+static CtCore *item(const Flat *f, CtCore *x, void *data) {
+    return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->span, *(const uint32_t *)data));
+}
+
 /* `x` holds an array of `s` (its terms have one dimension more) when `many`, else `s`. */
 static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     switch (s->kind) {
@@ -88,12 +136,14 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     case STAND_LIST:
         x = ct_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
-            CtCore *at = ct_core_int(f->p, f->span, k);
-            take_apart(f, s->as.of.parts[k], array2(f, ARRAY_INDEX, x, at), false);
+            uint32_t at = k;
+            take_apart(f, s->as.of.parts[k], many ? map(f, item, &at, x) : item(f, x, &at), many);
         }
         return;
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
+    case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: return;
     }
@@ -150,10 +200,10 @@ static CtCore *parts_together(Flat *f, const CtStand *s, CtType *type, CtCore *o
 static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
     switch (s->kind) {
     case STAND_TERM: {
-        const CtBulk *term = s->as.term;
+        CtShape shape = f->rows ? ct_shape_cons(f->room->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
         CtCore *flat = f->flat[f->next++];
         if (flat == NULL) return old; /* discrete: as it was */
-        CtCore *made = i == NULL ? nest(f, flat, term->shape) : element_at(f, flat, term->shape, i, dimensions);
+        CtCore *made = i == NULL ? nest(f, flat, shape) : element_at(f, flat, shape, i, dimensions);
         return is_bool(f, type) && made->type->kind == TYPE_INT ? int_to_bool(f, made, NULL) : made;
     }
     case STAND_TUPLE:
@@ -176,9 +226,22 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     case STAND_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->span, s->as.known);
     case STAND_STRING: return s->as.string;
     case STAND_CLOSURE:
+    case STAND_CHOICE:
+    case STAND_PULLBACK:
     case STAND_FAILURE: break;
     }
     return old != NULL ? old : ct_core_fail(f->p, f->span, type, CT_E0901, "a value that is not first-order", NULL);
+}
+
+CtCore *ct_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
+                         int64_t count) {
+    Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
+    if (s->kind == STAND_TERM && flat[0] != NULL)
+        return nest(&f, flat[0], ct_shape_cons(r->arena, count, s->as.term->shape));
+    CtVar *i = ct_var_new(r->p, "i", r->p->int_type);
+    f.rows = &count;
+    CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, span, i), 1);
+    return array2(&f, ARRAY_BUILD, ct_core_int(r->p, span, count), ct_core_lam(r->p, span, NULL, &i, 1, row));
 }
 
 CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,

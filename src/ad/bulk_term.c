@@ -151,6 +151,7 @@ CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t coun
 
 CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span) {
     bool is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
+    if (reduction == REDUCE_PLAIN_SUM && t->element != ELEMENT_REAL) reduction = REDUCE_SUM;
     CtBulk *reduce = new_term(r, BULK_REDUCE, is_index ? ELEMENT_INT : t->element, ct_shape_tail(t->shape, 1));
     reduce->span = span;
     reduce->as.reduce.reduction = reduction;
@@ -210,6 +211,12 @@ CtBulk *ct_bulk_one_hot(CtBulkRoom *r, CtShape shape, CtBulk *const *ix, uint32_
     return new_move(r, BULK_ONE_HOT, shape, t, (CtIndexing){.ix = ix, .count = count}, CT_NO_SPAN);
 }
 
+CtBulk *ct_bulk_stop(CtBulkRoom *r, CtBulk *t) {
+    CtBulk *term = new_term(r, BULK_STOP, t->element, t->shape);
+    term->as.t = t;
+    return term;
+}
+
 CtBulk *ct_bulk_share(CtBulkRoom *r, uint32_t id, CtBulk *t) {
     CtBulk *term = new_term(r, BULK_SHARE, t->element, t->shape);
     term->as.share.id = id;
@@ -225,6 +232,19 @@ CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char 
     check->as.check.code = code;
     check->as.check.text = text;
     return check;
+}
+
+CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result) {
+    CtBulk *of = loop->results[result];
+    bool is_state = result < loop->count.states;
+    CtShape shape = is_state ? of->shape : ct_shape_cons(r->arena, loop->steps, of->shape);
+    CtBulk *t = new_term(r, BULK_LOOP, of->element, shape);
+    CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, ct_loop_params(loop));
+    for (uint32_t i = 0; i < ct_loop_params(loop); i++) copy[i] = args[i];
+    t->as.loop.loop = loop;
+    t->as.loop.args = copy;
+    t->as.loop.result = result;
+    return t;
 }
 
 /* ---- traversal ---- */
@@ -286,6 +306,7 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
         new.as.literal.items = visit_parts(r->arena, &p, t->as.literal.items, t->as.literal.count);
         break;
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: visit_part(&p, &new.as.t); break;
     case BULK_TRANSPOSE: visit_part(&p, &new.as.transpose.t); break;
     case BULK_BUILD: visit_part(&p, &new.as.build.body); break;
@@ -293,6 +314,9 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
     case BULK_CHECK:
         visit_part(&p, &new.as.check.test);
         visit_part(&p, &new.as.check.t);
+        break;
+    case BULK_LOOP:
+        new.as.loop.args = visit_parts(r->arena, &p, t->as.loop.args, ct_loop_params(t->as.loop.loop));
         break;
     }
     if (!p.changed) return t;
@@ -405,11 +429,13 @@ bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var) {
     case BULK_ONE_HOT: return ct_bulk_mentions(t->as.move.t, var) || indexing_mentions(&t->as.move.f, var);
     case BULK_LITERAL: return any_mentions(t->as.literal.items, t->as.literal.count, var);
     case BULK_REPLICATE:
+    case BULK_STOP:
     case BULK_RESHAPE: return ct_bulk_mentions(t->as.t, var);
     case BULK_TRANSPOSE: return ct_bulk_mentions(t->as.transpose.t, var);
     case BULK_BUILD: return t->as.build.var != var && ct_bulk_mentions(t->as.build.body, var);
     case BULK_SHARE: return ct_bulk_mentions(t->as.share.t, var);
     case BULK_CHECK: return ct_bulk_mentions(t->as.check.test, var) || ct_bulk_mentions(t->as.check.t, var);
+    case BULK_LOOP: return any_mentions(t->as.loop.args, ct_loop_params(t->as.loop.loop), var);
     }
     return false;
 }

@@ -47,8 +47,20 @@ CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element) {
     return made;
 }
 
+/* What the program calls something is what it is called, from the first time on; not what the command calls the parts
+ * of a point (entry.c). */
+static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
+    if (value->kind == STAND_ROWS) name_after(tr, var, value->as.rows.element);
+    if (value->kind != STAND_TERM || value->as.term->kind != BULK_VAR) return;
+    CtBulkVar *named = value->as.term->as.var;
+    if (ct_map_has(&tr->named, named->id) || strncmp(var->name->text, "argument'", 9) == 0) return;
+    ct_map_set(tr->arena, &tr->named, named->id, named);
+    named->name = var->name->text;
+}
+
 static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
+    if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
     *made = (Env){var, value, env};
     return made;
@@ -61,15 +73,30 @@ static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
     return made;
 }
 
+/* Functions that are bound together, in the scope of each other. */
+static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam *const *lams, uint32_t count) {
+    Env *frames = CT_NEW_ARRAY(r->arena, Env, count);
+    for (uint32_t i = 0; i < count; i++) frames[i] = (Env){vars[i], NULL, i == 0 ? env : &frames[i - 1]};
+    const Env *inner = count > 0 ? &frames[count - 1] : env;
+    for (uint32_t i = 0; i < count; i++) frames[i].value = closure(r, lams[i], inner);
+    return inner;
+}
+
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
     for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
-    return closure(r, lam, env);
+    return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
+static bool is_user(const Tracer *tr, CtSpan span) {
+    return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
+}
+
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
+
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){span, what};
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_trace_place(tr, span), what};
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
@@ -116,6 +143,13 @@ Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
     return scope;
 }
 
+CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t) {
+    for (const Scope *s = tr->scope; t->kind == BULK_VAR && s != NULL; s = s->outer)
+        for (uint32_t i = s->bindings.vars.count; i-- > 0;)
+            if (s->bindings.vars.items[i] == t->as.var) return s->bindings.terms.items[i];
+    return NULL;
+}
+
 void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
     ct_map_set(tr->arena, &tr->levels, var->id, (void *)(uintptr_t)(level + 1));
 }
@@ -127,6 +161,8 @@ CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     ct_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
+    ct_bulk_note(&tr->ranges, t);
+    if (t->element == ELEMENT_INT) ct_bulk_note_var(&tr->ranges, var, ct_bulk_range(&tr->ranges, t));
     tr->terms++;
     return ct_bulk_var(tr->room, var);
 }
@@ -173,29 +209,55 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 }
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
-    test = ct_trace_both(tr, tr->live, test);
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-            ct_bulk_check(tr->room, test, code, text, span, nothing));
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
-static const char *text_of(Tracer *tr, const Env *env, CtCore *message) {
-    if (message == NULL) return NULL;
-    if (message->kind == CORE_STRING)
-        return ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    const CtStand *s = ct_trace_eval(tr, env, message);
-    CtText text = ct_text(tr->arena);
-    for (; s->kind == STAND_DATA && s->as.of.count == 2; s = s->as.of.parts[1]) {
-        if (s->as.of.parts[0]->kind != STAND_KNOWN || s->as.of.parts[0]->as.known > 127) return NULL;
-        ct_text_printf(&text, "%c", (char)s->as.of.parts[0]->as.known);
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
+    CtBulk *made =
+        ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, check->as.check.t);
+    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
+}
+
+/* False, for each element of t. */
+static CtBulk *never(Tracer *tr, CtBulk *t) {
+    CtBulkRoom *r = tr->room;
+    if (t->element == ELEMENT_BOOL) return ct_trace_both(tr, t, ct_trace_not(tr, t));
+    CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
+    return ct_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
+}
+
+static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
+    (void)tr;
+    return need(data, t);
+}
+
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+    CtBulkTrace *b = &scope->bindings;
+    if (ct_trace_refused(tr)) return;
+    Needed needed = {.room = tr->room};
+    ct_trace_leaves(tr, result, need_leaf, &needed);
+    for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
+    for (uint32_t i = b->vars.count; i-- > 0;) {
+        CtBulkVar *var = b->vars.items[i];
+        bool dead = !ct_map_has(&needed.ids, var->id);
+        if (dead && ct_map_has(&tr->vain, var->id)) continue;
+        if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
+        need(&needed, b->terms.items[i]);
+        if (!dead) continue;
+        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
+        ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
     }
-    if (s->kind == STAND_STRING) return text_of(tr, env, s->as.string);
-    return s->kind == STAND_DATA ? (text.data ? text.data : "") : NULL;
 }
 
-static CtStand *failure(Tracer *tr, const Env *env, CtCore *core) {
-    const char *text = core->as.fail.text ? core->as.fail.text : text_of(tr, env, core->as.fail.message);
-    if (text == NULL) return ct_trace_refuse(tr, core->span, "an error whose message is computed");
+/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+static CtStand *failure(Tracer *tr, CtCore *core) {
+    const CtCore *message = core->as.fail.message;
+    const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
+    if (message != NULL && message->kind == CORE_STRING)
+        text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
     ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
@@ -217,6 +279,8 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
     case STAND_CLOSURE:
+    case STAND_CHOICE:
+    case STAND_PULLBACK:
     case STAND_STRING:
     case STAND_FAILURE: break;
     }
@@ -230,7 +294,7 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
 
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
     if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return s;
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
     return made;
@@ -251,44 +315,96 @@ int64_t ct_trace_size(const CtStand *xs) {
     return xs->kind == STAND_ROWS ? xs->as.rows.size : xs->kind == STAND_LIST ? (int64_t)xs->as.of.count : 0;
 }
 
+static bool is_function(const CtStand *s) {
+    return s->kind == STAND_CLOSURE || s->kind == STAND_CHOICE || s->kind == STAND_PULLBACK;
+}
+
 static bool is_array(const CtStand *s) {
     return (s->kind == STAND_TERM && s->as.term->shape.rank > 0) || s->kind == STAND_ROWS || s->kind == STAND_LIST;
 }
 
-CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
-    if (xs->kind == STAND_LIST) {
-        if (i->kind != STAND_KNOWN)
-            return ct_trace_refuse(tr, span, "an index that is computed, into an array whose elements are not alike");
-        if (i->as.known < 0 || i->as.known >= ct_trace_size(xs)) {
-            const char *text =
-                ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i->as.known,
-                          (long long)ct_trace_size(xs), ct_trace_size(xs) == 1 ? "" : "s");
-            ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
-            return ct_stand_new(tr->room, STAND_FAILURE);
-        }
-        return xs->as.of.parts[i->as.known];
+static CtStand *outside(Tracer *tr, int64_t i, int64_t size, CtSpan span) {
+    const char *text = ct_format(tr->arena, "index %lld is outside of an array of %lld element%s", (long long)i,
+                                 (long long)size, size == 1 ? "" : "s");
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0501, text, span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span) {
+    CtBulkRoom *r = tr->room;
+    if (ct_bulk_is_inside(&tr->ranges, i, size)) return;
+    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LT, i, ct_bulk_int(r, 0, ct_trace_scalar())));
+    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_INT_LE, ct_bulk_int(r, size, ct_trace_scalar()), i));
+    ct_trace_check(tr, ct_trace_name(tr, "b", ct_bulk_logic(r, LOGIC_OR, below, above)), CT_E0501, text, span);
+}
+
+static bool has_terms(const CtStand *s) {
+    if (s->kind == STAND_TERM) return true;
+    if (s->kind == STAND_ROWS) return has_terms(s->as.rows.element);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
+    for (uint32_t i = 0; i < s->as.of.count; i++)
+        if (has_terms(s->as.of.parts[i])) return true;
+    return false;
+}
+
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+static int64_t length_at(const CtStand *s, uint32_t depth) {
+    if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
+    if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
+    if (depth == 0) return ct_trace_size(s);
+    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+}
+
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
+    for (uint32_t depth = 0;; depth++) {
+        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        if (left != right) return false;
+        if (left <= 0) return true;
     }
+}
+
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span) {
+    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0507, ct_error_title(CT_E0507), span);
+    return ct_stand_new(tr->room, STAND_FAILURE);
+}
+
+CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
+    if (is_array(xs) && i->kind == STAND_KNOWN && (i->as.known < 0 || i->as.known >= ct_trace_size(xs)))
+        return outside(tr, i->as.known, ct_trace_size(xs), span);
+    if (xs->kind == STAND_LIST) {
+        if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
+        return ct_trace_refuse(tr, span, "an index that depends on numbers, into an array whose elements differ in form");
+    }
+    const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
+    bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
+                   build->as.build.body->as.var == build->as.build.var;
+    if (is_iota && i->as.known >= 0 && i->as.known < build->shape.sizes[0]) return i;
     At at = {ct_trace_term(tr, i), span};
-    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "this index");
+    if (at.index == NULL || !is_array(xs)) return ct_trace_refuse(tr, span, "an index into this array");
+    if (!has_terms(xs)) ct_trace_check_inside(tr, at.index, ct_trace_size(xs), ct_error_title(CT_E0501), span);
     return ct_trace_leaves(tr, xs->kind == STAND_ROWS ? xs->as.rows.element : xs, leaf_at, &at);
 }
 
-static bool alike(const CtStand *a, const CtStand *b) {
+bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     if (a->kind != b->kind) return false;
     switch (a->kind) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
-    case STAND_ROWS: return a->as.rows.size == b->as.rows.size && alike(a->as.rows.element, b->as.rows.element);
+    case STAND_ROWS:
+        return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
     case STAND_DATA:
     case STAND_LIST:
         if (a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return false;
         for (uint32_t i = 0; i < a->as.of.count; i++)
-            if (!alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
+            if (!ct_trace_alike(a->as.of.parts[i], b->as.of.parts[i])) return false;
         return true;
     case STAND_CLOSURE: return a->as.closure.lam == b->as.closure.lam && a->as.closure.env == b->as.closure.env;
+    case STAND_PULLBACK: return a->as.pullback == b->as.pullback;
     case STAND_STRING: return a->as.string == b->as.string;
+    case STAND_CHOICE: return a == b;
     case STAND_FAILURE: return true;
     }
     return false;
@@ -323,20 +439,30 @@ CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count) 
     for (uint32_t i = 0; i < count; i++) {
         open[i] = ct_trace_unknown(tr, items[i]);
         if (open[i]->kind == STAND_FAILURE) return open[i];
-        same = same && alike(open[0], open[i]) && open[i]->kind != STAND_CLOSURE && open[i]->kind != STAND_STRING;
+        same = same && ct_trace_alike(open[0], open[i]) && !is_function(open[i]) && open[i]->kind != STAND_STRING;
     }
     if (!same) return ct_stand_parts(tr->room, STAND_LIST, items, count, NULL);
     return ct_trace_array_of(tr, (int64_t)count, literal(tr, open, count));
 }
 
+static CtStand *choice_of(Tracer *tr, CtBulk *test, CtStand *yes, CtStand *no) {
+    CtStand *made = ct_stand_new(tr->room, STAND_CHOICE);
+    made->as.choice.test = test;
+    made->as.choice.yes = yes;
+    made->as.choice.no = no;
+    return made;
+}
+
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span) {
     bool same = a->kind == STAND_KNOWN || a->kind == STAND_CLOSURE || a->kind == STAND_STRING;
-    if (a->kind == STAND_FAILURE || (same && alike(a, b))) return b;
+    if (a->kind == STAND_FAILURE || (same && ct_trace_alike(a, b))) return b;
     if (b->kind == STAND_FAILURE || a == b) return a;
+    if (is_array(a) && is_array(b) && ct_trace_size(a) == 0 && ct_trace_size(b) == 0) return a;
+    if (is_function(a) && is_function(b)) return choice_of(tr, test, a, b);
     CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
     if (left != NULL && right != NULL) {
         if (left->element != right->element || !ct_shape_equal(left->shape, right->shape))
-            return ct_trace_refuse(tr, span, "a branch on a number whose results differ in shape");
+            return ct_trace_refuse(tr, span, "a branch on a number whose two results are arrays of different lengths");
         return ct_trace_named(tr, ct_bulk_cond(tr->room, test, left, right));
     }
     if (a->kind == STAND_ROWS && b->kind == STAND_ROWS && a->as.rows.size == b->as.rows.size)
@@ -344,7 +470,8 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span, "a branch on a number whose results differ in structure");
+        return ct_trace_refuse(tr, span,
+                               "a branch on a number whose two results differ in constructor, length, or function");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -353,8 +480,30 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
 
 /* ---- terms of Core ---- */
 
+/* A text as the list of its characters. */
+static CtStand *characters(Tracer *tr, const CtCore *string) {
+    CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
+    const char *data = string->as.string.data;
+    CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
+    int64_t point = 0;
+    for (size_t i = string->as.string.length, shift = 0; i-- > 0;) { /* UTF-8, from the back */
+        unsigned char byte = (unsigned char)data[i];
+        if ((byte & 0xC0) == 0x80) {
+            point |= (int64_t)(byte & 0x3F) << shift;
+            shift += 6;
+            continue;
+        }
+        point |= (int64_t)(byte & (shift == 0 ? 0x7F : 0x3F >> shift / 6)) << shift;
+        CtStand *cell[2] = {ct_stand_known(tr->room, point), list};
+        list = ct_stand_parts(tr->room, STAND_DATA, cell, 2, cons);
+        point = (int64_t)(shift = 0);
+    }
+    return list;
+}
+
 static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
     CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
@@ -370,7 +519,7 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     if (s->kind == STAND_FAILURE) return s;
     if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
     if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
-        return ct_trace_refuse(tr, core->span, "a choice by something that is not known before it runs");
+        return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
     CtBulk *test = s->as.term, *live = tr->live;
     tr->live = ct_trace_both(tr, live, test);
     CtStand *left = ct_trace_eval(tr, env, yes);
@@ -421,6 +570,7 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     bool known = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
         terms[i] = ct_trace_term(tr, args[i]);
@@ -434,10 +584,10 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
         return ct_stand_term(
             tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_trace_refuse(tr, core->span, "text that is computed");
-    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that is computed");
+        return ct_trace_refuse(tr, core->span, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that depends on numbers");
     if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
         CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
@@ -450,18 +600,48 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
+/* Under a branch on numbers that is run both ways, what ends it may be that number. */
+static CtStand *no_end(Tracer *tr, CtSpan span) {
+    bool deep = tr->depth >= MAX_DEPTH;
+    const char *known = deep ? "a recursion that is deeper than 1000 calls"
+                             : "a function that is more than 3000 operations when its recursion is unrolled";
+    const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
+                               : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
+    return ct_trace_refuse(tr, span, tr->live ? unknown : known);
+}
+
+static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    CtBulk *live = tr->live, *test = f->as.choice.test;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand *yes = ct_trace_apply(tr, f->as.choice.yes, args, count, span);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand *no = ct_trace_refused(tr) ? yes : ct_trace_apply(tr, f->as.choice.no, args, count, span);
+    tr->live = live;
+    return ct_trace_refused(tr) ? yes : ct_trace_merge(tr, test, yes, no, span);
+}
+
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+    if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
+    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that is not known before it runs");
-    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS)
-        return ct_trace_refuse(tr, span, "a recursion whose end is far, or not known before it runs");
+        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
+    if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
+    CtSpan place = tr->place;
+    tr->place = ct_trace_place(tr, span);
     for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
+    tr->place = place;
     return result;
+}
+
+static uint32_t check_count(const Tracer *tr) {
+    uint32_t count = 0;
+    for (const Scope *s = tr->scope; s != NULL; s = s->outer) count += s->bindings.checks.count;
+    return count;
 }
 
 static CtStand *global(Tracer *tr, CtCore *core) {
@@ -470,20 +650,22 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
+    uint32_t checks = check_count(tr);
     known = ct_trace_eval(tr, NULL, g->body);
-    if (tr->live == NULL) ct_map_set(tr->arena, &tr->globals, ct_key(g), known); /* it may fail only where it is meant */
+    /* It may fail only where it is meant, and a trace that was in vain takes its checks back. */
+    if (tr->live == NULL && check_count(tr) == checks) ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
     return known;
 }
 
 static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
-    Env *frames = CT_NEW_ARRAY(tr->arena, Env, core->as.letrec.count);
-    for (uint32_t i = 0; i < core->as.letrec.count; i++) {
-        frames[i] = (Env){core->as.letrec.binds[i].var, NULL, i == 0 ? env : &frames[i - 1]};
+    uint32_t count = core->as.letrec.count;
+    CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
+    CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        vars[i] = core->as.letrec.binds[i].var;
+        lams[i] = core->as.letrec.binds[i].lam->as.lam;
     }
-    const Env *inner = &frames[core->as.letrec.count - 1];
-    for (uint32_t i = 0; i < core->as.letrec.count; i++)
-        frames[i].value = closure(tr->room, core->as.letrec.binds[i].lam->as.lam, inner);
-    return inner;
+    return group(tr->room, env, vars, lams, count);
 }
 
 static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
@@ -496,6 +678,12 @@ static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
     for (; env != NULL; env = env->outer)
         if (env->var == core->as.var) return env->value;
     return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
+}
+
+/* stopGradient: the only operator that is left (core.h). */
+static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
+    (void)data;
+    return t->element == ELEMENT_REAL ? ct_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
 }
 
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
@@ -523,7 +711,7 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
             return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision");
+        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
         return ct_stand_known(tr->room, core->as.lit.integer);
     case CORE_STRING: {
         CtStand *made = ct_stand_new(tr->room, STAND_STRING);
@@ -551,10 +739,16 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_ARRAY: return ct_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        for (uint32_t i = 1; i < core->as.call.count; i++)
+            if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
+                !ct_trace_regular(parts[0], 0, parts[i], 0))
+                return ct_trace_irregular(tr, core->as.call.args[i]->span);
         return ct_trace_array_from(tr, parts, core->as.call.count);
-    case CORE_FAIL: return failure(tr, env, core);
-    case CORE_DERIV: return ct_trace_refuse(tr, core->span, "stopGradient");
-    case CORE_DUAL: return ct_trace_refuse(tr, core->span, "a derivative inside the function");
+    case CORE_FAIL: return failure(tr, core);
+    case CORE_DERIV: return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
+    case CORE_DUAL:
+        parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+        return ct_trace_derivative(tr, core, parts);
     case CORE_LET:
     case CORE_UNPACK:
     case CORE_LETREC: break;
@@ -566,8 +760,9 @@ bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t cou
                    CtBulkRefusal *refusal) {
     Scope top = {.level = 0};
     *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
-    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .scope = &top, .refusal = refusal};
+    Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
     CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    ct_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;
     return refusal->what == NULL;

@@ -12,8 +12,10 @@ typedef enum CtStandKind {
     STAND_ROWS,    /* an array of tuples or data, as one of arrays: the terms inside have its size as their outermost */
     STAND_LIST,    /* an array of which each element is known by itself */
     STAND_CLOSURE, /* a function */
-    STAND_STRING,  /* a literal */
-    STAND_FAILURE, /* what never comes: the program fails there */
+    STAND_CHOICE,  /* one of two functions, by what is not known */
+    STAND_PULLBACK, /* what a derivative inside the function gives: bulk_nested.c */
+    STAND_STRING,   /* a literal */
+    STAND_FAILURE,  /* what never comes: the program fails there */
 } CtStandKind;
 
 typedef struct CtStand CtStand;
@@ -35,9 +37,19 @@ struct CtStand {
             CtLam *lam;
             const struct CtStandEnv *env;
         } closure;
+        struct {
+            CtBulk *test; /* a Bool of rank 0 */
+            CtStand *yes, *no;
+        } choice;
+        const struct CtPullback *pullback;
         CtCore *string;
     } as;
 };
+
+/* The terms of a structure, in order. */
+typedef struct CtLeaves {
+    CT_VEC(CtBulk *) terms;
+} CtLeaves;
 
 /* What a term cannot say, and where. */
 typedef struct CtBulkRefusal {
@@ -67,6 +79,11 @@ CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, C
 
 /* ---- bulk_structure.c ---- */
 
+void ct_stand_leaves(CtArena *arena, const CtStand *s, CtLeaves *out);
+uint32_t ct_leaves_real_count(const CtLeaves *leaves);
+/* All reals behind each other, in one array; the one leaf itself when there is one. */
+CtBulk *ct_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span);
+
 struct CtSeq;
 /* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar
  * *. */
@@ -75,5 +92,8 @@ void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtS
  * in `old` (may be NULL). */
 CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
                              CtCore *const *flat);
+/* An array of `count` such structures, whose flat values have that as their outermost dimension; `old` is each. */
+CtCore *ct_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
+                         int64_t count);
 
 #endif

@@ -2,8 +2,6 @@
  * whole. */
 #include "ad/bulk_trace_internal.h"
 
-enum { MAX_UNROLLED = 1000 }; /* steps of a fold */
-
 /* ---- build1 ---- */
 
 /* The element at an index. */
@@ -21,12 +19,12 @@ static CtBulk *build_leaf(Tracer *tr, void *data, CtBulk *t) {
     return ct_trace_name(tr, "xs", ct_bulk_build(tr->room, b->size, b->i, body));
 }
 
-static bool has_terms_only(const CtStand *s) {
+bool ct_trace_has_terms_only(const CtStand *s) {
     if (s->kind == STAND_TERM || s->kind == STAND_FAILURE) return true;
-    if (s->kind == STAND_ROWS) return has_terms_only(s->as.rows.element);
-    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA) return false;
+    if (s->kind == STAND_ROWS) return ct_trace_has_terms_only(s->as.rows.element);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return false;
     for (uint32_t i = 0; i < s->as.of.count; i++)
-        if (!has_terms_only(s->as.of.parts[i])) return false;
+        if (!ct_trace_has_terms_only(s->as.of.parts[i])) return false;
     return true;
 }
 
@@ -36,21 +34,20 @@ static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, Ct
     Build b = {&inner, ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar()), size};
     CtBulk *live = tr->live;
     ct_trace_set_level(tr, b.i, inner.level);
+    ct_bulk_note_var(&tr->ranges, b.i, (CtRange){0, size - 1});
     tr->scope = &inner;
     if (size == 0) tr->live = ct_bulk_bool(tr->room, false, ct_trace_scalar());
     CtStand *made = element(tr, data, ct_stand_term(tr->room, ct_bulk_var(tr->room, b.i)));
     made = ct_trace_unknown(tr, made);
+    ct_trace_keep_failures(tr, &inner, made);
     tr->scope = inner.outer;
     tr->live = live;
     if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!has_terms_only(made))
-        return ct_trace_refuse(tr, span, "an array whose elements are not numbers, or tuples of them");
+    if (!ct_trace_has_terms_only(made))
+        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
-        CtBulk *test = build_leaf(tr, &b, check->as.check.test);
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
-                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+        ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
@@ -171,50 +168,14 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
 
 static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
-    bool needs_some = reduction != REDUCE_SUM && reduction != REDUCE_PRODUCT;
+    bool needs_some = reduction > REDUCE_PRODUCT;
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
     if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, reduction == REDUCE_SUM ? 0.0 : 1.0, ct_trace_scalar()));
-    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of this array");
+        return ct_stand_term(tr->room,
+                             ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
+    if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of an array whose elements differ in form");
     return ct_trace_named(tr, ct_bulk_reduce(tr->room, reduction, t, span));
-}
-
-/* Folds and scans step by step. `f` takes (accumulator, element). */
-static CtStand *fold(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, CtStand **all, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand *both[2] = {start, NULL};
-    for (int64_t i = 0; i < size && !ct_trace_refused(tr); i++) {
-        both[1] = ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span);
-        both[0] = ct_trace_apply(tr, f, both, 2, span);
-        if (all != NULL) all[i] = both[0];
-    }
-    return both[0];
-}
-
-static CtStand *scan(Tracer *tr, CtStand *f, CtStand *start, CtStand *xs, bool with_start, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    all[0] = start;
-    fold(tr, f, start, xs, all + 1, span);
-    return ct_trace_array_from(tr, with_start ? all : all + 1, (uint32_t)size + (with_start ? 1 : 0));
-}
-
-static CtStand *map_accum(Tracer *tr, CtStand *f, CtStand *state, CtStand *xs, CtSpan span) {
-    int64_t size = ct_trace_size(xs);
-    if (size > MAX_UNROLLED) return ct_trace_refuse(tr, span, "a fold or scan over many elements");
-    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)size + 1);
-    for (int64_t i = 0; i < size; i++) {
-        CtStand *args[2] = {state, ct_trace_element(tr, xs, ct_stand_known(tr->room, i), span)};
-        CtStand *pair = ct_trace_apply(tr, f, args, 2, span);
-        if (pair->kind != STAND_TUPLE) return pair;
-        state = pair->as.of.parts[0];
-        all[i] = pair->as.of.parts[1];
-    }
-    CtStand *out[2] = {state, ct_trace_array_from(tr, all, (uint32_t)size)};
-    return ct_stand_parts(tr->room, STAND_TUPLE, out, 2, NULL);
 }
 
 /* map and zipWith of arrays of which one is a list of elements that are not alike. */
@@ -229,10 +190,37 @@ static CtStand *one_by_one(Tracer *tr, const From *from, bool both_, CtSpan span
     return ct_trace_array_from(tr, all, (uint32_t)size);
 }
 
-static CtStand *sized(Tracer *tr, CtStand *n, CtSpan span, int64_t *size) {
-    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length is not known before it runs");
-    *size = n->as.known < 0 ? 0 : n->as.known;
-    return NULL;
+/* The length that `what` was asked for; NULL when there is one. */
+static CtStand *sized(Tracer *tr, CtStand *n, const char *what, CtSpan span, int64_t *size) {
+    if (n->kind != STAND_KNOWN) return ct_trace_refuse(tr, span, "an array whose length depends on numbers");
+    *size = n->as.known;
+    if (*size >= 0) return NULL;
+    return failed(tr, CT_E0508, ct_format(tr->arena, "%s was asked for %lld elements", what, (long long)*size), span);
+}
+
+/* Where a slice begins has to be inside, also when it is empty, or when nobody looks at it. */
+static CtStand *slice(Tracer *tr, CtStand *start, CtStand *count, CtStand *xs, CtSpan span) {
+    int64_t size = 0, length = ct_trace_size(xs);
+    CtStand *bad = sized(tr, count, "slice", span, &size);
+    if (bad != NULL) return bad;
+    const char *text = ct_format(tr->arena, "a slice of %lld is outside of an array of %lld elements", (long long)size,
+                                 (long long)length);
+    if (start->kind == STAND_KNOWN &&
+        (start->as.known < 0 || start->as.known > length || size > length - start->as.known))
+        return failed(tr, CT_E0501, text, span);
+    if (size > length) return failed(tr, CT_E0501, text, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, start), length - size + 1, text, span);
+    return build(tr, size, sliced, &(From){.xs = xs, .at = start, .span = span}, span);
+}
+
+static CtStand *update(Tracer *tr, CtStand *xs, CtStand *at, CtStand *x, CtSpan span) {
+    int64_t length = ct_trace_size(xs);
+    const char *text = ct_format(tr->arena, "an index outside of an array of %lld elements", (long long)length);
+    if (at->kind == STAND_KNOWN && (at->as.known < 0 || at->as.known >= length))
+        return failed(tr, CT_E0501, text, span);
+    if (!ct_trace_regular(xs, 1, x, 0) && length > 1) return ct_trace_irregular(tr, span);
+    ct_trace_check_inside(tr, ct_trace_term(tr, at), length, text, span);
+    return build(tr, length, updated, &(From){.xs = xs, .at = at, .ys = ct_trace_unknown(tr, x), .span = span}, span);
 }
 
 static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
@@ -246,7 +234,7 @@ static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
 static CtStand *transpose(Tracer *tr, CtStand *xs, CtSpan span) {
     if (xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2) return ct_trace_leaves(tr, xs, transposed, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : NULL;
-    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of this array");
+    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of an irregular array");
     CtStand *leaves = ct_trace_leaves(tr, row->as.rows.element, transposed, NULL);
     CtStand *inner = ct_trace_array_of(tr, xs->as.rows.size, leaves);
     return ct_trace_array_of(tr, row->as.rows.size, inner);
@@ -256,7 +244,7 @@ static CtStand *concat(Tracer *tr, CtStand *xs, CtSpan span) {
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : xs;
     bool flat = xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2;
     if (!flat && (xs->kind != STAND_ROWS || row->kind != STAND_ROWS))
-        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of these arrays");
+        return ct_trace_size(xs) == 0 ? xs : ct_trace_refuse(tr, span, "a concatenation of an irregular array");
     int64_t inner = flat ? xs->as.term->shape.sizes[1] : row->as.rows.size;
     return rows_reshaped(tr, xs, (Dimensions){2, 1, {ct_trace_size(xs) * inner, 0}});
 }
@@ -278,11 +266,20 @@ static CtStand *shape(Tracer *tr, CtStand *xs) {
     return ct_stand_parts(tr->room, STAND_LIST, sizes, count, NULL);
 }
 
+CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span) {
+    if (ct_trace_size(xs) == 0) return ys;
+    if (ct_trace_size(ys) == 0) return xs;
+    if (!ct_trace_regular(xs, 1, ys, 1)) return ct_trace_irregular(tr, span);
+    int64_t size = ct_trace_size(xs) + ct_trace_size(ys);
+    return build(tr, size, appended, &(From){.xs = xs, .ys = ys, .span = span}, span);
+}
+
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *a[3] = {NULL, NULL, NULL}, *bad;
     CtSpan span = core->span;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         a[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE); /* a[i] means nothing */
         if (a[i]->kind == STAND_FAILURE) return a[i];
     }
     int64_t size = 0;
@@ -291,7 +288,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_LENGTH: return ct_stand_known(tr->room, ct_trace_size(a[0]));
     case ARRAY_SHAPE: return shape(tr, a[0]);
     case ARRAY_BUILD:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "build", span, &size);
         return bad != NULL ? bad : build(tr, size, built, &(From){.f = a[1], .span = span}, span);
     case ARRAY_MAP: {
         From from = {.f = a[0], .xs = a[1], .span = span};
@@ -309,30 +306,32 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return build(tr, ct_trace_size(a[1]), zipped, &from, span);
     }
     case ARRAY_FOLDL:
-    case ARRAY_REDUCE: return fold(tr, a[0], a[1], a[2], NULL, span);
-    case ARRAY_SCANL: return scan(tr, a[0], a[1], a[2], true, span);
-    case ARRAY_SCAN: return scan(tr, a[0], a[1], a[2], false, span);
-    case ARRAY_MAP_ACCUM: return map_accum(tr, a[0], a[1], a[2], span);
-    case ARRAY_SUM: return reduction(tr, REDUCE_SUM, a[0], span, "sum");
+    case ARRAY_REDUCE: return ct_trace_fold(tr, FOLD_LAST, a[0], a[1], a[2], span);
+    case ARRAY_SCANL: return ct_trace_fold(tr, FOLD_BEFORE, a[0], a[1], a[2], span);
+    case ARRAY_SCAN: return ct_trace_fold(tr, FOLD_AFTER, a[0], a[1], a[2], span);
+    case ARRAY_MAP_ACCUM: return ct_trace_fold(tr, FOLD_PAIR, a[0], a[1], a[2], span);
+    case ARRAY_SUM: return reduction(tr, REDUCE_PLAIN_SUM, a[0], span, "sum");
     case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], span, "product");
     case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], span, "maximum");
     case ARRAY_MINIMUM: return reduction(tr, REDUCE_MINIMUM, a[0], span, "minimum");
     case ARRAY_ARGMAX: return reduction(tr, REDUCE_ARGMAX, a[0], span, "argmax");
     case ARRAY_ARGMIN: return reduction(tr, REDUCE_ARGMIN, a[0], span, "argmin");
     case ARRAY_REPLICATE:
-        bad = sized(tr, a[0], span, &size);
+        bad = sized(tr, a[0], "replicate", span, &size);
         if (bad != NULL) return bad;
         return ct_trace_array_of(tr, size, ct_trace_leaves(tr, ct_trace_unknown(tr, a[1]), replicated, &size));
-    case ARRAY_IOTA: bad = sized(tr, a[0], span, &size); return bad != NULL ? bad : build(tr, size, itself, NULL, span);
+    case ARRAY_IOTA:
+        bad = sized(tr, a[0], "iota", span, &size);
+        return bad != NULL ? bad : build(tr, size, itself, NULL, span);
     case ARRAY_GATHER:
         return build(tr, ct_trace_size(a[1]), gathered, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
     case ARRAY_TRANSPOSE: return transpose(tr, a[0], span);
     case ARRAY_RESHAPE: {
-        int64_t columns = 0;
-        bad = sized(tr, a[0], span, &size);
-        if (bad == NULL) bad = sized(tr, a[1], span, &columns);
+        int64_t columns = 0, product;
+        bad = sized(tr, a[0], "reshape", span, &size);
+        if (bad == NULL) bad = sized(tr, a[1], "reshape", span, &columns);
         if (bad != NULL) return bad;
-        if (size * columns != ct_trace_size(a[2]))
+        if (__builtin_mul_overflow(size, columns, &product) || product != ct_trace_size(a[2]))
             return failed(tr, CT_E0504,
                           ct_format(tr->arena, "%lld rows of %lld cannot be made of %lld elements", (long long)size,
                                     (long long)columns, (long long)ct_trace_size(a[2])),
@@ -340,28 +339,11 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
         return rows_reshaped(tr, a[2], (Dimensions){1, 2, {size, columns}});
     }
     case ARRAY_REVERSE: return build(tr, ct_trace_size(a[0]), reversed, &(From){.xs = a[0], .span = span}, span);
-    case ARRAY_APPEND: {
-        if (ct_trace_size(a[0]) == 0) return a[1];
-        if (ct_trace_size(a[1]) == 0) return a[0];
-        size = ct_trace_size(a[0]) + ct_trace_size(a[1]);
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = a[1], .span = span}, span);
-    }
-    case ARRAY_SLICE:
-        bad = sized(tr, a[1], span, &size);
-        return bad != NULL ? bad : build(tr, size, sliced, &(From){.xs = a[2], .at = a[0], .span = span}, span);
+    case ARRAY_APPEND: return ct_trace_append(tr, a[0], a[1], span);
+    case ARRAY_SLICE: return slice(tr, a[0], a[1], a[2], span);
     case ARRAY_CONCAT: return concat(tr, a[0], span);
-    case ARRAY_UPDATE: {
-        CtStand *old = ct_trace_element(tr, a[0], a[1], span); /* for its error */
-        (void)old;
-        return build(tr, ct_trace_size(a[0]), updated,
-                     &(From){.xs = a[0], .at = a[1], .ys = ct_trace_unknown(tr, a[2]), .span = span}, span);
-    }
-    case ARRAY_SNOC: {
-        CtStand *last = ct_trace_array_from(tr, &a[1], 1);
-        if (ct_trace_size(a[0]) == 0) return last;
-        size = ct_trace_size(a[0]) + 1;
-        return build(tr, size, appended, &(From){.xs = a[0], .ys = last, .span = span}, span);
-    }
+    case ARRAY_UPDATE: return update(tr, a[0], a[1], a[2], span);
+    case ARRAY_SNOC: return ct_trace_append(tr, a[0], ct_trace_array_from(tr, &a[1], 1), span);
     case ARRAY_STRIDED: /* what bulk itself makes */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:

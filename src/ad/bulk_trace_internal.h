@@ -2,6 +2,7 @@
 #ifndef CT_AD_BULK_TRACE_INTERNAL_H
 #define CT_AD_BULK_TRACE_INTERNAL_H
 
+#include "ad/bulk_rules.h"
 #include "ad/bulk_trace.h"
 
 typedef struct CtStandEnv {
@@ -22,10 +23,14 @@ typedef struct Tracer {
     CtProgram *p;
     CtArena *arena;
     Scope *scope;
-    CtMap levels;  /* id of a CtBulkVar -> the level of its scope, and one */
-    CtMap globals; /* CtGlobal * -> CtStand *, of constants */
-    CtBulk *live;  /* the conditions of the branches that this is in; NULL: none */
+    CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
+    CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
+    CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
+    CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
+    CtBulkRewriter ranges; /* where integers lie */
+    CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
     uint32_t depth, terms;
+    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -36,6 +41,8 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+/* Where what stands at `span` is told of: the call that led there, if that is in the library. */
+CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
 CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
 bool ct_trace_refused(const Tracer *tr);
@@ -44,6 +51,8 @@ CtBulk *ct_trace_term(Tracer *tr, const CtStand *s);
 /* A variable for a term, in the innermost scope that it needs; atoms are given back. */
 CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t);
 CtStand *ct_trace_named(Tracer *tr, CtBulk *t);
+/* What a variable is bound to; NULL when it is none of the scopes in sight. */
+CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t);
 Scope *ct_trace_scope(Tracer *tr, CtBulk *t);
 void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level);
 /* Conditions; a may be NULL: true. */
@@ -51,6 +60,11 @@ CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
 CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+/* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves.
+ */
+void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
+/* The same check with another test, which says by itself when it is reached. */
+void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
 CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
@@ -60,9 +74,37 @@ CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+/* An error unless 0 ≤ i < size. */
+void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
+/* Whether what lies this deep inside two arrays, or they themselves, has one shape. */
+bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
+CtStand *ct_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
 /* An array of these elements. */
 CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
+CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);
+/* Whether they stand for the same, but for the terms of the same shape in them. */
+bool ct_trace_alike(const CtStand *a, const CtStand *b);
+/* Whether an array of these could be: numbers, Bools, tuples and the like of them. */
+bool ct_trace_has_terms_only(const CtStand *s);
 /* cond test a b, leaf by leaf. */
 CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+
+/* ---- bulk_nested.c ---- */
+
+/* DUAL f, x…: a derivative inside the function that is traced. */
+CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
+/* What the pullback gives for a cotangent. */
+CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
+
+/* ---- bulk_trace_loop.c ---- */
+
+typedef enum CtFoldKind {
+    FOLD_LAST,   /* foldl: the last state */
+    FOLD_BEFORE, /* scanl: the state before each step, and the last */
+    FOLD_AFTER,  /* scan: the state after each step */
+    FOLD_PAIR,   /* mapAccumL: (last state, what each step gives beside it) */
+} CtFoldKind;
+/* f takes (state, element). */
+CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
 
 #endif

@@ -21,6 +21,7 @@ static CtType *data_type(CtAd *ad, CtMethod method, CtType *type);
 
 /* D[(σ) → τ] = (Dσ) → Dτ; with a state (Dσ, S) → (Dτ, S). */
 static CtType *function_type(CtAd *ad, CtMethod method, CtType *type) {
+    if (ad->rules[method]->function) return ad->rules[method]->function(ad, method, type);
     uint32_t count = type->count - 1;
     CtType *state = ct_ad_state(ad, method);
     CtType **params = CT_NEW_ARRAY(ad->arena, CtType *, count + 1);
@@ -49,10 +50,17 @@ static CtType *make_type(CtAd *ad, CtMethod method, CtType *type) {
     return type;
 }
 
+/* D leaves the type as it is: so where it leaves reals, all but functions. */
+static bool is_same(CtAd *ad, CtMethod method, CtType *type) {
+    if (ct_is_discrete(type)) return true;
+    CtType *real = ad->p->double_type;
+    return !ct_type_has_fun(type) && ad->rules[method]->real(ad, real) == real;
+}
+
 CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType *made = ct_map_get(&ad->types[method], ct_key(type));
     if (made) return made;
-    made = ct_is_discrete(type) ? type : make_type(ad, method, type);
+    made = is_same(ad, method, type) ? type : make_type(ad, method, type);
     ct_map_set(ad->arena, &ad->types[method], ct_key(type), made);
     return made;
 }
@@ -102,9 +110,9 @@ static CtVar **bind_all(CtTransform *t, CtVar *const *vars, uint32_t count, uint
     return fresh;
 }
 
-CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
+/* λ(⟨x⟩, s). D[body] */
+static CtCore *homomorphic_lambda(CtTransform *t, CtCore *core) {
     CtLam *lam = core->as.lam;
-    if (!lam->captures_known) ct_core_captures(t->p, lam);
     uint32_t count = lam->count;
     CtVar **params = bind_all(t, lam->params, count, 1);
     CtCore *body;
@@ -114,7 +122,13 @@ CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
         body = ct_lift_tail(t, &seq, lam->body);
     } else
         body = ct_ad_direct(t, lam->body);
-    CtCore *made = ct_core_lam(t->p, core->span, lam->name, params, count, body);
+    return ct_core_lam(t->p, core->span, lam->name, params, count, body);
+}
+
+CtCore *ct_ad_lambda(CtTransform *t, CtCore *core) {
+    CtLam *lam = core->as.lam;
+    if (!lam->captures_known) ct_core_captures(t->p, lam);
+    CtCore *made = t->rules->lambda ? t->rules->lambda(t, core) : homomorphic_lambda(t, core);
     made = ct_core_simplify_term(t->p, made); /* nobody may, once it has an origin */
     CtLam *fresh = made->as.lam;
     fresh->origin = lam;
@@ -394,7 +408,10 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
         all[count++] = ct_core_var(t->p, core->span, state);
         type = ct_type_pair(t->p, type, t->state);
     }
-    return ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
+    CtCore *made = ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
+    made->as.call.of.dual->op = dual->op;
+    made->as.call.of.dual->instead = dual->instead;
+    return made;
 }
 
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {

@@ -88,7 +88,7 @@ CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
 
 /* ---- functions met at run time ---- */
 
-static CtGlobal *global_of(CtAd *ad, const CtLam *lam) {
+CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam) {
     for (uint32_t i = 0; i < ad->p->globals.count; i++) {
         CtGlobal *global = ad->p->globals.items[i];
         if (global->body && global->body->kind == CORE_LAM && global->body->as.lam == lam) return global;
@@ -100,7 +100,7 @@ static CtGlobal *global_of(CtAd *ad, const CtLam *lam) {
 static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
     CtSpan span = lam->node->span;
     if (!lam->captures_known) ct_core_captures(ad->p, lam);
-    CtGlobal *global = lam->capture_count == 0 ? global_of(ad, lam) : NULL;
+    CtGlobal *global = lam->capture_count == 0 ? ct_ad_global_of(ad, lam) : NULL;
     if (global) {
         CtCore *transformed = ct_core_global(ad->p, span, ct_ad_global_later(ad, method, global));
         return ct_core_lam(ad->p, span, lam->name, NULL, 0, transformed);
@@ -138,7 +138,7 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
     CtCore *made = closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
-        made = ct_ad_lambda(&t, made);
+        made = t.rules->closed ? t.rules->closed(&t, made, written->capture_count) : ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);
     for (; globals < ad->p->globals.count; globals++) {

@@ -89,6 +89,17 @@ static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
     return false;
 }
 
+/* The derivative of wrap->f, whose other parts are named. */
+static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap, CtCore *f) {
+    CtAd *ad = e->ad;
+    wrap->f = ct_ad_dual_of(ad, method, e->inside, f);
+    if (wrap->f->kind != CORE_GLOBAL) wrap->f = ct_seq_name(seq, "f'", wrap->f);
+    const CtRules *rules = ad->rules[method];
+    if (op == DERIV_JVP) return rules->jvp(ad, seq, wrap);
+    CtCore *vjp = rules->vjp(ad, seq, wrap);
+    return op == DERIV_VJP ? vjp : ct_jacobian_from_vjp(ad, seq, wrap, vjp);
+}
+
 /* f, x and dx named in order, and D[f] in the place of f. */
 static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
@@ -97,15 +108,27 @@ static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, Ct
     CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_seq_name(&seq, "x", x);
     wrap.dx = dx ? ct_seq_name(&seq, "dx", dx) : NULL;
-    if (method == METHOD_BULK) { /* the evaluator asks for the derivative, for the shapes of the point */
-        CtCore *vjp = ct_bulk_vjp(ad, span, f, wrap.x);
-        return ct_seq_close(&seq, op == DERIV_JVP ? ct_jvp_from_pullback(ad, &seq, &wrap, vjp) : vjp);
-    }
-    wrap.f = ct_ad_dual_of(ad, method, e->inside, f);
-    if (wrap.f->kind != CORE_GLOBAL) wrap.f = ct_seq_name(&seq, "f'", wrap.f);
-    const CtRules *rules = ad->rules[method];
-    CtCore *result = op == DERIV_JVP ? rules->jvp(ad, &seq, &wrap) : rules->vjp(ad, &seq, &wrap);
-    return ct_seq_close(&seq, result);
+    if (method != METHOD_BULK) return ct_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
+    return ct_seq_close(&seq, ct_bulk_derivative(ad, op, span, f, wrap.x, wrap.dx, NULL));
+}
+
+/* A tangent in a program whose method is bulk: by `forward` where bulk refuses, since that takes every program,
+ * and where there is no array, since bulk would gain nothing and be asked anew for every integer that is captured. */
+static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
+    CtAd *ad = e->ad;
+    CtSeq seq = ct_seq(ad->p, NULL), inner = ct_seq(ad->p, NULL);
+    if (!ct_ad_movable(f)) f = ct_seq_name(&seq, "f", f);
+    CtVar *params[2];
+    params[0] = ct_var_new(ad->p, "x", x->type);
+    params[1] = ct_var_new(ad->p, "dx", x->type);
+    CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
+    wrap.x = ct_core_var(ad->p, span, params[0]);
+    wrap.dx = ct_core_var(ad->p, span, params[1]);
+    CtCore *forward = by_rules(e, DERIV_JVP, METHOD_FORWARD, &inner, &wrap, f);
+    CtCore *instead = ct_core_lam(ad->p, span, NULL, params, 2, ct_seq_close(&inner, forward));
+    x = ct_seq_name(&seq, "x", x);
+    dx = ct_seq_name(&seq, "dx", dx);
+    return ct_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
 }
 
 /* Stands where an error was reported. */
@@ -125,12 +148,16 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
         return ct_generic_basis(ad, core->span, args[0]->type, args[0]);
     case DERIV_JVP:
-    case DERIV_VJP: {
+    case DERIV_VJP:
+    case DERIV_JACOBIAN: {
         CtType *fun = args[0]->type;
         if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function") ||
             !first_order(ad, core->span, fun->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
-        CtMethod method = op == DERIV_JVP ? METHOD_FORWARD : ad->reverse;
+        if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->span.source != ad->asked)
+            return tangent_by_bulk(e, core->span, args[0], args[1], args[2]);
+        bool forward = op == DERIV_JVP && !(ad->asked && core->span.source == ad->asked);
+        CtMethod method = forward ? METHOD_FORWARD : ad->reverse;
         return wrapped(e, op, method, core->span, args[0], args[1], op == DERIV_JVP ? args[2] : NULL);
     }
     }
@@ -190,6 +217,10 @@ static CtCore *by_rows(void *data, CtCore *core) {
 }
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
+    if (ad->reverse == METHOD_BULK) { /* which has tangents of its own */
+        ad->asked = source;
+        return;
+    }
     Rows rows = {ad, source, place};
     uint32_t count = ad->p->globals.count;
     for (uint32_t i = 0; i < count; i++) {

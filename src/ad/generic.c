@@ -332,9 +332,14 @@ static CtCore *call_term(Walk *w, CtType *type, CtCore *const *ins, CtCore *env,
     return call_global(w, global_at(w, type, false), ins, env, state, NULL);
 }
 
+/* What the function leaves alone. */
+static bool stays(Walk *w, CtType *type) {
+    return ct_is_discrete(type) || (w->generic->keeps && ct_ad_type(w->ad, w->method, type) == type);
+}
+
 /* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
-    if (ct_is_discrete(type)) return w->generic->makes ? ins[0] : NULL;
+    if (stays(w, type)) return w->generic->makes ? ins[0] : NULL;
     if (ct_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
     if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, ins[0]);
     CtCore *state = w->state ? ct_seq_state(seq, w->span) : NULL;
@@ -351,7 +356,7 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
     Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL, NULL};
     if (generic->env) w.env = generic->env(ad);
     if (generic->state) w.state = generic->state(ad);
-    bool compound = !ct_is_discrete(call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
+    bool compound = !stays(&w, call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
     if (compound) return call_term(&w, call.type, call.ins, call.env, call.state);
     CtSeq seq = ct_seq(ad->p, NULL);
     if (w.state) {
@@ -383,7 +388,7 @@ static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, C
     return ad->rules[method]->primal(ad, span, ins[0]);
 }
 
-static const CtGeneric primal = {.name = "primal", .inputs = 1, .dual = {true}, .makes = true, .leaf = primal_leaf};
+static const CtGeneric primal = {.name = "primal", .inputs = 1, .dual = {true}, .makes = true, .keeps = true, .leaf = primal_leaf};
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
     return ct_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
@@ -401,7 +406,7 @@ static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtCore *in
 }
 
 static const CtGeneric embed = {
-    .name = "embed", .inputs = 1, .makes = true, .makes_dual = true, .leaf = embed_leaf, .function = embed_function};
+    .name = "embed", .inputs = 1, .makes = true, .makes_dual = true, .keeps = true, .leaf = embed_leaf, .function = embed_function};
 
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
     return ct_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});

@@ -72,10 +72,14 @@ typedef struct CtTransform CtTransform;
 
 typedef struct CtRules {
     CtType *(*real)(CtAd *ad, CtType *real);                           /* D[ℝ] */
+    CtType *(*function)(CtAd *ad, CtMethod method, CtType *type);      /* D[⟨σ⟩ → τ]; NULL: ⟨Dσ⟩ → Dτ, with the state */
     CtType *(*state)(CtAd *ad);                                        /* S; NULL: direct style */
     CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);             /* a real that does not vary */
     CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
+    CtCore *(*lambda)(CtTransform *t, CtCore *lam); /* D[λ] as a whole; NULL: of its body */
+    /* A closed λ, the first of whose parameters stand for what a function value captured (dual.c); NULL: D[λ] */
+    CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core);  /* D[e] of a term as a whole, or NULL; may be absent */
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, pullback) */
@@ -85,7 +89,7 @@ typedef struct CtRules {
 
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
     ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
-    ct_tape_rules, ct_bulk_rules;
+    ct_tape_rules, ct_bulk_rules, ct_chad_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 
@@ -93,6 +97,7 @@ struct CtAd {
     CtProgram *p;
     CtArena *arena;
     CtMethod reverse;
+    uint32_t asked; /* the source whose jvp's are by bulk itself; 0: none */
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
@@ -103,8 +108,10 @@ struct CtAd {
     CtMap names;                /* CtSym -> itself: global names given */
     CT_VEC(CtGlobal *) pending; /* D[g] in order of making; from `done` on their bodies are still to be made */
     uint32_t done;
+    uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
     bool busy;                   /* pending is being worked off */
     struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
+    CtBulkLook *look;            /* NULL: nobody looks */
 };
 
 /* One transformation of one closed term, or of a term whose free variables stand in `vars`. */
@@ -115,6 +122,7 @@ struct CtTransform {
     const CtRules *rules;
     CtType *state; /* S or NULL */
     CtMap vars;    /* CtVar * -> CtVar * */
+    struct CtChad *chad; /* chad: the function under way */
 };
 
 /* A global that is a function; one whose body is still to be made is. The others are constants. */
@@ -195,6 +203,7 @@ typedef struct CtGeneric {
     bool dual[2];               /* an input is D[A], not A */
     bool makes;                 /* whether a structure is made … */
     bool makes_dual;            /* … of type D[A], not A */
+    bool keeps;                 /* where D[A] is A, what is made is the input */
     const char *mismatch;       /* two inputs: what the error says when their shapes differ */
     CtType *(*env)(CtAd *ad);   /* one more argument, passed along; NULL */
     CtType *(*state)(CtAd *ad); /* threaded from left to right; NULL */
@@ -235,6 +244,9 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
 /* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
+
+/* The global whose body is this λ; NULL when there is none. */
+CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
 /* ---- expand.c ---- */
 
@@ -318,8 +330,9 @@ CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 /* ---- bulk.c ---- */
 
-/* vjp f x by `bulk`: a DUAL. */
-CtCore *ct_bulk_vjp(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
+/* A derivative by `bulk`: a DUAL. dx is NULL but for JVP; `instead`, a function of (x, dx) for where bulk refuses, may
+ * be. */
+CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead);
 
 /* ---- wrapper.c: one mode from the other ---- */
 
@@ -327,5 +340,7 @@ CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 /* The same of any term for (value, pullback). */
 CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+/* The rows of the Jacobian, of such a term. */
+CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 
 #endif

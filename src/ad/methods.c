@@ -19,6 +19,12 @@ bool ct_method_find(const char *name, CtMethod *method) {
     return false;
 }
 
+bool ct_method_is_shown(CtMethod method) {
+    const CtRules *rules[CT_METHOD_COUNT];
+    ct_methods(rules);
+    return rules[method]->operation != NULL || method == METHOD_BULK;
+}
+
 void ct_methods(const CtRules **rules) {
 #define CT_METHOD(id, rules_, reverse, library, cost, figure, what) rules[METHOD_##id] = &rules_;
 #include "ad/methods.def"

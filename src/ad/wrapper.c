@@ -47,6 +47,14 @@ CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *v
     return ct_core_pair(p, span, parts[0], tangent);
 }
 
+/* let (y, pullback) = vjp f x in map pullback (basis_T y) */
+CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp) {
+    CtCore *parts[2];
+    ct_seq_open(seq, "y", "pullback", vjp, parts);
+    CtCore *args[2] = {parts[1], ct_generic_basis(ad, wrap->span, wrap->t, parts[0])};
+    return ct_core_array(ad->p, wrap->span, ARRAY_MAP, args, 2);
+}
+
 CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method) {
     return ct_jvp_from_pullback(ad, seq, wrap, ad->rules[method]->vjp(ad, seq, wrap));
 }

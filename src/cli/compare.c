@@ -71,6 +71,7 @@ static void print_row(const cotan_compare_result *r, size_t i, Colours colour, i
     case COTAN_DIFFERS: printf("%sDIFFERS%s  ", colour.bad, colour.plain); break;
     case COTAN_FAILS: printf("%sFAILS%s    ", colour.bad, colour.plain); break;
     case COTAN_STOPPED: printf("%sstopped%s  ", colour.doubtful, colour.plain); break;
+    case COTAN_REFUSED: printf("%srefused%s  ", colour.doubtful, colour.plain); break;
     }
     if (row->error_code != NULL) {
         print_error(row);
@@ -97,7 +98,17 @@ static size_t list(const cotan_compare_result *r, bool (*wanted)(cotan_outcome),
 
 static bool agrees(cotan_outcome outcome) { return outcome == COTAN_AGREES; }
 static bool stopped(cotan_outcome outcome) { return outcome == COTAN_STOPPED; }
+static bool refused(cotan_outcome outcome) { return outcome == COTAN_REFUSED; }
 static bool disagrees(cotan_outcome outcome) { return outcome == COTAN_DIFFERS || outcome == COTAN_FAILS; }
+
+/* The methods of which nothing is known, for this reason. */
+static void print_doubtful(const cotan_compare_result *r, const char *why, bool (*wanted)(cotan_outcome),
+                           Colours colour) {
+    if (list(r, wanted, NULL) == 0) return;
+    printf("%s%s%s: ", colour.doubtful, why, colour.plain);
+    list(r, wanted, stdout);
+    printf("; ");
+}
 
 static void print_summary(const cotan_compare_result *r, Colours colour) {
     if (!r->agrees) {
@@ -105,11 +116,8 @@ static void print_summary(const cotan_compare_result *r, Colours colour) {
         list(r, disagrees, stdout);
     } else {
         size_t agreeing = list(r, agrees, NULL);
-        if (agreeing < r->count) {
-            printf("%sstopped%s: ", colour.doubtful, colour.plain);
-            list(r, stopped, stdout);
-            printf("; ");
-        }
+        print_doubtful(r, "stopped", stopped, colour);
+        print_doubtful(r, "refused", refused, colour);
         if (agreeing == 1)
             printf("%s stands alone: only its value was held against the function's", r->rows[r->reference].method);
         else
@@ -168,7 +176,7 @@ static void put_results(const cotan_compare_result *r, const cotan_result *resul
 }
 
 static void put_row(const cotan_compare_result *r, const cotan_compare_row *row) {
-    static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped"};
+    static const char *const outcomes[] = {"agrees", "differs", "fails", "stopped", "refused"};
     printf("{\"method\":\"%s\",\"outcome\":\"%s\"", row->method, outcomes[row->outcome]);
     put_count("steps", row->result.steps);
     if (row->error_code == NULL && row->result.primal_steps > 0) put_count("primal_steps", row->result.primal_steps);

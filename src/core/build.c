@@ -259,6 +259,7 @@ CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *ar
         type = ct_type_pair(p, result, pullback);
         break;
     }
+    case DERIV_JACOBIAN: type = ct_type_array(p, args[1]->type); break;
     case DERIV_BASIS: type = ct_type_array(p, args[0]->type); break;
     case DERIV_STOP: type = args[0]->type; break;
     }

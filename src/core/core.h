@@ -61,6 +61,7 @@ typedef struct CtData {
 
 /* What a type holds somewhere inside; for data, what any constructor may hold. */
 bool ct_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
+bool ct_type_has_array(CtType *type);
 bool ct_type_has_fun(CtType *type);
 
 typedef struct CtTypeTable CtTypeTable; /* hash-consing; opaque */
@@ -101,11 +102,12 @@ bool ct_array_find(const char *name, CtArrayOp *op);
 
 /* Derivative operators that elaboration leaves in Core. S and T are first-order. */
 typedef enum CtDerivOp {
-    DERIV_JVP,   /* args f : (S) → T, x : S, dx : S; gives (T, T), value and tangent */
-    DERIV_VJP,   /* args f : (S) → T, x : S; gives (T, (T) → S), value and pullback */
-    DERIV_BASIS, /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
-                    discrete leaves copied */
-    DERIV_STOP,  /* args x : S; x, as a constant to every derivative. The one that stays until the end */
+    DERIV_JVP,      /* args f : (S) → T, x : S, dx : S; gives (T, T), value and tangent */
+    DERIV_VJP,      /* args f : (S) → T, x : S; gives (T, (T) → S), value and pullback */
+    DERIV_JACOBIAN, /* args f : (S) → T, x : S; gives Array S: one row for each real leaf of the result, in order */
+    DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
+                       discrete leaves copied */
+    DERIV_STOP,     /* args x : S; x, as a constant to every derivative. The one that stays until the end */
 } CtDerivOp;
 
 /* The methods, and what the command line calls them; src/ad/methods.def says what each is. */
@@ -121,6 +123,7 @@ typedef enum CtDerivOp {
     CT_METHOD(DUAL_ARRAYS, "dual-arrays")                                                                              \
     CT_METHOD(DUAL_DEFUNC, "dual-defunc")                                                                              \
     CT_METHOD(TAPE, "tape")                                                                                            \
+    CT_METHOD(CHAD, "chad")                                                                                            \
     CT_METHOD(BULK, "bulk")
 typedef enum CtMethod {
 #define CT_METHOD(id, name) METHOD_##id,
@@ -226,9 +229,13 @@ typedef struct CtLam {
  * code has gone through: f = D_path[g] gives D_path[D_M[g]], captured values embedded as constants of M. With an empty
  * path it is D_M[f]. `result` is the type of the value. When a method on the path carries a state, the state at this
  * point is an argument and the result is a pair of the function value and the state, as for any transformed term.
- * With the method BULK the point x is an argument too, and the value is what DERIV_VJP f x gives. */
+ * With the method BULK the arguments of the derivative `op` come next after f, and the value is what it gives. For a
+ * JVP one argument more may follow, a function of (x, dx) that does the same without bulk. */
+typedef enum CtDualInstead { DUAL_ALONE, DUAL_IF_REFUSED, DUAL_ALWAYS } CtDualInstead;
 typedef struct CtDualPath {
     CtMethod method;
+    CtDerivOp op;          /* of BULK: JVP, VJP or JACOBIAN */
+    CtDualInstead instead; /* of a JVP: whether there is that argument, and when it runs */
     CtMethod *path;
     uint32_t count;
     CtSpan span; /* of the derivative */
@@ -243,7 +250,7 @@ typedef struct CtGlobal {
     CtCore *body; /* a LAM, or any closed term: a constant, evaluated once when first needed */
     CtSpan span;
     bool is_library;
-    bool is_kept; /* its calls stay calls, for whoever shows or watches them */
+    bool is_kept;            /* its calls stay calls, for whoever shows or watches them */
     struct CtGlobal *origin; /* D_method[origin] */
     CtMethod method;
     CtMap duals; /* ad: method -> CtGlobal */

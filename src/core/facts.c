@@ -88,7 +88,7 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
             if (core->type->parts[0]->kind == TYPE_ARRAY) return false;
             break;
         case CORE_DERIV:
-            if (core->as.call.of.deriv == DERIV_JVP || core->as.call.of.deriv == DERIV_VJP) return false;
+            if (core->as.call.of.deriv != DERIV_BASIS && core->as.call.of.deriv != DERIV_STOP) return false;
             break;
         case CORE_TUPLE:
         case CORE_CON:

@@ -287,7 +287,8 @@ static void check_array_lit(Lint *l, CtCore *core) {
 }
 
 static void check_deriv(Lint *l, CtCore *core) {
-    static const uint32_t arity[] = {[DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
+    static const uint32_t arity[] = {
+        [DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_JACOBIAN] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
     CtDerivOp op = core->as.call.of.deriv;
     if (core->as.call.count != arity[op]) {
         wrong(l, core, "%u arguments, wanted %u", core->as.call.count, arity[op]);
@@ -298,14 +299,17 @@ static void check_deriv(Lint *l, CtCore *core) {
     case DERIV_BASIS: result = ct_type_array(l->p, first); break;
     case DERIV_STOP: result = first; break;
     case DERIV_JVP:
-    case DERIV_VJP: {
+    case DERIV_VJP:
+    case DERIV_JACOBIAN: {
         if (first->kind != TYPE_FUN || first->count != 2) {
             wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));
             return;
         }
         for (uint32_t i = 1; i < arity[op]; i++) expect_arg(l, core, i, first->parts[0]);
         CtType *pullback = ct_type_fun(l->p, &first->parts[1], 1, first->parts[0]);
-        result = ct_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
+        result = op == DERIV_JACOBIAN
+                     ? ct_type_array(l->p, first->parts[0])
+                     : ct_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
         break;
     }
     }

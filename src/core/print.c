@@ -182,7 +182,8 @@ static void put_data_type(CtText *out, const CtData *data, bool tight, uint32_t 
     bool parenthesis = tight && data->arg_count > 0;
     if (parenthesis) ct_text_puts(out, "(");
     ct_text_puts(out, data->name->text);
-    if (data->method != NULL && data->arg_count == 0) ct_text_printf(out, ".%s", data->method); /* no argument tells them apart */
+    if (data->method != NULL && data->arg_count == 0)
+        ct_text_printf(out, ".%s", data->method); /* no argument tells them apart */
     for (uint32_t i = 0; i < data->arg_count; i++) {
         ct_text_puts(out, " ");
         put_type(out, data->args[i], true, fuel);
@@ -425,9 +426,12 @@ static void put_args(Printer *pr, CtCore *const *args, uint32_t count) {
     bool broken = false;
     for (uint32_t i = 0; i < count; i++) {
         bool hangs = i + 1 == count && args[i]->kind == CORE_LAM && !broken && pr->column + 12 < WIDTH;
-        if (pr->flat || hangs || (!broken && pr->column + 1 < WIDTH && fits(pr, args[i], ATOM))) {
+        if (pr->flat || hangs) {
             put(pr, " ");
             put_term(pr, args[i], ATOM);
+        } else if (!broken && pr->column + 1 < WIDTH && fits(pr, args[i], ATOM)) {
+            put(pr, " ");
+            put_flat(pr, args[i], ATOM);
         } else {
             broken = true;
             pr->indent = indent + 2;
@@ -641,8 +645,11 @@ static void put_fail(Printer *pr, const CtCore *core) {
 }
 
 static void put_call(Printer *pr, CtCore *core) {
-    static const char *const deriv_names[] = {
-        [DERIV_JVP] = "jvp", [DERIV_VJP] = "vjp", [DERIV_BASIS] = "basis", [DERIV_STOP] = "stopGradient"};
+    static const char *const deriv_names[] = {[DERIV_JVP] = "jvp",
+                                              [DERIV_VJP] = "vjp",
+                                              [DERIV_JACOBIAN] = "jacobian",
+                                              [DERIV_BASIS] = "basis",
+                                              [DERIV_STOP] = "stopGradient"};
     const Infix *infix = find_infix(core);
     if (infix != NULL) {
         put_infix(pr, core, infix);

@@ -180,6 +180,7 @@ static bool holds(CtType *type, CtTypeKind kind, CtTypeKind other) {
 }
 
 bool ct_type_has_real(CtType *type) { return holds(type, TYPE_DOUBLE, TYPE_FLOAT); }
+bool ct_type_has_array(CtType *type) { return holds(type, TYPE_ARRAY, TYPE_ARRAY); }
 bool ct_type_has_fun(CtType *type) { return holds(type, TYPE_FUN, TYPE_FUN); }
 
 /* ---- programs ---- */

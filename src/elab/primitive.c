@@ -2,8 +2,11 @@
 #include "elab/internal.h"
 
 static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp", [DERIV_VJP] = "deriv.vjp", [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop"};
-static const uint32_t deriv_arity[] = {[DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
+    [DERIV_JVP] = "deriv.jvp",     [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
+    [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop",
+};
+static const uint32_t deriv_arity[] = {
+    [DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_JACOBIAN] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
 
 static bool find(const char *name, Callee *out) {
     if (strcmp(name, "error") == 0) {

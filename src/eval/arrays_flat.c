@@ -90,6 +90,14 @@ bool ct_array_strided(Machine *m, ArrayCall *call) {
     return give(call, out, count);
 }
 
+/* ---- lengths ---- */
+
+bool ct_array_zips(Machine *m, int64_t a, int64_t b) {
+    if (a == b) return true;
+    return ct_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
+                    (long long)b);
+}
+
 /* ---- rows ---- */
 
 bool ct_array_gather_or(Machine *m, ArrayCall *call) {
@@ -131,8 +139,17 @@ static CtArray *zeros(Machine *m, const ArrayCall *call, int64_t count) {
     return out;
 }
 
-static bool rows_fail(Machine *m, int64_t count, int64_t size) {
+bool ct_array_is_rows(Machine *m, int64_t count, int64_t size) {
+    if (size == 0 ? count == 0 : count % size == 0) return true;
     return ct_raise(m, CT_E0504, "%lld elements are not whole rows of %lld", (long long)count, (long long)size);
+}
+
+bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count) {
+    if (!ct_array_is_rows(m, from, rows->length)) return false;
+    int64_t size = rows->length == 0 ? 0 : from / rows->length, there = size == 0 ? INT64_MAX : count / size;
+    for (int64_t i = 0; i < rows->length; i++)
+        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+    return true;
 }
 
 bool ct_array_scatter_add(Machine *m, ArrayCall *call) {
@@ -140,11 +157,8 @@ bool ct_array_scatter_add(Machine *m, ArrayCall *call) {
     const CtArray *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
     CtTypeKind kind = call->type->parts[0]->kind;
     if (count < 0) return size_fails(m, "scatterAdd", count);
+    if (!ct_array_places(m, from->length, rows, count)) return false;
     int64_t size = rows->length == 0 ? 0 : from->length / rows->length;
-    if (size * rows->length != from->length) return rows_fail(m, from->length, rows->length);
-    int64_t there = size == 0 ? INT64_MAX : count / size;
-    for (int64_t i = 0; i < rows->length; i++)
-        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
     CtArray *out = zeros(m, call, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < rows->length; i++) {
@@ -172,7 +186,7 @@ bool ct_array_sum_rows(Machine *m, ArrayCall *call) {
     const CtArray *from = array_of(call->args[1]);
     CtTypeKind kind = call->type->parts[0]->kind;
     if (size < 0) return size_fails(m, "sumRows", size);
-    if (size == 0 ? from->length != 0 : from->length % size != 0) return rows_fail(m, from->length, size);
+    if (!ct_array_is_rows(m, from->length, size)) return false;
     CtArray *out = zeros(m, call, size);
     if (out == NULL) return false;
     if (size == 1) out->items[0] = sum_of(kind, out->items[0], from);
@@ -182,11 +196,15 @@ bool ct_array_sum_rows(Machine *m, ArrayCall *call) {
 
 /* ---- choice ---- */
 
+bool ct_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no) {
+    if (yes == test && no == test) return true;
+    return ct_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
+                    (long long)test, (long long)yes, (long long)no);
+}
+
 bool ct_array_select(Machine *m, ArrayCall *call) {
     const CtArray *test = array_of(call->args[0]), *yes = array_of(call->args[1]), *no = array_of(call->args[2]);
-    if (yes->length != test->length || no->length != test->length)
-        return ct_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
-                        (long long)test->length, (long long)yes->length, (long long)no->length);
+    if (!ct_array_selects(m, test->length, yes->length, no->length)) return false;
     CtArray *out = new_array(m, call->type, test->length);
     if (out == NULL) return false;
     for (int64_t i = 0; i < test->length; i++)

@@ -112,7 +112,8 @@ typedef struct BulkRequest {
 
 static bool forms(Machine *m, const BulkRequest *request, bool build, const CtForm **out) {
     CtLam *lam = request->written;
-    m->form_key.length = m->form_key.depth = 0;
+    if (!ct_form_start(m)) return false;
+    if (request->path->instead == DUAL_ALWAYS) return true;
     for (uint32_t i = 0; i < lam->capture_count + 1; i++) {
         bool is_point = i == lam->capture_count;
         const CtType *type = is_point ? lam->params[0]->type : lam->captures[i]->type;

@@ -58,6 +58,7 @@ typedef struct Compile {
     CtMap by_var; /* variable's id -> Local */
     CT_VEC(Local *) locals;
     CtMap outlined; /* term -> CtCode */
+    CtMap fused;    /* term -> Fused */
     uint32_t level; /* loops around the term being walked */
     Words ledger;
     /* ownership */
@@ -119,6 +120,9 @@ typedef struct Alternative {
 } Alternative;
 Alternative *ct_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count);
 
+/* fuse.c: the tree of array operations that runs as one, with its operands, where e is the root of such; or NULL. */
+const struct Fused *ct_compile_fused(Compile *c, CtCore *e);
+
 /* ---- emit.c: what the emitters share ---- */
 
 typedef struct Operand {
@@ -152,6 +156,8 @@ bool next_last(Compile *c, const Local *local);
 /* Brings a capture into a slot. */
 void load_capture(Compile *c, Local *local);
 void drop_slot(Compile *c, uint32_t slot);
+/* The end of an operand whose slot may be NULL by now: a result was made in what it held. */
+void drop_some(Compile *c, const Operand *op);
 /* The end of a local that nothing uses any more. */
 void drop_local(Compile *c, Local *local);
 /* Binds a variable to an owned value; one that is not used ends at once. */
@@ -215,10 +221,11 @@ uint32_t emit_proj(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_prim(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start);
 
-/* emit_array.c, emit_loop.c */
+/* emit_array.c, emit_loop.c, emit_fused.c */
 uint32_t emit_array(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_array_literal(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_spine(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want);
+uint32_t emit_fused(Compile *c, CtCore *e, const struct Fused *fused, uint32_t want);
 
 #endif

@@ -148,8 +148,11 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
     case CORE_PROJ: return emit_proj(c, e, want);
     case CORE_CASE: return emit_case(c, e, want, tail);
     case CORE_PRIM: return emit_prim(c, e, want);
-    case CORE_ARRAY:
+    case CORE_ARRAY: {
+        const struct Fused *fused = ct_compile_fused(c, e);
+        if (fused != NULL) return emit_fused(c, e, fused, want);
         return ct_array_function_index(e->as.call.of.array) >= 0 ? emit_loop(c, e, want) : emit_array(c, e, want);
+    }
     case CORE_ARRAY_LIT: return emit_array_literal(c, e, want);
     case CORE_DERIV: return emit_deriv(c, e, want);
     case CORE_DUAL: return emit_dual(c, e, want);

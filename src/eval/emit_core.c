@@ -233,6 +233,18 @@ uint32_t finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool i
     return want;
 }
 
+void drop_some(Compile *c, const Operand *op) {
+    if (op->drop_after) {
+        uint32_t start = begin(c, OP_DROP_SOME, CT_NO_SPAN);
+        add_word(c, op->slot);
+        event(c, start + 1, EVENT_DISOWN, op->slot);
+        slot_free(c, op->slot);
+    } else if (op->free_slot) {
+        uint32_t free = result_slot(c, NO_SLOT, op, 1);
+        slot_free(c, free);
+    }
+}
+
 /* ---- branches ---- */
 
 void branch_begin(Compile *c, Branch *b) {

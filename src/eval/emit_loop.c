@@ -1,5 +1,5 @@
 /* Emission of the array operations that call a function: loops in this frame. The body of a λ in sight is written into
- * the loop; one primitive runs in C, over all elements; other functions are called. No function is ever called from C. */
+ * the loop, other functions are called. No function is ever called from C. */
 #include "eval/compile.h"
 
 enum { MAX_LOOP_ARGS = 3 };
@@ -188,19 +188,6 @@ static uint32_t loop_body(Compile *c, LoopCode *l) {
 
 /* ---- the end ---- */
 
-static void drop_operand(Compile *c, LoopCode *l, uint32_t index) {
-    Operand *op = &l->ops[index];
-    if (op->drop_after) { /* a map may have made its result of its array */
-        uint32_t start = begin(c, OP_DROP_SOME, CT_NO_SPAN);
-        add_word(c, op->slot);
-        event(c, start + 1, EVENT_DISOWN, op->slot);
-        slot_free(c, op->slot);
-    } else if (op->free_slot) {
-        uint32_t free = result_slot(c, NO_SLOT, op, 1);
-        slot_free(c, free);
-    }
-}
-
 static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
     uint32_t slot = has_out(l->op) ? l->out : l->acc;
     bool is_pointer = ct_type_is_pointer(l->e->type);
@@ -231,88 +218,7 @@ static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
     return finish(c, start, dest, want, is_pointer, &op, 1);
 }
 
-/* ---- one primitive for all elements ---- */
-
-static bool is_number(const CtCore *body, int64_t number) {
-    return is_literal(body) && body->type->kind == TYPE_INT && body->as.lit.integer == number;
-}
-
-/* if op then 1 else 0: what a comparison gives, as an Int. */
-static CtCore *counted_test(Compile *c, CtCore *e) {
-    if (e->kind != CORE_CASE || e->as.cases.scrutinee->type != c->m->program->bool_type) return NULL;
-    uint32_t count;
-    Alternative *all = ct_compile_alternatives(c, e, &count);
-    bool counts = count == 2 && is_number(all[0].body, 1) && is_number(all[1].body, 0);
-    return counts ? e->as.cases.scrutinee : NULL;
-}
-
-/* The primitive that is all that a map or zipWith does, on words that need no rounding; or NULL. */
-static CtCore *kernel_of(Compile *c, const LoopCode *l) {
-    if (l->lam == NULL || (l->op != ARRAY_MAP && l->op != ARRAY_ZIP_WITH)) return NULL;
-    CtCore *body = l->lam->body, *test = counted_test(c, body);
-    if (outlined_code(c, body) != NULL) return NULL;
-    if (test != NULL) body = test;
-    if (body->kind != CORE_PRIM || outlined_code(c, body) != NULL) return NULL;
-    char result = ct_prim_info(body->as.call.of.prim)->result;
-    if (result == 'S' || (result == 'R' && body->type->kind == TYPE_FLOAT)) return NULL;
-    for (uint32_t i = 0; i < body->as.call.count; i++)
-        if (!is_var(body->as.call.args[i]) && !is_literal(body->as.call.args[i])) return NULL;
-    for (uint32_t i = 0; i < l->lam->count; i++)
-        if (ct_type_is_pointer(l->lam->params[i]->type)) return NULL;
-    return body;
-}
-
-/* An operand of the primitive: the slot of the array that it is an element of, or its own. */
-static bool kernel_operand(Compile *c, const LoopCode *l, CtCore *arg, Operand *out) {
-    for (uint32_t i = 0; is_var(arg) && i < l->lam->count; i++) {
-        if (arg->as.var != l->lam->params[i]) continue;
-        next_last(c, ct_compile_local(c, arg->as.var));
-        *out = l->ops[1 + i];
-        return true;
-    }
-    if (is_var(arg)) {
-        operand_var(c, arg->as.var, arg->span, false, out);
-        return false;
-    }
-    *out = operand_slot(slot_new(c), false, false);
-    load_literal(c, out->slot, arg);
-    return false;
-}
-
-static void emit_kernel(Compile *c, LoopCode *l, CtCore *prim) {
-    uint32_t which = 0, count = prim->as.call.count, cost = 1 + ct_prim_info(prim->as.call.of.prim)->cost;
-    bool is_test = prim != l->lam->body;
-    Operand ops[2];
-    for (uint32_t i = 0; i < l->lam->count; i++) next_entry(c); /* whether it is used */
-    for (uint32_t i = 0; i < count; i++)
-        if (kernel_operand(c, l, prim->as.call.args[i], &ops[i])) which |= i == 0 ? KERNEL_P : KERNEL_Q;
-    if (count == 1) ops[1] = ops[0];
-    for (uint32_t i = 0; is_test && i < 4; i++) next_entry(c); /* the literals: no drops, nothing taken */
-    const Operand *a = &l->ops[1], *b = l->op == ARRAY_ZIP_WITH ? &l->ops[2] : a;
-    l->out = slot_new(c);
-    begin(c, OP_KERNEL, l->e->span);
-    ct_push(c->arena, &c->places, (Place){c->words.count, prim->span});
-    add_word(c, l->out);
-    add_word(c, prim->as.call.of.prim);
-    add_word(c, which);
-    add_word(c, ops[0].slot);
-    add_word(c, ops[1].slot);
-    add_array(c, a);
-    add_array(c, b);
-    if (b == a) c->words.items[c->words.count - 1] = false;
-    add_layout(c, l);
-    add_word(c, cost + is_test);
-    own(c, l->out);
-    for (uint32_t i = 0; i < count; i++)
-        if (is_literal(prim->as.call.args[i])) slot_free(c, ops[i].slot);
-}
-
-static void emit_turns(Compile *c, LoopCode *l) {
-    loop_begin(c, l);
-    uint32_t result = loop_body(c, l);
-    loop_next(c, l, result);
-    slot_free(c, l->counter); /* the elements' slots were the parameters', which ended with them */
-}
+/* ---- the whole ---- */
 
 uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want) {
     LoopCode l = {.e = e, .op = e->as.call.of.array, .count = e->as.call.count};
@@ -322,14 +228,12 @@ uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want) {
     read_operands(c, &l);
     count_steps(c, 1);
     if (has_acc(l.op)) settle_acc(c, &l);
-    CtCore *prim = kernel_of(c, &l);
-    if (prim != NULL) {
-        emit_kernel(c, &l, prim);
-    } else {
-        emit_turns(c, &l);
-    }
+    loop_begin(c, &l);
+    uint32_t result = loop_body(c, &l);
+    loop_next(c, &l, result);
+    slot_free(c, l.counter); /* the elements' slots were the parameters', which ended with them */
     for (uint32_t i = 0; i < l.count; i++)
-        if (!(has_acc(l.op) && i == 1)) drop_operand(c, &l, i);
+        if (!(has_acc(l.op) && i == 1)) drop_some(c, &l.ops[i]);
     for (uint32_t i = 0; i < l.drops.count; i++) drop_local(c, l.drops.items[i]);
     return loop_result(c, &l, want);
 }

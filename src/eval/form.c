@@ -59,9 +59,9 @@ static CtForm *form_array(Machine *m, FormKey *key, const CtType *type, CtWord v
     CtForm *form = form_new(m, build, 1);
     if (form == NULL || !put(key, "[%lld ", array->length)) return NULL;
     if (build) form->known = array->length;
-    if (build && array->length == 0 && !(element->kind == TYPE_DOUBLE || element->kind == TYPE_INT)) form->parts = NULL;
-    size_t start = key->length, first = 0;
     bool alike = element->kind == TYPE_DOUBLE || element->kind == TYPE_INT || element == m->program->bool_type;
+    if (build && array->length == 0 && !alike) form->parts = NULL;
+    size_t start = key->length, first = 0;
     int64_t looked_at = alike ? 1 : array->length;
     CtWord none = {.integer = 0};
     for (int64_t i = 0; i < looked_at && (array->length > 0 || alike); i++) {
@@ -118,6 +118,11 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     CtForm *form = form_of(m, key, type, value, many, build);
     key->depth--;
     return form;
+}
+
+bool ct_form_start(Machine *m) {
+    m->form_key.length = m->form_key.depth = 0;
+    return put(&m->form_key, "", 0);
 }
 
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build) {

@@ -145,7 +145,9 @@ CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
 void ct_codes_free(Machine *m);
 
-/* form.c: appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
+/* form.c: an empty key, m->form_key. False without memory. */
+bool ct_form_start(Machine *m);
+/* Appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 
 /* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
@@ -202,22 +204,20 @@ bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtA
 /* How many arrays deep a type is: 0 for Double, 1 for Array Double. */
 uint32_t ct_array_rank(const CtType *type);
 bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
+/* Whether lengths are what zipWith, select, sumRows take; else E0504. */
+bool ct_array_zips(Machine *m, int64_t a, int64_t b);
+bool ct_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no);
+bool ct_array_is_rows(Machine *m, int64_t count, int64_t size);
+/* Whether scatterAdd takes `from` elements, a row for each of `rows`, to an array of `count`: else E0504 or E0501. */
+bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
 /* xs with element i replaced, and with one more at the end; both take xs and the element when they succeed. */
 CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
 CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
 
-/* kernels.c: a primitive of scalars over arrays of them. An operand steps from element to element, or is one for all. */
-enum { KERNEL_P = 1, KERNEL_Q = 2 };
-typedef struct Kernel {
-    CtPrim prim;
-    const CtWord *a, *b; /* of a unary one b is anything readable */
-    bool a_steps, b_steps;
-    const CtLayout *layout; /* of the result */
-    uint32_t cost;          /* steps of an element */
-} Kernel;
-/* The array of `count` results: `reuse`, which may be an operand, or a new one. NULL with an error raised; then `reuse`
- * may hold some results already. Steps are charged to the machine. */
-CtArray *ct_kernel_run(Machine *m, const Kernel *k, CtArray *reuse, int64_t count);
+/* kernels.c: a primitive of scalars on `count` points. An operand steps from point to point, or is one for all; of a
+ * unary one `b` is anything readable. `out` may be an operand. E0000, or the error of the first point that fails. */
+typedef CtErrorCode Kernel(CtWord *out, const CtWord *a, bool a_steps, const CtWord *b, bool b_steps, int64_t count);
+extern Kernel *const ct_kernels[CT_PRIM_COUNT];
 
 /* strings.c: the primitives that make texts. */
 CtObject *ct_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);

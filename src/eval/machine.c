@@ -4,6 +4,7 @@
  * stack or look at it goes through SAVE and LOAD. The instructions themselves stand in the files ops_*.h, in the order
  * of ops.def.
  */
+#include "eval/fused.h"
 #include "eval/machine.h"
 
 const uint32_t ct_machine_halt[] = {1 + FRAME_HEADER, 0, OP_HALT};

@@ -12,14 +12,6 @@
             LOAD();                                                                                                    \
         }                                                                                                              \
     } while (0)
-#define CHECK_LENGTHS(a, b)                                                                                            \
-    do {                                                                                                               \
-        if (UNLIKELY((a)->length != (b)->length)) {                                                                    \
-            ct_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements",             \
-                     (long long)(a)->length, (long long)(b)->length);                                                  \
-            goto fail;                                                                                                 \
-        }                                                                                                              \
-    } while (0)
 #define CHECK_SHAPE(rank, out, item, index)                                                                            \
     do {                                                                                                               \
         if ((rank) != 0 && (index) > 0)                                                                                \
@@ -97,7 +89,7 @@ INSTRUCTION(MAP_NEXT) { /* a own out i x s rank off c */
 
 INSTRUCTION(ZIP_BEGIN) { /* a own b own out i x y layout64 off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3);
-    CHECK_LENGTHS(a, b);
+    CHECK(ct_array_zips(m, a->length, b->length));
     CtArray *out = ct_array_new(heap, pointer64(pc + 9), 0, a->length);
     CHECK_MEMORY(out);
     SLOT(5).object = &out->head;
@@ -124,27 +116,29 @@ INSTRUCTION(ZIP_NEXT) { /* a own b own out i x y s rank off c */
     NEXT((int32_t)pc[11]);
 }
 
-INSTRUCTION(KERNEL) { /* d prim which p q a own b own layout64 c */
-    CtArray *a = ARRAY(6), *b = ARRAY(8);
-    CHECK_LENGTHS(a, b);
-    bool p_steps = pc[3] & KERNEL_P, q_steps = pc[3] & KERNEL_Q;
-    Kernel kernel = {.prim = (CtPrim)pc[2],
-                     .a = p_steps ? ARRAY(4)->items : &SLOT(4),
-                     .b = q_steps ? ARRAY(5)->items : &SLOT(5),
-                     .a_steps = p_steps,
-                     .b_steps = q_steps,
-                     .layout = pointer64(pc + 10),
-                     .cost = pc[12]};
-    bool in_a = pc[7] && a->head.refs == 1 && a->head.layout == kernel.layout;
-    bool in_b = pc[9] && b->head.refs == 1 && b->head.layout == kernel.layout;
+INSTRUCTION(FUSED) { /* d fused64 ⟨s own⟩ … */
+    const Fused *fused = pointer64(pc + 2);
+    CtWord leaves[FUSED_LEAVES];
+    bool own[FUSED_LEAVES];
+    uint32_t slots[FUSED_LEAVES], at = 4;
+    for (uint32_t i = 0; i < fused->leaf_count; i++) {
+        own[i] = false;
+        if (fused->leaves[i].is_literal) continue;
+        slots[i] = pc[at];
+        leaves[i] = fp[pc[at]];
+        own[i] = pc[at + 1];
+        at += 2;
+    }
+    CtWord result;
+    int32_t taken;
     SAVE();
-    CtArray *out = ct_kernel_run(m, &kernel, in_a ? a : in_b ? b : NULL, a->length);
+    bool done = ct_fused_run(m, fused, leaves, own, &result, &taken);
     LOAD();
     pc = m->pc;
-    CHECK(out != NULL);
-    if (in_a || in_b) SLOT(in_a ? 6 : 8).object = NULL;
-    SLOT(1).object = &out->head;
-    NEXT(13);
+    CHECK(done);
+    if (taken >= 0) fp[slots[taken]].object = NULL;
+    SLOT(1) = result;
+    NEXT(at + fused->check_count + 1);
 }
 
 INSTRUCTION(FOLD_BEGIN) { /* a own i x off c */

@@ -12,6 +12,7 @@
  *   a loop          the locals dropped behind it, and their number
  */
 #include "eval/compile.h"
+#include "eval/fused.h"
 
 static void walk(Compile *c, CtCore *e);
 
@@ -170,6 +171,11 @@ static void walk_loop_body(Compile *c, CtCore *function) {
 }
 
 static void walk_array(Compile *c, CtCore *e) {
+    const Fused *fused = ct_compile_fused(c, e);
+    if (fused != NULL) {
+        walk_operands(c, fused->operands, fused->operand_count);
+        return;
+    }
     int index = ct_array_function_index(e->as.call.of.array);
     CtCore **args = e->as.call.args;
     if (index < 0) {

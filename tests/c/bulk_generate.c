@@ -1,4 +1,5 @@
 #include "bulk_generate.h"
+#include "bulk_random_loop.h"
 
 enum { MAX_RANK = 5, MAX_COUNT = 48 };
 
@@ -217,7 +218,7 @@ static CtBulk *random_op(BulkRandom *g, CtElement element, CtShape shape, int fu
 }
 
 static CtBulk *random_reduce(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
-    CtReduction reduction = (CtReduction)bulk_random(g, element == ELEMENT_INT ? 6 : 4);
+    CtReduction reduction = (CtReduction)bulk_random(g, element == ELEMENT_INT ? 7 : 5);
     CtElement of = reduction >= REDUCE_ARGMAX && chance(g, 70) ? ELEMENT_REAL : element;
     return ct_bulk_reduce(g->r, reduction, bulk_random_term(g, of, with_front(g, 1, shape, 0), fuel - 1), CT_NO_SPAN);
 }
@@ -285,6 +286,54 @@ static CtBulk *random_outer(BulkRandom *g, CtElement element, CtShape shape, int
     return ct_bulk_build(g->r, shape.sizes[0], i, body);
 }
 
+/* ---- loops ---- */
+
+/* While a loop is made: what is put aside for its body. */
+typedef struct LoopState {
+    BulkRandom *g, outside;
+    int fuel;
+} LoopState;
+
+static uint32_t loop_draw(void *data, uint32_t below) { return bulk_random(((LoopState *)data)->g, below); }
+
+static CtShape loop_shape(void *data) { return bulk_random_shape(((LoopState *)data)->g, 2); }
+
+static CtBulk *loop_term(void *data, CtElement element, CtShape shape) {
+    const LoopState *s = data;
+    return bulk_random_term(s->g, element, shape, s->fuel);
+}
+
+static void loop_bind(void *data, CtBulkVar *var) {
+    BulkRandom *g = ((LoopState *)data)->g;
+    ct_push(g->r->arena, &g->scope, var);
+}
+
+static void loop_unbind(void *data) { ((LoopState *)data)->g->scope.count--; }
+
+static void loop_enter(void *data, CtBulkLoop *loop) {
+    LoopState *s = data;
+    BulkRandom *g = s->g;
+    uint32_t params = ct_loop_params(loop);
+    s->outside = *g;
+    *g = (BulkRandom){.r = g->r, .state = g->state, .inputs = UINT32_MAX};
+    ct_push(g->r->arena, &g->scope, loop->index);
+    for (uint32_t p = 0; p < params; p++) ct_push(g->r->arena, &g->scope, loop->params[p]);
+    if (s->outside.path != NULL) g->path = ct_bulk_var(g->r, loop->params[params - 1]);
+}
+
+static void loop_leave(void *data) {
+    LoopState *s = data;
+    uint64_t state = s->g->state;
+    *s->g = s->outside;
+    s->g->state = state;
+}
+
+static CtBulk *random_loop(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
+    LoopState s = {.g = g, .fuel = fuel / 3};
+    BulkLoopMaker m = {g->r, &s, loop_draw, loop_shape, loop_term, loop_bind, loop_unbind, loop_enter, loop_leave, g->path};
+    return bulk_random_loop(&m, element, shape);
+}
+
 /* A term that was made before, the same pointer: rules must bear names that are bound in several places. */
 static CtBulk *again(BulkRandom *g, CtElement element, CtShape shape) {
     for (uint32_t i = 0; i < g->closed.count; i++) {
@@ -308,7 +357,7 @@ CtBulk *bulk_random_term(BulkRandom *g, CtElement element, CtShape shape, int fu
 static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     if (fuel <= 0) return leaf(g, element, shape);
     if (shape.rank > 0 && shape.sizes[0] <= 4 && chance(g, 35)) return random_outer(g, element, shape, fuel);
-    switch (bulk_random(g, 14)) {
+    switch (bulk_random(g, 15)) {
     case 0: return random_let(g, element, shape, fuel);
     case 1: return random_cond(g, element, shape, fuel);
     case 2: return shape.rank < MAX_RANK ? guarded_read(g, element, shape, fuel) : leaf(g, element, shape);
@@ -320,6 +369,7 @@ static CtBulk *new_term(BulkRandom *g, CtElement element, CtShape shape, int fue
     case 6: return random_transpose(g, element, shape, fuel);
     case 7: return ct_bulk_reshape(g->r, shape, bulk_random_term(g, element, reshaped(g, shape), fuel - 1));
     case 8: return random_check(g, element, shape, fuel);
+    case 14: return random_loop(g, element, shape, fuel);
     case 9:
     case 10:
     case 11: return random_read(g, element, shape, fuel);

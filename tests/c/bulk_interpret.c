@@ -167,8 +167,9 @@ static BulkValue *run_reduce(BulkRun *run, CtBulk *t) {
     BulkValue *value = bulk_value(run->arena, t->element, t->shape);
     int64_t count = xs->shape.sizes[0];
     for (int64_t i = 0; i < value->count; i++) {
-        if (reduction == REDUCE_SUM || reduction == REDUCE_PRODUCT) {
+        if (reduction <= REDUCE_PRODUCT) {
             value->items[i] = sum_or_product(xs, i, count, value->count, reduction == REDUCE_PRODUCT);
+            if (reduction == REDUCE_PLAIN_SUM) value->items[i].real += 0.0;
         } else if (count > 0) {
             bool largest = reduction == REDUCE_MAXIMUM || reduction == REDUCE_ARGMAX;
             int64_t best = find_extreme(xs, i, count, value->count, largest);
@@ -355,6 +356,53 @@ static BulkValue *run_share(BulkRun *run, CtBulk *t) {
     return value;
 }
 
+/* One step: the states in `states` become those after it, the outputs go to the row of its index. */
+static void run_step(BulkRun *run, const CtBulkLoop *loop, BulkValue **states, BulkValue **outputs, int64_t i) {
+    BulkValue *index = bulk_value(run->arena, ELEMENT_INT, (CtShape){0, NULL});
+    index->items[0].integer = i;
+    bulk_bind(run, loop->index, index);
+    for (uint32_t s = 0; s < loop->count.states; s++) bulk_bind(run, loop->params[s], states[s]);
+    for (uint32_t b = 0; b < loop->vars.count && !run->failed; b++)
+        bulk_bind(run, loop->vars.items[b], bulk_run(run, loop->terms.items[b]));
+    for (uint32_t k = 0; k < ct_loop_results(loop) && !run->failed; k++) {
+        BulkValue *value = bulk_run(run, loop->results[k]);
+        if (value == NULL) return;
+        if (k < loop->count.states)
+            states[k] = value;
+        else
+            move_block(outputs[k - loop->count.states], i, value, 0, value->count, false);
+    }
+}
+
+static BulkValue *run_loop(BulkRun *run, CtBulk *t) {
+    const CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t states = loop->count.states, elements = loop->count.elements, params = ct_loop_params(loop);
+    CtMap before = {0};
+    BulkValue **args = CT_NEW_ARRAY(run->arena, BulkValue *, params + 1);
+    BulkValue **outputs = CT_NEW_ARRAY(run->arena, BulkValue *, loop->outputs + 1);
+    for (uint32_t p = 0; p < params; p++) args[p] = bulk_run(run, t->as.loop.args[p]);
+    if (run->failed) return NULL;
+    for (uint32_t i = 0; i < run->env.count; i++)
+        ct_map_set(run->arena, &before, run->env.entries[i].key, run->env.entries[i].value);
+    for (uint32_t k = 0; k < loop->outputs; k++) {
+        const CtBulk *output = loop->results[states + k];
+        outputs[k] = bulk_value(run->arena, output->element, ct_shape_cons(run->arena, loop->steps, output->shape));
+    }
+    for (uint32_t p = states + elements; p < params; p++) bulk_bind(run, loop->params[p], args[p]);
+    for (int64_t n = 0; n < loop->steps && !run->failed; n++) {
+        int64_t i = loop->from_back ? loop->steps - 1 - n : n;
+        for (uint32_t p = states; p < states + elements; p++) {
+            BulkValue *row = bulk_value(run->arena, loop->params[p]->element, loop->params[p]->shape);
+            move_block(row, 0, args[p], i, row->count, false);
+            bulk_bind(run, loop->params[p], row);
+        }
+        run_step(run, loop, args, outputs, i);
+    }
+    run->env = before;
+    if (run->failed) return NULL;
+    return t->as.loop.result < states ? args[t->as.loop.result] : outputs[t->as.loop.result - states];
+}
+
 BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
     if (run->failed) return NULL;
     switch (t->kind) {
@@ -381,8 +429,10 @@ BulkValue *bulk_run(BulkRun *run, CtBulk *t) {
     case BULK_TRANSPOSE: return run_transpose(run, t);
     case BULK_RESHAPE: return run_reshape(run, t);
     case BULK_BUILD: return run_build(run, t);
+    case BULK_STOP: return bulk_run(run, t->as.t);
     case BULK_SHARE: return run_share(run, t);
     case BULK_CHECK: return run_check(run, t);
+    case BULK_LOOP: return run_loop(run, t);
     }
     return NULL;
 }

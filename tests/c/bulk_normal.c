@@ -1,4 +1,5 @@
 #include "bulk_normal.h"
+#include "bulk_random_loop.h"
 
 uint32_t bulk_normal_draw(BulkNormal *g, uint32_t n) {
     g->seed ^= g->seed << 13;
@@ -230,15 +231,64 @@ static CtBulk *let(BulkNormal *g, CtElement element, CtShape shape, uint32_t dep
 }
 
 static CtBulk *reduced(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
-    static const CtReduction all[] = {REDUCE_SUM, REDUCE_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM};
+    static const CtReduction all[] = {REDUCE_SUM, REDUCE_PLAIN_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM};
     int64_t size = bulk_normal_draw(g, 6);
     CtShape whole = ct_shape_cons(g->r->arena, size, shape);
     CtBulk *t = bulk_normal_term(g, element, whole, depth - 1);
     return ct_bulk_reduce(g->r, all[bulk_normal_draw(g, 5)], t, CT_NO_SPAN);
 }
 
+/* ---- loops ---- */
+
+/* While a loop is made: what is put aside for its body. */
+typedef struct LoopState {
+    BulkNormal *g, outside;
+    uint32_t depth;
+} LoopState;
+
+static uint32_t loop_draw(void *data, uint32_t below) { return bulk_normal_draw(((LoopState *)data)->g, below); }
+
+static CtShape loop_shape(void *data) { return bulk_normal_shape(((LoopState *)data)->g); }
+
+static CtBulk *loop_term(void *data, CtElement element, CtShape shape) {
+    const LoopState *s = data;
+    return bulk_normal_term(s->g, element, shape, s->depth);
+}
+
+static void loop_bind(void *data, CtBulkVar *var) {
+    BulkNormal *g = ((LoopState *)data)->g;
+    ct_push(g->r->arena, &g->scope, var);
+}
+
+static void loop_unbind(void *data) { ((LoopState *)data)->g->scope.count--; }
+
+static void loop_enter(void *data, CtBulkLoop *loop) {
+    LoopState *s = data;
+    BulkNormal *g = s->g;
+    s->outside = *g;
+    *g = (BulkNormal){.r = g->r, .seed = g->seed, .may_fail = g->may_fail};
+    ct_push(g->r->arena, &g->indices, loop->index);
+    ct_push(g->r->arena, &g->sizes, loop->steps);
+    for (uint32_t p = 0; p < ct_loop_params(loop); p++) ct_push(g->r->arena, &g->scope, loop->params[p]);
+}
+
+static void loop_leave(void *data) {
+    LoopState *s = data;
+    uint64_t seed = s->g->seed;
+    *s->g = s->outside;
+    s->g->seed = seed;
+}
+
+static CtBulk *looped(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
+    LoopState s = {.g = g, .depth = depth > 2 ? 2 : depth - 1};
+    BulkLoopMaker m = {g->r, &s, loop_draw, loop_shape, loop_term, loop_bind, loop_unbind, loop_enter, loop_leave, NULL};
+    return bulk_random_loop(&m, element, shape);
+}
+
 static CtBulk *common(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
-    switch (bulk_normal_draw(g, 9)) {
+    switch (bulk_normal_draw(g, 11)) {
+    case 9:
+    case 10: return looped(g, element, shape, depth);
     case 0: return let(g, element, shape, depth);
     case 1: {
         CtBulk *test = bulk_normal_term(g, ELEMENT_BOOL, scalar, depth - 1);

@@ -163,7 +163,7 @@ static CtAd *expand(Fixture *f, CtMethod reverse) {
 }
 
 static void lint_dual(Fixture *f, CtAd *ad, CtLam *lam, CtMethod method, const CtMethod *path, uint32_t count) {
-    CtDualPath dual = {method, (CtMethod *)path, count};
+    CtDualPath dual = {.method = method, .path = (CtMethod *)path, .count = count};
     CtLam *made = ct_ad_dual(ad, lam, &dual);
     assert_non_null(made);
     assert_ptr_equal(made, ct_ad_dual(ad, lam, &dual));
@@ -332,7 +332,7 @@ static void unknown_functions(void **state) {
     CtLam *lam = h->as.lam;
     lint_dual(f, ad, lam, METHOD_FORWARD, NULL, 0);
     lint_dual(f, ad, lam, METHOD_TAPE, NULL, 0);
-    CtDualPath tape = {METHOD_TAPE, NULL, 0};
+    CtDualPath tape = {.method = METHOD_TAPE};
     /* The λ that the transformed code holds, as the evaluator meets it. */
     CtLam *closed = ct_ad_dual(ad, lam, &tape);
     CtCore *body = closed->body;

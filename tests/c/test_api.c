@@ -294,6 +294,11 @@ static void stages_are_shown(void **state) {
     assert_ptr_equal(strstr(text, "<!DOCTYPE html>"), text);
     call = (cotan_call){.function = "nosuch"};
     assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0702", 2);
+    call = (cotan_call){.function = "f", .method = "bulk"};
+    assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0701", 2); /* shapes are those of a point */
+    call.at = "[2, 3]";
+    assert_null(cotan_stages(p, &call, COTAN_PLAIN, &text));
+    assert_non_null(strstr(text, "pulled back = (12.0,4.0)\n"));
     call = (cotan_call){.function = "f", .at = "[2, 3]", .method = "magic"};
     assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0705", 2);
     /* what is looked on at is no session: the function runs afterwards as it did before */

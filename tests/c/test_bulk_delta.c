@@ -445,7 +445,8 @@ static void bulk_section_7_3(void **state) {
     CtBulkRoom room = room_of(*state), *r = &room;
     CtBulkVar *a = reals_var(r, "a", shape_of(r, 10, -1));
     CtBulkDual dual = ct_bulk_dual(r, ct_bulk_rewrite(r, self_convolution(r, a)), &a, 1);
-    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, 1, ct_bulk_real(r, 1, scalar));
+    CtBulk *one = ct_bulk_real(r, 1, scalar);
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, 1, &one, 1);
     assert_string_equal(text_of(r, reverse.grad[0]),
                         "scatter [10] (x2 · share 1 (replicate 10 1.0)) (λ[i]. [i])\n"
                         "+ scatter [10] (x1 · share 1 (replicate 10 1.0)) (λ[i]. [9 - i])");

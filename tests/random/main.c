@@ -5,7 +5,7 @@
  *
  * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
  * otherwise near the point, are discarded and counted. Methods whose gradients may take exponential time run up to a
- * limit of steps; what goes beyond is counted. A failure is made smaller, printed, and (--save) written as a golden
+ * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed, and (--save) written as a golden
  * test. --costs tells for each method the largest number of steps of a gradient for each step of the program and each
  * number of the point and of the result, and that divided by the logarithm of its trace. --native runs every call as native
  * code, too, which must print the same. The last line is the count
@@ -112,10 +112,11 @@ typedef struct Method {
     const char *name;
     bool unbounded;  /* may take exponential time */
     long beyond;     /* programs on which it went over the limit of steps */
+    long refused;    /* programs that bulk does not take */
     double costliest; /* steps for each step of the program and each number of point and result */
     double by_log;    /* the same, and for each doubling of the operations */
     bool native;      /* runs as native code, too */
-    long natives, refused; /* how often that ran, and did not */
+    long natives, evaluated; /* how often that ran, and did not */
 } Method;
 
 static const uint64_t step_limit = 30000000;
@@ -142,7 +143,7 @@ static void ask_native(cotan_program *program, const cotan_call *call, Method *m
     asked.count = false;
     cotan_error *error = cotan_call_json(program, &asked, &result);
     if (result.not_native != NULL)
-        method->refused++;
+        method->evaluated++;
     else if (error != NULL)
         snprintf(verdict->what, sizeof verdict->what, "%s (%s, native) failed: %s", call->function, method->name,
                  cotan_error_text(error, false, false));
@@ -163,6 +164,8 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
     if (error != NULL) {
         if (method->unbounded && strcmp(cotan_error_code(error, 0), "E0802") == 0)
             method->beyond++;
+        else if (strcmp(method->name, "bulk") == 0 && strcmp(cotan_error_code(error, 0), "E0407") == 0)
+            method->refused++;
         else
             snprintf(verdict->what, sizeof verdict->what, "%s (%s) failed: %s", call->function, method->name,
                      cotan_error_text(error, false, false));
@@ -237,9 +240,9 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
         snprintf(verdict.what, sizeof verdict.what, "not accepted: %s", cotan_error_text(error, false, false));
     } else {
         for (int i = 0; i < method_count && verdict.what[0] == '\0'; i++) {
-            long beyond = methods[i].beyond;
+            long left_out = methods[i].beyond + methods[i].refused;
             check_gradient(program, p, at, &methods[i], costs, r, &verdict);
-            if (verdict.what[0] == '\0' && methods[i].beyond == beyond)
+            if (verdict.what[0] == '\0' && methods[i].beyond + methods[i].refused == left_out)
                 check_product(program, p, at, &methods[i], r, &verdict);
         }
     }
@@ -376,7 +379,9 @@ int main(int argc, char **argv) {
         const Method *method = &o.methods[i];
         if (method->beyond > 0)
             printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
-        if (o.native) printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives, method->refused);
+        if (method->refused > 0) printf("%s: refused %ld\n", method->name, method->refused);
+        if (o.native)
+            printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives, method->evaluated);
         if (o.costs)
             printf("cost of %s: %.2f, by the logarithm %.2f\n", method->name, method->costliest, method->by_log);
     }

@@ -1,0 +1,134 @@
+/* CHAD 2024: what its files share.
+ *
+ * D_Γ[t] is a pair ⟨x, x'⟩: the primal, and the backpropagator, λd : D[τ]₂. EVM D[Γ]₂ 1, of which each is called once.
+ * So the pair is kept apart while a term is walked: x is a term, x' is a CtBack, which writes down what the
+ * backpropagator does where it would be called. Only where control flow hides which one that is (a branch, a call, the
+ * elements of an array) does it become a function of the program.
+ *
+ *   chad.c              D on terms: Figs. 2 and 7
+ *   chad_function.c     functions, calls, recursion: §9 and Appendix C
+ *   chad_array.c        arrays: indexing and what moves elements, Fig. 9, §8.1
+ *   chad_loop.c         operations on arrays that take functions: build, map, fold and others, Figs. 9 and 10
+ *   chad_environment.c  EV and EVM: Fig. 8, Table 2
+ *   chad_shape.c        structures ◀▶ cotangents, and the wrapper
+ */
+#ifndef CT_AD_CHAD_H
+#define CT_AD_CHAD_H
+
+#include "ad/internal.h"
+
+/* Where the cotangent of a variable is accumulated. */
+typedef enum CtPlaceKind {
+    PLACE_NONE,     /* nowhere: it does not vary, or is discrete */
+    PLACE_CLOSED,   /* nowhere: a function of a group that captured nothing that varies */
+    PLACE_CELL,     /* a cell of the environment */
+    PLACE_CAPTURED, /* a place of what the running function value captured, whose cotangent is in cell 0 */
+} CtPlaceKind;
+
+typedef struct CtPlace {
+    CtPlaceKind kind;
+    uint32_t number;
+} CtPlace;
+
+/* A function under way: one frame of the environment. */
+typedef struct CtChad {
+    CtAd *ad;
+    CtProgram *p;
+    CtTransform *t;
+    struct CtChad *outer; /* in whose body it stands; NULL */
+    CtMap places;         /* CtVar * -> CtPlace *, of variables in scope */
+    uint32_t depth;       /* cells in scope */
+    uint32_t frame;       /* the most that ever are, those of functions that are called included */
+    CtVar *base;          /* in the backpropagator that is being written: where the frame begins */
+} CtChad;
+
+typedef struct CtBack CtBack;
+struct CtBack {
+    void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
+    CtCore *core;    /* the term */
+    uint32_t depth;  /* cells in scope there */
+    CtCore **values; /* what is needed of the primal run, named */
+    CtBack **parts;  /* of its subterms; NULL where there is nothing to do */
+    CtPlace *places;
+    uint32_t count; /* of parts, places or what the term says */
+};
+
+/* ⟨x, x'⟩; back NULL: x' is λd. return (). */
+typedef struct CtPaired {
+    CtCore *x;
+    CtBack *back;
+} CtPaired;
+
+/* ---- chad.c ---- */
+
+CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core);
+/* Several, left to right, their primals named where that is needed to keep the order. NULL for parts when no one has
+ * any. */
+CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t count, CtBack ***parts);
+CtBack *ct_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
+/* x' d, if there is anything to do. d : D[τ]₂, or NULL for zero. */
+void ct_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
+
+/* ---- types ---- */
+
+/* D[τ]₂: ℝ for a real, Cot for everything else that is not discrete. */
+CtType *ct_chad_cotangent(CtAd *ad, CtType *type);
+CtType *ct_chad_cot(CtAd *ad);
+/* D[τ]₂ → EVM Γ 1, for a τ that is not discrete. */
+CtType *ct_chad_backpropagator_type(CtAd *ad, CtType *type);
+/* Into a Cot, and out of one. */
+CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d);
+CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot);
+CtCore *ct_chad_zero(CtAd *ad, CtSpan span);
+/* A constructor of Cot. */
+CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args, uint32_t count);
+/* The cotangents of the n elements of a product: Array ℝ for an array of reals, Array Cot for others; and the Cot of
+ * such. */
+CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d);
+CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements);
+CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);
+
+/* ---- chad_environment.c ---- */
+
+/* A new cell, for a variable that comes into scope. */
+CtPlace ct_chad_cell(CtChad *c);
+void ct_chad_place(CtChad *c, CtVar *var, CtPlace place);
+CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
+/* one_x d: accumulates a Cot. */
+void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
+/* The end of a variable's scope: its cotangent, a Cot; the cell is free again. */
+CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+/* x' d of a backpropagator that is a function: `frame` is where its own begins. */
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t frame);
+/* λd. …: `write` writes what it does; a function's own makes room for its frame first. */
+CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back);
+/* What `write` writes, unless the Cot d is Zero. */
+void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
+                         void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
+
+/* ---- chad_function.c ---- */
+
+CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core);
+CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core);
+CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core);
+/* Binds the group; what is left to do when its scope ends, or NULL. */
+CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core);
+/* The rules for functions: their types, their λs, and closed λs of captured values (dual.c). */
+CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type);
+CtCore *ct_chad_lambda(CtTransform *t, CtCore *core);
+CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures);
+
+/* ---- chad_array.c ---- */
+
+CtPaired ct_chad_array(CtChad *c, CtSeq *seq, CtCore *core);
+
+/* ---- chad_loop.c ---- */
+
+CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core);
+
+/* ---- chad_shape.c ---- */
+
+CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+
+#endif
