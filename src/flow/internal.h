@@ -112,7 +112,8 @@ void ct_flow_lower_pending(Lower *l);
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
 bool ct_flow_lower_duals(Lower *l);
 
-/* reaching.c: for each of some variables of function types, for each member in l->members, whether it may be its value. */
+/* reaching.c: for each of some variables of function types, for each member in l->members, whether it may be its value.
+ */
 bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count);
 
 /* lower_array.c, lower_loop.c */

@@ -1,10 +1,10 @@
-/* DUAL of a function value that is only known when the program runs: a function with a branch for each value that reaches it,
- * which gives what the transformed code of that one makes of what it captured. Transformed code has function
- * values of its own, so that the branches are made until no new ones appear. */
+/* DUAL of a function value that is only known when the program runs: a function with a branch for each value that
+ * reaches it, which gives what the transformed code of that one makes of what it captured. Transformed code has
+ * function values of its own, so that the branches are made until no new ones appear. */
 #include "flow/internal.h"
 
-/* Each level of derivatives multiplies the size of what is transformed, and how deep they nest may depend on data: what grows beyond
- * this is left to the evaluator, which only transforms what it meets. */
+/* Each level of derivatives multiplies the size of what is transformed, and how deep they nest may depend on data: what
+ * grows beyond this is left to the evaluator, which only transforms what it meets. */
 enum { MOST_BRANCHES = 100, DEEPEST_PATH = 3, MOST_BYTES = 32 << 20 };
 
 typedef struct Dual {

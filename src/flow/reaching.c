@@ -1,17 +1,19 @@
-/* Which function values reach which variables: sets of the members of function types, by inclusion, without regard to the order of
- * steps or the contexts of calls. Fields are told apart by constructor, elements of arrays by type. */
+/* Which function values reach which variables: sets of the members of function types, by inclusion, without regard to
+ * the order of steps or the contexts of calls. Fields are told apart by constructor, elements of arrays by type. */
 #include "flow/internal.h"
 
 typedef struct Reaching {
     Lower *l;
     CtArena *arena;
-    uint32_t words;       /* of a set */
-    CtMap sets;           /* of variables, fields, results, elements: key -> set */
+    uint32_t words; /* of a set */
+    CtMap sets;     /* of variables, fields, results, elements: key -> set */
     const CtFlowFunction *function;
     bool changed;
 } Reaching;
 
-static bool holds_functions(const CtFlowType *type) { return type->kind == FLOW_NODE && type->data->type->kind == TYPE_FUN; }
+static bool holds_functions(const CtFlowType *type) {
+    return type->kind == FLOW_NODE && type->data->type->kind == TYPE_FUN;
+}
 
 static uint64_t *set_at(Reaching *r, const void *what, uint64_t index) {
     uint64_t key = ct_key(what) * 64 + index;
@@ -127,7 +129,8 @@ static void walk_switch(Reaching *r, const CtFlowStep *step) {
         const CtFlowBlock *block = step->as.cases.branches[i].block;
         walk(r, block);
         for (uint32_t j = 0; block->exit == EXIT_YIELD && j < step->results.count; j++)
-            if (holds_functions(step->results.items[j]->type)) include_arg(r, of_var(r, step->results.items[j]), &block->values.items[j]);
+            if (holds_functions(step->results.items[j]->type))
+                include_arg(r, of_var(r, step->results.items[j]), &block->values.items[j]);
     }
 }
 
@@ -182,7 +185,8 @@ static void walk(Reaching *r, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) walk_step(r, block->steps.items[i]);
     if (block->exit == EXIT_TAIL) enter(r, block->tail, &block->values, (Call){.to = r->function});
     for (uint32_t i = 0; block->exit == EXIT_RETURN && i < block->values.count; i++)
-        if (holds_functions(block->values.items[i].type)) include_arg(r, of_result(r, r->function, i), &block->values.items[i]);
+        if (holds_functions(block->values.items[i].type))
+            include_arg(r, of_result(r, r->function, i), &block->values.items[i]);
 }
 
 bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
@@ -195,7 +199,7 @@ bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
             if (r.function->body != NULL) walk(&r, r.function->body);
         }
     }
-    bool *reaches = CT_NEW_ARRAY(l->arena, bool, (size_t)count * members + 1);
+    bool *reaches = CT_NEW_ARRAY(l->arena, bool, (size_t)count *members + 1);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t m = 0; m < members; m++) reaches[(size_t)i * members + m] = has(of_var(&r, vars[i]), m);
     return reaches;

@@ -5,11 +5,11 @@
  *
  * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
  * otherwise near the point, are discarded and counted. Methods whose gradients may take exponential time run up to a
- * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed, and (--save) written as a golden
- * test. --costs tells for each method the largest number of steps of a gradient for each step of the program and each
- * number of the point and of the result, and that divided by the logarithm of its trace. --native runs every call as native
- * code, too, which must print the same. The last line is the count
- * that test runners read.
+ * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed,
+ * and (--save) written as a golden test. --costs tells for each method the largest number of steps of a gradient for
+ * each step of the program and each number of the point and of the result, and that divided by the logarithm of its
+ * trace. --native runs every call as native code, too, which must print the same. The last line is the count that test
+ * runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -110,12 +110,12 @@ typedef struct Verdict {
 /* A method, and what its gradients cost. */
 typedef struct Method {
     const char *name;
-    bool unbounded;  /* may take exponential time */
-    long beyond;     /* programs on which it went over the limit of steps */
-    long refused;    /* programs that bulk does not take */
-    double costliest; /* steps for each step of the program and each number of point and result */
-    double by_log;    /* the same, and for each doubling of the operations */
-    bool native;      /* runs as native code, too */
+    bool unbounded;          /* may take exponential time */
+    long beyond;             /* programs on which it went over the limit of steps */
+    long refused;            /* programs that bulk does not take */
+    double costliest;        /* steps for each step of the program and each number of point and result */
+    double by_log;           /* the same, and for each doubling of the operations */
+    bool native;             /* runs as native code, too */
     long natives, evaluated; /* how often that ran, and did not */
 } Method;
 
@@ -135,7 +135,8 @@ static void disagree(Verdict *verdict, const char *what, int i, long double cota
 }
 
 /* The same call as native code prints the same. */
-static void ask_native(cotan_program *program, const cotan_call *call, Method *method, Verdict *verdict, const cotan_result *expected) {
+static void ask_native(cotan_program *program, const cotan_call *call, Method *method, Verdict *verdict,
+                       const cotan_result *expected) {
     cotan_call asked = *call;
     cotan_result result;
     char *value = strdup(expected->value), *derivative = strdup(expected->derivative);
@@ -148,8 +149,8 @@ static void ask_native(cotan_program *program, const cotan_call *call, Method *m
         snprintf(verdict->what, sizeof verdict->what, "%s (%s, native) failed: %s", call->function, method->name,
                  cotan_error_text(error, false, false));
     else if (strcmp(value, result.value) != 0 || strcmp(derivative, result.derivative) != 0)
-        snprintf(verdict->what, sizeof verdict->what, "%s (%s): the evaluator %.900s, %.900s, native %.900s, %.900s", call->function,
-                 method->name, value, derivative, result.value, result.derivative);
+        snprintf(verdict->what, sizeof verdict->what, "%s (%s): the evaluator %.900s, %.900s, native %.900s, %.900s",
+                 call->function, method->name, value, derivative, result.value, result.derivative);
     else
         method->natives++;
     free(value);
@@ -230,7 +231,8 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
     print_program(file, p);
     fclose(file);
     char *at = text_of_point(&p->point, p->point.leaves);
-    cotan_limits limits = {.memory = (size_t)2 << 30, .steps = methods[0].native ? 0 : step_limit}; /* only the evaluator counts */
+    cotan_limits limits = {.memory = (size_t)2 << 30,
+                           .steps = methods[0].native ? 0 : step_limit}; /* only the evaluator counts */
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
@@ -381,7 +383,8 @@ int main(int argc, char **argv) {
             printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
         if (method->refused > 0) printf("%s: refused %ld\n", method->name, method->refused);
         if (o.native)
-            printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives, method->evaluated);
+            printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives,
+                   method->evaluated);
         if (o.costs)
             printf("cost of %s: %.2f, by the logarithm %.2f\n", method->name, method->costliest, method->by_log);
     }
