@@ -29,6 +29,13 @@ else
 	@build/tests/random_arrays --seed $(SEED) --count $(COUNT)
 endif
 
+# What several threads compute, under ThreadSanitizer, with every loop shared out that can be.
+threads:
+	@[ -f build-threads/build.ninja ] || meson setup build-threads -Db_sanitize=thread -Doptimization=1 -Db_lundef=false \
+		-Dc_args=-DCT_WORTH=1 >/dev/null
+	@meson compile -C build-threads cotan:executable
+	@TSAN_OPTIONS=halt_on_error=1 tests/threads.py --cotan build-threads/cotan --threads 3
+
 bench: all
 	@bench/run.py
 
@@ -42,4 +49,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo check fuzz bench install format clean
+.PHONY: all demo check fuzz threads bench install format clean

@@ -24,11 +24,14 @@ typedef struct cotan_program cotan_program; /* a loaded source */
 typedef struct cotan_error cotan_error;
 
 /* Limits of one context; 0 means the default: memory three quarters of the machine's, depth 50 million,
- * steps unlimited. */
+ * steps unlimited, one thread. With more threads, long loops over arrays are shared out among them; results, steps and
+ * errors are the same for any number. The library starts threads when a program has use for them first, keeps them with
+ * the context, and ends them with it; they take no signals. */
 typedef struct cotan_limits {
     size_t memory; /* bytes */
     uint64_t steps;
     uint64_t depth;
+    unsigned threads; /* the caller's included; at most 256 */
 } cotan_limits;
 
 const char *cotan_version(void);
@@ -116,7 +119,7 @@ typedef struct cotan_call {
     cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
     bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why */
-    bool count;         /* fill in primal_steps too (runs the function once more) */
+    bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
 } cotan_call;
@@ -128,6 +131,7 @@ typedef struct cotan_result {
     const void *file; /* the bytes of the form that was asked for */
     size_t file_length;
     uint64_t steps, primal_steps, trace;
+    uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
     size_t peak_memory; /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was asked for */

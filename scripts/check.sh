@@ -84,6 +84,8 @@ all_tests() {
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
     run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
     run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
+    run "$kind, random programs over arrays, other methods" "$folder/tests/random_arrays" --count $((random / 10)) \
+        --seed 1000000 --methods forward,vector,delta,delta-fused,dual-staged,dual-cayley,dual-arrays,dual-defunc,chad
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -96,6 +98,8 @@ if build build; then
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
     run "emitted C" tests/emitted.py --cotan build/cotan --every 8
     run "costs" tests/costs.py --cotan build/cotan
+    run "CHAD" tests/chad.py --cotan build/cotan
+    run "several threads" tests/threads.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "the page of explain" tests/explain_page.py --cotan build/cotan

@@ -42,11 +42,23 @@ static size_t default_memory(void) {
     return (size_t)pages / 4 * 3 * (size_t)size;
 }
 
+/* The pool goes with its number of threads; sessions that have used it are made anew. */
+static void end_threads(cotan_context *context) {
+    for (cotan_program *program = context->programs; program; program = program->next)
+        for (CtSession *session = program->sessions; session; session = session->next) ct_eval_alone(session->eval);
+    ct_pool_free(context->pool);
+    context->pool = NULL;
+}
+
 void cotan_set_limits(cotan_context *context, const cotan_limits *limits) {
+    unsigned threads = context->limits.threads;
     context->limits = limits ? *limits : (cotan_limits){0};
     if (context->limits.memory == 0) context->limits.memory = default_memory();
     context->has_depth = context->limits.depth != 0;
     if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
+    if (context->limits.threads == 0) context->limits.threads = 1;
+    if (context->limits.threads > CT_POOL_MOST) context->limits.threads = CT_POOL_MOST;
+    if (context->limits.threads != threads) end_threads(context);
 }
 
 cotan_context *cotan_open(const cotan_limits *limits) {
@@ -93,6 +105,7 @@ void cotan_close(cotan_context *context) {
     ct_report_clear(context);
     ct_folders_free(context);
     ct_arena_free(context->formatted);
+    ct_pool_free(context->pool);
     freelocale(context->locale);
     free(context);
 }
@@ -122,6 +135,7 @@ cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
     context->callers_locale = uselocale(context->locale);
     context->making = NULL;
     context->active = NULL;
+    context->measures = false;
     context->handler = &failed;
     if (setjmp(failed) == 0) {
         if (!work(context, data) && !context->error)
@@ -409,6 +423,7 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     if (!run_limited(context, c, session, point, &result)) return false;
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
+    c->out->primal_span = ct_eval_stats(session->eval).span;
     if (c->call->point) return true;
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
 }
@@ -428,6 +443,7 @@ bool ct_call(cotan_context *context, CtCall *c) {
     bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
+    c->out->span = stats.span;
     c->out->peak_memory = stats.peak_memory;
     if (!done) return false;
     bool written = write_results(context, session, results, result, c);
@@ -439,10 +455,12 @@ bool ct_call(cotan_context *context, CtCall *c) {
 
 static bool call_json(cotan_context *context, void *data) {
     CtCall *c = data;
+    context->measures = c->call->count;
     if (!ct_fresh_results(c->program) || !ct_call(context, c)) return false;
     if (!c->call->count) return true;
     if (c->call->mode != COTAN_RUN) return ct_call_counts(context, c);
     c->out->primal_steps = c->out->steps;
+    c->out->primal_span = c->out->span;
     return true;
 }
 

@@ -212,9 +212,9 @@ bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explain
     put(&page, explained->method->figure);
     ct_text_puts(out, "; ");
     put(&page, explained->file);
-    ct_text_puts(out, "</p></header>\n<div class=\"stages\">\n");
-    static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function beside itself transformed */
-    bool beside = explained->stages.count == sizeof order / sizeof *order;
+    bool beside = !explained->run || explained->run->watched; /* else the stages are read one behind the other */
+    ct_text_printf(out, "</p></header>\n<div class=\"stages%s\">\n", beside ? "" : " down");
+    static const uint32_t order[] = {0, 2, 1, 3, 4}; /* the function is beside itself transformed */
     for (uint32_t i = 0; i < explained->stages.count; i++)
         put_stage(&page, &explained->stages.items[beside ? order[i] : i]);
     ct_text_puts(out, "</div>\n");

@@ -52,6 +52,19 @@ CtType *ct_session_result(const CtSession *session) {
     return session->point ? ct_type_fun_result(type) : type;
 }
 
+/* An evaluator that may use the context's threads; NULL without memory. */
+static CtEval *eval_new(cotan_context *context, CtBuild *build) {
+    unsigned threads = context->limits.threads;
+    if (threads > 1 && context->pool == NULL) context->pool = ct_pool_new(threads);
+    if (threads > 1 && context->pool == NULL) return NULL;
+    CtEval *eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+    if (eval == NULL) return NULL;
+    if (context->measures) ct_eval_measure(eval);
+    if (threads == 1 || ct_eval_share(eval, context->pool)) return eval;
+    ct_eval_free(eval);
+    return NULL;
+}
+
 static void find_types(CtSession *session) {
     CtType *type = session->build->entry->type;
     cotan_mode mode = session->entry.mode;
@@ -82,8 +95,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
     } else {
         session = calloc(1, sizeof *session);
         if (entry->function) function = strdup(entry->function);
-        if (session && (function || entry->expression))
-            session->eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+        if (session && (function || entry->expression)) session->eval = eval_new(context, build);
         if (!session || !session->eval) ct_report_out_of_memory(context);
     }
     if (!session || !session->eval) {
@@ -93,6 +105,8 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
         context->making = NULL;
         return NULL;
     }
+    session->threads = context->limits.threads;
+    session->measures = context->measures;
     session->entry = *entry;
     session->entry.function = function;
     session->build = build;
@@ -126,9 +140,11 @@ CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry
 enum { MOST_FORMS = 500 };
 
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    cotan_context *context = program->context;
     CtSession *session = program->sessions;
     while (session && !same(&session->entry, entry)) session = session->next;
-    if (session && ct_ad_bulk_count(session->build->ad) > MOST_FORMS) {
+    bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures);
+    if (session && (differs || ct_ad_bulk_count(session->build->ad) > MOST_FORMS)) {
         ct_program_forget(program, session);
         session = NULL;
     }

@@ -38,6 +38,8 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    unsigned threads;
+    bool measures; /* spans */
     struct CtSession *next;
 } CtSession;
 
@@ -70,6 +72,8 @@ struct cotan_context {
     size_t folder_count;
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
+    bool measures; /* the call asks for spans */
+    CtPool *pool; /* of as many threads as the limits say; NULL: one */
     locale_t locale, callers_locale;
     /* of the current call, for when memory runs out */
     jmp_buf *handler;

@@ -56,9 +56,9 @@ typedef enum CtBulkKind {
     BULK_LOOP,      /* one of the results of mapAccum k f (⟨start⟩) (⟨arrays⟩): see CtBulkLoop */
 } CtBulkKind;
 
-/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those of
- * cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent that
- * never came stays the structural zero. */
+/* Along the outermost dimension. Ties as in core.def: the first. A sum that the program writes starts from 0.0, those
+ * of cotangents and tangents from −0.0: so a sum of nothing but −0.0 is what it is by the evaluator, and a cotangent
+ * that never came stays the structural zero. */
 typedef enum CtReduction {
     REDUCE_SUM,
     REDUCE_PLAIN_SUM, /* from 0.0; of Ints it is a SUM */
@@ -146,8 +146,8 @@ struct CtBulk {
         } check;
         struct {
             CtBulkLoop *loop;
-            CtBulk *const *args; /* for each of the loop's parameters: where a state starts, the array of which each step
-                                    sees one element, what all steps see */
+            CtBulk *const *args; /* for each of the loop's parameters: where a state starts, the array of which each
+                                    step sees one element, what all steps see */
             uint32_t result;
         } loop;
     } as;
@@ -167,10 +167,10 @@ typedef struct CtBulkLoopParams {
 
 struct CtBulkLoop {
     int64_t steps;
-    bool from_back;        /* the first step is that of the last index */
-    bool total;            /* what could fail in it was evaluated before */
-    CtBulkVar *index;      /* of the step: an Int of rank 0 */
-    CtBulkVar **params;    /* states before the step, elements, what is the same at all steps */
+    bool from_back;     /* the first step is that of the last index */
+    bool total;         /* what could fail in it was evaluated before */
+    CtBulkVar *index;   /* of the step: an Int of rank 0 */
+    CtBulkVar **params; /* states before the step, elements, what is the same at all steps */
     CtBulkLoopParams count;
     CT_VEC(CtBulkVar *) vars; /* bindings, in order … */
     CT_VEC(CtBulk *) terms;   /* … and what they are bound to */

@@ -355,14 +355,15 @@ static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
 /* ---- reductions ---- */
 
 static bool is_iota(const CtBulk *t) {
-    if (t->kind != BULK_CONST || t->element != ELEMENT_INT || !t->as.constant.integers || t->shape.rank != 1) return false;
+    if (t->kind != BULK_CONST || t->element != ELEMENT_INT || !t->as.constant.integers || t->shape.rank != 1)
+        return false;
     for (int64_t i = 0; i < t->shape.sizes[0]; i++)
         if (t->as.constant.integers[i] != i) return false;
     return true;
 }
 
-/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], 0 where that is outside: what an update gives back
- * to the element that it has put there. */
+/* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], 0 where that is outside: what an update gives
+ * back to the element that it has put there. */
 static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
     const CtBulk *u = ct_simplify_known(s, t->as.reduce.t);
     if (u->kind != BULK_COND || !ct_is_splat_real(u->as.cond.no, -0.0)) return NULL;

@@ -21,9 +21,9 @@ typedef struct Cotangent {
 /* ES of Fig. 19. The maps are arrays, since their keys are numbers that were given out in order. */
 typedef struct State {
     CtBulkRoom *r;
-    Cotangent *grad;  /* by input */
-    CtDelta **dfrag;  /* by id: the Share node */
-    Cotangent *accum; /* by id */
+    Cotangent *grad;     /* by input */
+    CtDelta **dfrag;     /* by id: the Share node */
+    Cotangent *accum;    /* by id */
     Cotangent **results; /* of loops, by id and result */
     CtBulkReverse out;
     const char *name; /* of the node that is being evaluated */
@@ -294,8 +294,7 @@ static void forward_loop(Forward *f, CtDeltaLoop *l) {
     CtBulk **tangents = CT_NEW_ARRAY(f->r->arena, CtBulk *, params + 1);
     for (uint32_t p = 0; p < params; p++) tangents[p] = name_tangent(f, NULL, forward(f, l->deltas[p]));
     f->results[l->id] = ct_bulk_loop_forward(f->r, l, tangents);
-    for (uint32_t k = 0; k < results; k++)
-        f->results[l->id][k] = name_tangent(f, l->names[k], f->results[l->id][k]);
+    for (uint32_t k = 0; k < results; k++) f->results[l->id][k] = name_tangent(f, l->names[k], f->results[l->id][k]);
 }
 
 /* ---- the nodes of a Delta term, parts before what they are parts of ---- */
@@ -412,9 +411,9 @@ static void print_loop(Printer *p, const CtDeltaLoop *loop) {
 }
 
 static void print(Printer *p, const CtDelta *d) {
-    static const char *const names[] = {"Input",     "Add",       "Scale",   "Cond",    "Share",
-                                        "Index",     "SumOuter",  "Gather",  "Scatter", "LitArray",
-                                        "Replicate", "Transpose", "Reshape", "OneHot",  "Loop",    "Result"};
+    static const char *const names[] = {"Input",    "Add",    "Scale",   "Cond",     "Share",     "Index",
+                                        "SumOuter", "Gather", "Scatter", "LitArray", "Replicate", "Transpose",
+                                        "Reshape",  "OneHot", "Loop",    "Result"};
     if (!d) {
         ct_text_puts(p->out, "Zero");
         return;

@@ -75,7 +75,7 @@ typedef struct CtBulkDual {
     CtBulk **primals; /* of several results … */
     CtDelta **deltas; /* … each with its own */
     uint32_t shares;  /* ids 1 … shares were given out */
-    CtMap names;     /* those that are taken: see ct_bulk_fresh_name */
+    CtMap names;      /* those that are taken: see ct_bulk_fresh_name */
 } CtBulkDual;
 
 /* A name that nothing else has, so that bindings and Delta term can be read side by side: `base` itself, unless it is
@@ -85,7 +85,8 @@ const char *ct_bulk_fresh_name(CtArena *arena, CtMap *names, const char *base, b
 /* D[t] for a normal form t whose free variables are `inputs`. */
 CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count);
 
-/* The same of several terms under common bindings, those of a loop's body: of its parameters those vary that are marked.
+/* The same of several terms under common bindings, those of a loop's body: of its parameters those vary that are
+ * marked.
  */
 CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies);
 

@@ -107,8 +107,8 @@ typedef struct Scattered {
 
 typedef struct Sums {
     Maker *m;
-    CtMap bound;      /* CtBulkVar * -> CtBulk *: bindings of the body */
-    CtMap collected;  /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
+    CtMap bound;     /* CtBulkVar * -> CtBulk *: bindings of the body */
+    CtMap collected; /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
     CT_VEC(Scattered) scattered;
     CtBulk *general; /* of the parameter in hand: what is no scatter */
     uint32_t param;
@@ -196,9 +196,9 @@ static void send_scattered(Sums *s, const CtLoopSink *sink) {
 typedef struct Reads {
     Maker *m;
     const CtBulkVar *state;
-    CtMap primal;        /* variables that do not depend on cotangents */
-    bool spoiled;        /* used in another way */
-    CT_VEC(CtBulk *) at; /* each read, and … */
+    CtMap primal;             /* variables that do not depend on cotangents */
+    bool spoiled;             /* used in another way */
+    CT_VEC(CtBulk *) at;      /* each read, and … */
     CT_VEC(CtBulkVar *) kept; /* … what it becomes */
 } Reads;
 
@@ -394,7 +394,8 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     for (uint32_t p = 0, k = 0; p < count->states; p++) {
         if (!inside[p]) continue;
         CtBulk *sent = state_of(&m, k++);
-        if (l->deltas[p]) sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
+        if (l->deltas[p])
+            sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
     }
     for (uint32_t p = count->states; p < params; p++) {
         if (!place[p]) continue;

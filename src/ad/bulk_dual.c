@@ -26,7 +26,7 @@ typedef struct Maker {
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
     CT_VEC(CtDeltaLoop *) loops;
-    CtMap made;    /* those of them whose names the program does not have */
+    CtMap made; /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
 

@@ -71,8 +71,8 @@ bool ct_bulk_loop_result_varies(CtBulkRoom *r, const CtBulkLoop *loop, uint32_t 
 /* A loop over rows, by which of its parameters are rows. */
 typedef struct CtLoopRows {
     int64_t k;
-    bool *given;    /* parameters whose arguments vary */
-    bool *param;    /* those and the states that vary because of them */
+    bool *given; /* parameters whose arguments vary */
+    bool *param; /* those and the states that vary because of them */
     bool *result;
     CtBulkLoop *loop;
     struct CtLoopRows *next;
@@ -162,8 +162,8 @@ typedef struct Trim {
 
 typedef struct Trimmer {
     CtBulkRoom *r;
-    CtMap trims;  /* CtBulkLoop * -> Trim * */
-    CtMap seen;   /* CtBulk * -> itself: counted; later what has become of it */
+    CtMap trims; /* CtBulkLoop * -> Trim * */
+    CtMap seen;  /* CtBulk * -> itself: counted; later what has become of it */
     bool changed;
 } Trimmer;
 

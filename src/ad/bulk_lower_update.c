@@ -1,6 +1,6 @@
-/* One element that changes. BULK has no update: what a program updates is `cond (is = i) v xs` for each index, and what an
- * index gives back is `oneHot ix x`, added. Both are a whole array each time; as `update`, which is done in place where
- * nobody else holds the array, they take a step. In a loop that is the difference between linear and quadratic.
+/* One element that changes. BULK has no update: what a program updates is `cond (is = i) v xs` for each index, and what
+ * an index gives back is `oneHot ix x`, added. Both are a whole array each time; as `update`, which is done in place
+ * where nobody else holds the array, they take a step. In a loop that is the difference between linear and quadratic.
  */
 #include "ad/bulk_lower.h"
 

@@ -104,6 +104,7 @@ static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
     in->count = fresh.vars.count;
     tr->scope = &inner;
     in->result = ct_trace_apply(tr, f, &in->point, 1, in->span);
+    ct_trace_keep_failures(tr, &inner, in->result);
     tr->scope = inner.outer;
     if (ct_trace_refused(tr)) return false;
     bind_point(tr, &fresh);

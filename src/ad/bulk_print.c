@@ -474,8 +474,8 @@ static bool uses_index(const CtBulkLoop *loop) {
 }
 
 /* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
- * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has its name from outside, where it is a variable
- * there; other such things follow. */
+ * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has
+ * its name from outside, where it is a variable there; other such things follow. */
 static void put_loop_form(Printer *pr, const void *piece, int level) {
     const CtBulk *t = piece;
     const CtBulkLoop *loop = t->as.loop.loop;
@@ -483,8 +483,8 @@ static void put_loop_form(Printer *pr, const void *piece, int level) {
     uint32_t fixed = states + elements, indent = pr->indent;
     CtBulkVar **params = CT_NEW_ARRAY(pr->out->arena, CtBulkVar *, loop->count.fixed + 1);
     CtBulk **args = CT_NEW_ARRAY(pr->out->arena, CtBulk *, loop->count.fixed + 1);
-    put(pr, loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ")
-                               : (loop->from_back ? "mapAccumR " : "mapAccumL "));
+    put(pr,
+        loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ") : (loop->from_back ? "mapAccumR " : "mapAccumL "));
     put_int(pr, loop->steps);
     put(pr, " (λ");
     for (uint32_t p = fixed; p < fixed + loop->count.fixed; p++) {

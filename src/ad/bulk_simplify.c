@@ -299,7 +299,8 @@ static void count_all(Assembly *a, const CtBulkBlock *block) {
 }
 
 /* Whether the first binding's term can be evaluated where it is used: an error must not change places with another one,
- * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its own.
+ * and a check comes before what it is about. Of several roots none is known to come first. A loop has a line of its
+ * own.
  */
 static bool can_move(const CtBulkBlock *block, const uint32_t *failing, uint32_t k, bool one_root) {
     const CtBulkBinding *b = block->bindings.items[k];
@@ -452,7 +453,8 @@ static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, 
         if (roots[k]) roots[k] = assemble(&a, roots[k]);
 }
 
-/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn later.
+/* What only a result needed that nobody uses is dead when the result has gone: a loop in a loop shows that a turn
+ * later.
  */
 enum { TRIM_LIMIT = 8 };
 

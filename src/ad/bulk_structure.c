@@ -141,6 +141,7 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
         }
         return;
     case STAND_KNOWN:
+    case STAND_COUNTER:
     case STAND_CLOSURE:
     case STAND_CHOICE:
     case STAND_PULLBACK:
@@ -225,6 +226,7 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     }
     case STAND_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->span, s->as.known);
     case STAND_STRING: return s->as.string;
+    case STAND_COUNTER:
     case STAND_CLOSURE:
     case STAND_CHOICE:
     case STAND_PULLBACK:

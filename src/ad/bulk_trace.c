@@ -58,7 +58,7 @@ static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
     named->name = var->name->text;
 }
 
-static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
+const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
     if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
@@ -85,7 +85,7 @@ static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
-    for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
+    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(&tr, env, vars[i], values[i]);
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
@@ -102,7 +102,7 @@ CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
 
 bool ct_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
 
-static CtStand *known_bool(Tracer *tr, bool value) {
+CtStand *ct_trace_known_bool(Tracer *tr, bool value) {
     return ct_stand_parts(tr->room, STAND_DATA, NULL, 0, &tr->p->bool_type->data->cons[value ? 1 : 0]);
 }
 
@@ -115,6 +115,7 @@ CtShape ct_trace_scalar(void) { return (CtShape){0, NULL}; }
 CtBulk *ct_trace_term(Tracer *tr, const CtStand *s) {
     if (s->kind == STAND_TERM) return s->as.term;
     if (s->kind == STAND_KNOWN) return ct_bulk_int(tr->room, s->as.known, ct_trace_scalar());
+    if (s->kind == STAND_COUNTER) return ct_trace_counter_term(tr, s);
     return is_bool_con(tr, s) ? ct_bulk_bool(tr->room, s->as.of.con->tag == 1, ct_trace_scalar()) : NULL;
 }
 
@@ -210,7 +211,7 @@ CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
 
 void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
     CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, span, nothing);
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_trace_place(tr, span), nothing);
     ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
 }
 
@@ -278,6 +279,7 @@ CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data) {
     case STAND_ROWS:
         return ct_stand_rows(tr->room, s->as.rows.size, ct_trace_leaves(tr, s->as.rows.element, leaf, data));
     case STAND_KNOWN:
+    case STAND_COUNTER:
     case STAND_CLOSURE:
     case STAND_CHOICE:
     case STAND_PULLBACK:
@@ -293,7 +295,8 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
 }
 
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_KNOWN || is_bool_con(tr, s)) return ct_stand_term(tr->room, ct_trace_term(tr, s));
+    if (s->kind == STAND_KNOWN || s->kind == STAND_COUNTER || is_bool_con(tr, s))
+        return ct_stand_term(tr->room, ct_trace_term(tr, s));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return s;
     CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = ct_trace_unknown(tr, s->as.of.parts[i]);
@@ -307,7 +310,7 @@ typedef struct At {
 
 static CtBulk *leaf_at(Tracer *tr, void *data, CtBulk *t) {
     const At *at = data;
-    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, at->span));
+    return ct_trace_name(tr, "t", ct_bulk_index(tr->room, t, &at->index, 1, tr->live, ct_trace_place(tr, at->span)));
 }
 
 int64_t ct_trace_size(const CtStand *xs) {
@@ -347,18 +350,17 @@ static bool has_terms(const CtStand *s) {
     return false;
 }
 
-/* How long the arrays at a depth of nesting are; -1 when there are none. */
-static int64_t length_at(const CtStand *s, uint32_t depth) {
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth) {
     if (s->kind == STAND_TERM) return depth < s->as.term->shape.rank ? s->as.term->shape.sizes[depth] : -1;
     if (s->kind != STAND_ROWS && s->kind != STAND_LIST) return -1;
     if (depth == 0) return ct_trace_size(s);
-    if (s->kind == STAND_ROWS) return length_at(s->as.rows.element, depth - 1);
-    return s->as.of.count > 0 ? length_at(s->as.of.parts[0], depth - 1) : -1;
+    if (s->kind == STAND_ROWS) return ct_trace_length_at(s->as.rows.element, depth - 1);
+    return s->as.of.count > 0 ? ct_trace_length_at(s->as.of.parts[0], depth - 1) : -1;
 }
 
 bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b) {
     for (uint32_t depth = 0;; depth++) {
-        int64_t left = length_at(a, inside_a + depth), right = length_at(b, inside_b + depth);
+        int64_t left = ct_trace_length_at(a, inside_a + depth), right = ct_trace_length_at(b, inside_b + depth);
         if (left != right) return false;
         if (left <= 0) return true;
     }
@@ -374,8 +376,16 @@ CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span) {
         return outside(tr, i->as.known, ct_trace_size(xs), span);
     if (xs->kind == STAND_LIST) {
         if (i->kind == STAND_KNOWN) return xs->as.of.parts[i->as.known];
-        return ct_trace_refuse(tr, span, "an index that depends on numbers, into an array whose elements differ in form");
+        if (xs->as.of.count > 0) xs = ct_trace_array_from(tr, xs->as.of.parts, xs->as.of.count);
+        if (xs->kind == STAND_FAILURE) return xs;
     }
+    if (xs->kind == STAND_LIST && xs->as.of.count == 0) {
+        ct_trace_check_inside(tr, ct_trace_term(tr, i), 0, ct_error_title(CT_E0501), span);
+        return ct_stand_new(tr->room, STAND_FAILURE);
+    }
+    if (xs->kind == STAND_LIST)
+        return ct_trace_refuse(tr, span,
+                               "an index that depends on numbers, into an array whose elements differ in form");
     const CtBulk *build = i->kind == STAND_KNOWN && xs->kind == STAND_TERM ? ct_trace_bound(tr, xs->as.term) : NULL;
     bool is_iota = build != NULL && build->kind == BULK_BUILD && build->as.build.body->kind == BULK_VAR &&
                    build->as.build.body->as.var == build->as.build.var;
@@ -392,6 +402,7 @@ bool ct_trace_alike(const CtStand *a, const CtStand *b) {
     case STAND_TERM:
         return a->as.term->element == b->as.term->element && ct_shape_equal(a->as.term->shape, b->as.term->shape);
     case STAND_KNOWN: return a->as.known == b->as.known;
+    case STAND_COUNTER: return a == b;
     case STAND_ROWS:
         return a->as.rows.size == b->as.rows.size && ct_trace_alike(a->as.rows.element, b->as.rows.element);
     case STAND_TUPLE:
@@ -470,8 +481,7 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span,
-                               "a branch on a number whose two results differ in constructor, length, or function");
+        return ct_trace_refuse(tr, span, "a branch on a number whose two results differ in constructor or length");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -508,7 +518,8 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
         if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
-            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            for (uint32_t k = 0; k < alt->con->count; k++)
+                env = ct_trace_bind(tr, env, alt->vars[k], s->as.of.parts[k]);
             return ct_trace_eval(tr, env, alt->body);
         }
         if (alt->con->tag == 1)
@@ -547,7 +558,7 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     }
     CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
     made = ct_core_simplify_term(tr->p, made);
-    if (made->kind == CORE_CON) return known_bool(tr, made->as.call.of.con->tag == 1);
+    if (made->kind == CORE_CON) return ct_trace_known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
     if (made->type->kind == TYPE_DOUBLE)
         return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
@@ -567,17 +578,20 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     CtPrim prim = core->as.call.of.prim;
     CtStand *args[2] = {NULL, NULL};
     CtBulk *terms[2] = {NULL, NULL};
-    bool known = true, constant = core->type->kind == TYPE_DOUBLE;
+    bool known = true, counted = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
         if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
+        counted = counted && (args[i]->kind == STAND_KNOWN || args[i]->kind == STAND_COUNTER);
         terms[i] = ct_trace_term(tr, args[i]);
         if (terms[i] == NULL) return ct_trace_refuse(tr, core->span, "this operation");
         constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
     }
-    CtStand *value = known ? known_prim(tr, core, args) : NULL;
+    CtStand *value = known     ? known_prim(tr, core, args)
+                     : counted ? ct_trace_counter_prim(tr, prim, args[0], args[1])
+                               : NULL;
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
@@ -626,11 +640,13 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     if (f->kind != STAND_CLOSURE)
         return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
+    CtStand *looped = ct_trace_tail(tr, f, args, count, span);
+    if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
     CtSpan place = tr->place;
     tr->place = ct_trace_place(tr, span);
-    for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
@@ -657,7 +673,7 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     return known;
 }
 
-static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
+const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
     uint32_t count = core->as.letrec.count;
     CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
     CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
@@ -690,15 +706,16 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     for (;;) {
         if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (core->kind == CORE_LET) {
-            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            env = ct_trace_bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
             CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
             for (uint32_t i = 0; i < core->as.let.count; i++)
-                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+                env = ct_trace_bind(tr, env, core->as.let.vars[i],
+                                    tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
-            env = letrec(tr, env, core);
+            env = ct_trace_letrec(tr, env, core);
             core = core->as.letrec.body;
         } else {
             break;

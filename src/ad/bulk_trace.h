@@ -7,6 +7,7 @@
 typedef enum CtStandKind {
     STAND_TERM,    /* a number, a Bool, or a regular array of them, of which a term is known */
     STAND_KNOWN,   /* an Int or a Char that is known */
+    STAND_COUNTER, /* an Int of which it is known how it goes up or down in a loop */
     STAND_TUPLE,   /* parts */
     STAND_DATA,    /* constructor and fields */
     STAND_ROWS,    /* an array of tuples or data, as one of arrays: the terms inside have its size as their outermost */
@@ -24,6 +25,10 @@ struct CtStand {
     union {
         CtBulk *term;
         int64_t known;
+        struct {
+            int64_t base, slope; /* base + slope · step; the slope is not 0 */
+            struct CtCounting *of;
+        } counter;
         struct {
             CtStand **parts;
             uint32_t count;

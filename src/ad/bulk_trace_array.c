@@ -28,27 +28,26 @@ bool ct_trace_has_terms_only(const CtStand *s) {
     return true;
 }
 
-/* build1 size (λi. element i), leaf by leaf; nothing of an element is reached when there are none. */
+/* build1 size (λi. element i), leaf by leaf. */
 static CtStand *build(Tracer *tr, int64_t size, Element *element, void *data, CtSpan span) {
+    if (size == 0) return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
     Scope inner = {.outer = tr->scope, .level = tr->scope->level + 1};
     Build b = {&inner, ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar()), size};
-    CtBulk *live = tr->live;
     ct_trace_set_level(tr, b.i, inner.level);
     ct_bulk_note_var(&tr->ranges, b.i, (CtRange){0, size - 1});
     tr->scope = &inner;
-    if (size == 0) tr->live = ct_bulk_bool(tr->room, false, ct_trace_scalar());
     CtStand *made = element(tr, data, ct_stand_term(tr->room, ct_bulk_var(tr->room, b.i)));
     made = ct_trace_unknown(tr, made);
     ct_trace_keep_failures(tr, &inner, made);
     tr->scope = inner.outer;
-    tr->live = live;
-    if (made->kind == STAND_FAILURE || ct_trace_refused(tr)) return made;
-    if (!ct_trace_has_terms_only(made))
-        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
+    if (ct_trace_refused(tr)) return made;
     for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
         const CtBulk *check = inner.bindings.checks.items[i];
         ct_trace_push_check(tr, build_leaf(tr, &b, check->as.check.test), check);
     }
+    if (made->kind == STAND_FAILURE) return made;
+    if (!ct_trace_has_terms_only(made))
+        return ct_trace_refuse(tr, span, "an array whose elements differ in form, or are lists or functions");
     return ct_trace_array_of(tr, size, ct_trace_leaves(tr, made, build_leaf, &b));
 }
 
@@ -166,12 +165,17 @@ static CtStand *failed(Tracer *tr, CtErrorCode code, const char *text, CtSpan sp
     return ct_stand_new(tr->room, STAND_FAILURE);
 }
 
-static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtSpan span, const char *what) {
+static CtStand *reduction(Tracer *tr, CtReduction reduction, CtStand *xs, CtCore *core, const char *what) {
+    CtSpan span = core->span;
+    if (xs->kind == STAND_LIST) xs = ct_trace_array_from(tr, xs->as.of.parts, xs->as.of.count);
+    if (xs->kind == STAND_FAILURE) return xs;
     CtBulk *t = xs->kind == STAND_TERM ? xs->as.term : NULL;
     bool needs_some = reduction > REDUCE_PRODUCT;
     if (ct_trace_size(xs) == 0 && needs_some)
         return failed(tr, CT_E0505, ct_format(tr->arena, "%s of an array without elements", what), span);
-    if (ct_trace_size(xs) == 0 && (t == NULL || t->element == ELEMENT_REAL))
+    if (ct_trace_size(xs) == 0 && core->type->kind == TYPE_INT)
+        return ct_stand_known(tr->room, reduction == REDUCE_PRODUCT ? 1 : 0);
+    if (ct_trace_size(xs) == 0)
         return ct_stand_term(tr->room,
                              ct_bulk_real(tr->room, reduction == REDUCE_PRODUCT ? 1.0 : 0.0, ct_trace_scalar()));
     if (t == NULL) return ct_trace_refuse(tr, span, "a reduction of an array whose elements differ in form");
@@ -232,15 +236,19 @@ static CtStand *rows_reshaped(Tracer *tr, CtStand *xs, Dimensions d) {
 }
 
 static CtStand *transpose(Tracer *tr, CtStand *xs, CtSpan span) {
+    if (ct_trace_size(xs) == 0 || ct_trace_length_at(xs, 1) == 0) /* how long its rows would be is not told */
+        return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
     if (xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2) return ct_trace_leaves(tr, xs, transposed, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : NULL;
-    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of an irregular array");
+    if (row == NULL || row->kind != STAND_ROWS)
+        return ct_trace_refuse(tr, span, "a transposition of an irregular array");
     CtStand *leaves = ct_trace_leaves(tr, row->as.rows.element, transposed, NULL);
     CtStand *inner = ct_trace_array_of(tr, xs->as.rows.size, leaves);
     return ct_trace_array_of(tr, row->as.rows.size, inner);
 }
 
 static CtStand *concat(Tracer *tr, CtStand *xs, CtSpan span) {
+    if (ct_trace_length_at(xs, 1) == 0) return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : xs;
     bool flat = xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2;
     if (!flat && (xs->kind != STAND_ROWS || row->kind != STAND_ROWS))
@@ -249,21 +257,17 @@ static CtStand *concat(Tracer *tr, CtStand *xs, CtSpan span) {
     return rows_reshaped(tr, xs, (Dimensions){2, 1, {ct_trace_size(xs) * inner, 0}});
 }
 
-static CtStand *shape(Tracer *tr, CtStand *xs) {
-    CtStand *sizes[64];
-    uint32_t count = 0;
-    while (count < 64) {
-        if (xs->kind == STAND_TERM) {
-            for (uint32_t i = 0; i < xs->as.term->shape.rank && count < 64; i++)
-                sizes[count++] = ct_stand_known(tr->room, xs->as.term->shape.sizes[i]);
-            break;
-        }
-        if (xs->kind != STAND_ROWS && xs->kind != STAND_LIST) break;
-        sizes[count++] = ct_stand_known(tr->room, ct_trace_size(xs));
-        if (xs->kind == STAND_LIST && xs->as.of.count == 0) break;
-        xs = xs->kind == STAND_ROWS ? xs->as.rows.element : xs->as.of.parts[0];
+/* Below an empty dimension all are empty. */
+static CtStand *shape(Tracer *tr, CtStand *xs, const CtType *type) {
+    uint32_t rank = 0;
+    for (; type->kind == TYPE_ARRAY; type = type->parts[0]) rank++;
+    CtStand **sizes = CT_NEW_ARRAY(tr->arena, CtStand *, rank);
+    int64_t size = 1;
+    for (uint32_t i = 0; i < rank; i++) {
+        size = size == 0 ? 0 : ct_trace_length_at(xs, i);
+        sizes[i] = ct_stand_known(tr->room, size);
     }
-    return ct_stand_parts(tr->room, STAND_LIST, sizes, count, NULL);
+    return ct_stand_parts(tr->room, STAND_LIST, sizes, rank, NULL);
 }
 
 CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span) {
@@ -286,7 +290,7 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     switch (core->as.call.of.array) {
     case ARRAY_INDEX: return ct_trace_element(tr, a[0], a[1], span);
     case ARRAY_LENGTH: return ct_stand_known(tr->room, ct_trace_size(a[0]));
-    case ARRAY_SHAPE: return shape(tr, a[0]);
+    case ARRAY_SHAPE: return shape(tr, a[0], core->as.call.args[0]->type);
     case ARRAY_BUILD:
         bad = sized(tr, a[0], "build", span, &size);
         return bad != NULL ? bad : build(tr, size, built, &(From){.f = a[1], .span = span}, span);
@@ -310,12 +314,12 @@ CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core) {
     case ARRAY_SCANL: return ct_trace_fold(tr, FOLD_BEFORE, a[0], a[1], a[2], span);
     case ARRAY_SCAN: return ct_trace_fold(tr, FOLD_AFTER, a[0], a[1], a[2], span);
     case ARRAY_MAP_ACCUM: return ct_trace_fold(tr, FOLD_PAIR, a[0], a[1], a[2], span);
-    case ARRAY_SUM: return reduction(tr, REDUCE_PLAIN_SUM, a[0], span, "sum");
-    case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], span, "product");
-    case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], span, "maximum");
-    case ARRAY_MINIMUM: return reduction(tr, REDUCE_MINIMUM, a[0], span, "minimum");
-    case ARRAY_ARGMAX: return reduction(tr, REDUCE_ARGMAX, a[0], span, "argmax");
-    case ARRAY_ARGMIN: return reduction(tr, REDUCE_ARGMIN, a[0], span, "argmin");
+    case ARRAY_SUM: return reduction(tr, REDUCE_PLAIN_SUM, a[0], core, "sum");
+    case ARRAY_PRODUCT: return reduction(tr, REDUCE_PRODUCT, a[0], core, "product");
+    case ARRAY_MAXIMUM: return reduction(tr, REDUCE_MAXIMUM, a[0], core, "maximum");
+    case ARRAY_MINIMUM: return reduction(tr, REDUCE_MINIMUM, a[0], core, "minimum");
+    case ARRAY_ARGMAX: return reduction(tr, REDUCE_ARGMAX, a[0], core, "argmax");
+    case ARRAY_ARGMIN: return reduction(tr, REDUCE_ARGMIN, a[0], core, "argmin");
     case ARRAY_REPLICATE:
         bad = sized(tr, a[0], "replicate", span, &size);
         if (bad != NULL) return bad;

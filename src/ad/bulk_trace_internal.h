@@ -25,12 +25,13 @@ typedef struct Tracer {
     Scope *scope;
     CtMap levels;          /* id of a CtBulkVar -> the level of its scope, and one */
     CtMap named;           /* id of a CtBulkVar -> itself, if its name is the program's */
+    CtMap unrolled;        /* CtLam * of functions that call themselves last, but are no loops */
     CtMap globals;         /* CtGlobal * -> CtStand *, of constants */
     CtMap vain;            /* ids of CtBulkVars that a trace in vain has left behind */
     CtBulkRewriter ranges; /* where integers lie */
     CtBulk *live;          /* the conditions of the branches that this is in; NULL: none */
+    CtSpan place;          /* the innermost call that stands in the user's program, not in the library */
     uint32_t depth, terms;
-    CtSpan place; /* the innermost call that stands in the user's program, not in the library */
     CtBulkRefusal *refusal;
 } Tracer;
 
@@ -72,6 +73,8 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
 /* Ints and Bools that are known, as terms, so that each element of an array can have its own. */
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
 int64_t ct_trace_size(const CtStand *xs);
+/* How long the arrays at a depth of nesting are; -1 when there are none. */
+int64_t ct_trace_length_at(const CtStand *s, uint32_t depth);
 /* xs ! i */
 CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
 /* An error unless 0 ≤ i < size. */
@@ -106,5 +109,51 @@ typedef enum CtFoldKind {
 } CtFoldKind;
 /* f takes (state, element). */
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
+
+/* A loop that a function is that calls itself last (bulk_trace_tail.c). Few calls are no loop: what is known in each of
+ * them makes a simpler term. */
+enum { CT_FEW_TURNS = 8 };
+
+typedef struct CtCounting {
+    CtBulkVar *index; /* of the step */
+    int64_t turn;     /* the first step at which some comparison will turn out otherwise */
+} CtCounting;
+
+typedef struct CtTail {
+    CtStand *f;
+    uint32_t count;          /* of its arguments … */
+    int64_t *bases, *slopes; /* … of which those with a slope are counters */
+    int64_t steps;           /* of the loop; 0: not known */
+    uint32_t other;          /* 1 + the place of an argument that was taken for a counter; 0: none */
+    CtCounting counting;
+    CtStand **fails; /* stands for the arguments of a branch that fails instead of going on */
+    CtSpan span;
+} CtTail;
+
+/* What is left of a trace outside of what was traced; taken back when it was in vain. */
+typedef struct CtTraceMark {
+    CT_VEC(uint32_t) checks, bindings;
+    uint32_t terms;
+} CtTraceMark;
+CtTraceMark ct_trace_mark(Tracer *tr);
+void ct_trace_go_back(Tracer *tr, const CtTraceMark *to);
+/* The states of so many steps, from the first; NULL when it is no loop. */
+CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start);
+
+/* ---- bulk_trace_tail.c ---- */
+
+/* The result of a call of a closure, when it calls itself last and counts; NULL when it does not. */
+CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
+/* One step on counters, of an index: the next state; NULL when the function does not go on, or not as before. */
+CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index);
+CtBulk *ct_trace_counter_term(Tracer *tr, const CtStand *s);
+/* A primitive on counters and known integers; NULL when nothing is known of its result. */
+CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b);
+
+/* ---- for it, of bulk_trace.c ---- */
+
+CtStand *ct_trace_known_bool(Tracer *tr, bool value);
+const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value);
+const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core);
 
 #endif

@@ -1,6 +1,6 @@
 /* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
- * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a fold
- * is unrolled.
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
+ * fold is unrolled.
  */
 #include "ad/bulk_trace_internal.h"
 
@@ -11,6 +11,7 @@ typedef struct Fold {
     CtStand *f, *xs;
     int64_t size;
     CtSpan span;
+    CtTail *tail; /* a function that calls itself: there is no array, and the size is known when the body is */
 } Fold;
 
 /* What a step gives: the state, and for scans what is kept of each. */
@@ -162,10 +163,14 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
         still = ct_bulk_var(tr->room, ok);
         tr->live = ct_trace_both(tr, live, still);
     }
-    b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+    if (fold->tail != NULL)
+        b->step = (Step){ct_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
+    else
+        b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
     CtStand *made[2] = {b->step.next, b->step.output};
     uint32_t count = b->step.output != NULL ? 2 : 1;
-    ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
+    if (b->step.next != NULL)
+        ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
     for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
         CtBulk *failed = ct_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
         still = ct_trace_both(tr, still, ct_trace_not(tr, failed));
@@ -177,13 +182,8 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
 
 /* ---- what a trace leaves outside ---- */
 
-typedef struct Mark {
-    CT_VEC(uint32_t) checks, bindings; /* of each scope, from the innermost */
-    uint32_t terms;
-} Mark;
-
-static Mark mark(Tracer *tr) {
-    Mark made = {.terms = tr->terms};
+CtTraceMark ct_trace_mark(Tracer *tr) {
+    CtTraceMark made = {.terms = tr->terms};
     for (Scope *s = tr->scope; s != NULL; s = s->outer) {
         ct_push(tr->arena, &made.checks, s->bindings.checks.count);
         ct_push(tr->arena, &made.bindings, s->bindings.vars.count);
@@ -192,7 +192,7 @@ static Mark mark(Tracer *tr) {
 }
 
 /* A trace that was in vain has failed nowhere. */
-static void go_back(Tracer *tr, const Mark *to) {
+void ct_trace_go_back(Tracer *tr, const CtTraceMark *to) {
     uint32_t i = 0;
     for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
         s->bindings.checks.count = to->checks.items[i];
@@ -409,32 +409,40 @@ static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
 }
 
 /* NULL when it is no loop; a refusal may say why. */
-static CtStand *as_loop(Tracer *tr, const Fold *fold, CtStand *start) {
-    Mark before = mark(tr);
+static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
+    CtTraceMark before = ct_trace_mark(tr);
     CtStand *state = start, *made = NULL;
     Body b = {.guarded = false};
     for (bool again = true; again;) {
-        go_back(tr, &before);
+        ct_trace_go_back(tr, &before);
         trace_body(tr, fold, state, &b);
-        if (ct_trace_refused(tr) || b.step.next->kind == STAND_FAILURE) return NULL;
+        if (ct_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
         again = false;
         state = join(tr, state, b.step.next, &again);
         if (state == NULL) return NULL;
         if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
     }
+    if (fold->tail != NULL) fold->size = fold->tail->steps = fold->tail->counting.turn;
+    if (fold->tail != NULL && (fold->size <= CT_FEW_TURNS || fold->size == INT64_MAX)) return NULL;
     made = looped(tr, fold, start, &b);
     return made;
 }
 
+CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
+    Fold fold = {.kind = FOLD_LAST, .span = tail->span, .tail = tail};
+    return as_loop(tr, &fold, start);
+}
+
 CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
-    Fold fold = {kind, f, xs, ct_trace_size(xs), span};
+    Fold fold = {kind, f, xs, ct_trace_size(xs), span, NULL};
     CtBulkRefusal why = {span, NULL};
+    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
     if (fold.size > 1 && xs->kind != STAND_LIST) {
-        Mark before = mark(tr);
+        CtTraceMark before = ct_trace_mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;
         why = *tr->refusal;
-        go_back(tr, &before);
+        ct_trace_go_back(tr, &before);
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
     if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);

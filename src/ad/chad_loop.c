@@ -94,7 +94,7 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
 static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made,
                      CtCore *n) {
     CtVar *params[2] = {state, i};
-    CtCore *start = ct_seq_state(seq, span), *after = ct_seq_state(inner, span);
+    CtCore *start = ct_chad_state(c, seq, span), *after = ct_seq_state(inner, span);
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     if (!made) {
         CtCore *f = lambda(c, span, params, 2, ct_seq_close(inner, after));
@@ -121,15 +121,15 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, pairs, NULL, NULL));
     CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
     CtVar *i = ct_var_new(c->p, "i", c->p->int_type);
-    CtVar *state = ct_var_new(c->p, "env", seq->state->type);
+    CtVar *state = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
     CtSeq inner = ct_seq(c->p, state);
     CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, pairs, use(c, span, i)), 1));
     CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, use(c, span, i)));
-    ct_chad_run(c, &inner, span, f, dy, 0);
+    ct_chad_run(c, &inner, span, f, dy);
     CtCore *dx[2] = {NULL, NULL}, *made = NULL;
-    for (uint32_t k = 0; k < loop.lam->count; k++) {
+    for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
-        if (dx[k]) made = made ? ct_core_pair(c->p, span, made, dx[k]) : dx[k];
+        if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
     }
     CtCore *all = turns(c, seq, span, i, &inner, state, made, n);
     bool two = dx[0] && dx[1];
@@ -231,8 +231,8 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
 
     /* λ((da, env), k). … */
     CtVar *k = ct_var_new(c->p, "k", c->p->int_type);
-    CtVar *opened[2] = {ct_var_new(c->p, "da", last->type), ct_var_new(c->p, "env", seq->state->type)};
-    CtVar *carry = ct_var_new(c->p, "state", ct_type_pair(c->p, last->type, seq->state->type));
+    CtVar *opened[2] = {ct_var_new(c->p, "da", last->type), ct_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
+    CtVar *carry = ct_var_new(c->p, "state", ct_type_pair(c->p, last->type, opened[1]->type));
     CtSeq inner = ct_seq(c->p, opened[1]);
     ct_seq_unpack(&inner, span, opened, 2, use(c, span, carry));
     CtCore *end = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, ct_core_int(c->p, span, 1));
@@ -243,13 +243,13 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *out = ds ? ct_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
     if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, span);
     CtCore *dy = step_cotangent(c, &inner, &loop, use(c, span, opened[0]), out);
-    ct_chad_run(c, &inner, span, f, dy, 0);
-    CtCore *da = taken(c, &inner, back, loop.lam, 0);
+    ct_chad_run(c, &inner, span, f, dy);
     CtCore *dx = taken(c, &inner, back, loop.lam, 1);
+    CtCore *da = taken(c, &inner, back, loop.lam, 0);
     if (!da) da = nothing(c, span, type);
 
     CtCore *after = ct_core_pair(c->p, span, da, ct_seq_state(&inner, span));
-    CtCore *from = ct_core_pair(c->p, span, last, ct_seq_state(seq, span));
+    CtCore *from = ct_core_pair(c->p, span, last, ct_chad_state(c, seq, span));
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     CtVar *params[2] = {carry, k};
     CtCore *parts[2], *final[2];

@@ -11,7 +11,7 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, COLOUR, ENGINE, FOLDER } OptionKind;
+typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, THREADS, COLOUR, ENGINE, FOLDER } OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -38,6 +38,8 @@ static const OptionRow rows[] = {
      AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
+    {"--threads", "N", "let N threads work on long loops over arrays; without it COTAN_THREADS says, or 1", TAKES_LIMITS,
+     THREADS, 0},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
     {"--check", NULL, "only tell which files would change", TAKES_CHECK, FLAG, AT(only_check)},
@@ -150,6 +152,16 @@ static bool set_colour(const char *when, Options *o) {
     return true;
 }
 
+static bool set_threads(Options *o, const char *from, const char *value) {
+    uint64_t number;
+    if (read_number(value, false, &number) && number <= 256) {
+        o->limits.threads = (unsigned)number;
+        return true;
+    }
+    complain(o, "%s takes a number from 1 to 256, not `%s`", from, value);
+    return false;
+}
+
 static bool apply(Options *o, const OptionRow *row, const char *value) {
     char *field = (char *)o + row->offset;
     uint64_t number;
@@ -170,6 +182,7 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         }
         *(uint64_t *)field = number;
         return true;
+    case THREADS: return set_threads(o, row->name, value);
     case FOLDER:
         if (o->folder_count == sizeof o->folders / sizeof *o->folders) {
             complain(o, "--path is given too often; COTAN_PATH takes any number of folders");
@@ -292,7 +305,11 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
         }
         if (!apply(o, row, value)) return false;
     }
-    if (o->help || o->word_count >= verb->least_words) return true;
-    refuse_missing(o);
-    return false;
+    if (!o->help && o->word_count < verb->least_words) {
+        refuse_missing(o);
+        return false;
+    }
+    const char *threads = getenv("COTAN_THREADS");
+    bool asks = verb->takes & TAKES_LIMITS && o->limits.threads == 0 && threads != NULL && *threads != '\0';
+    return !asks || set_threads(o, "COTAN_THREADS", threads);
 }

@@ -194,12 +194,15 @@ static void print_counts_json(const cotan_result *r, FILE *out) {
             (unsigned long long)r->primal_steps);
     if (r->has_trace) fprintf(out, ",\"trace\":%llu", (unsigned long long)r->trace);
     fprintf(out, ",\"peak_memory\":%llu", (unsigned long long)r->peak_memory);
+    fprintf(out, ",\"work\":%llu,\"span\":%llu,\"primal_span\":%llu", (unsigned long long)r->steps,
+            (unsigned long long)r->span, (unsigned long long)r->primal_span);
 }
 
 static void print_counts(const cotan_result *r) {
     printf("steps = %llu\nprimal steps = %llu\n", (unsigned long long)r->steps, (unsigned long long)r->primal_steps);
     if (r->has_trace) printf("trace = %llu\n", (unsigned long long)r->trace);
     printf("peak memory = %llu bytes\n", (unsigned long long)r->peak_memory);
+    printf("span = %llu\nprimal span = %llu\n", (unsigned long long)r->span, (unsigned long long)r->primal_span);
 }
 
 static int print_json(const Options *options, const cotan_result *r, const char *name, FILE *out) {

@@ -17,7 +17,7 @@ static inline void copy_items(CtArray *to, int64_t at, const CtArray *from, int6
     if (count == 0) return;
     memcpy(to->items + at, from->items + start, (size_t)count * sizeof(CtWord));
     if (!to->head.layout->pointer_elements) return;
-    for (int64_t i = 0; i < count; i++) to->items[at + i].object->refs++;
+    for (int64_t i = 0; i < count; i++) ct_retain_part(&from->head, to->items[at + i].object);
 }
 
 /* The result, and how many elements its steps are for. */

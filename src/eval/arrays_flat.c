@@ -86,7 +86,8 @@ bool ct_array_strided(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     if (count > 0) copy_view(out->items, from->items + view->items[0].integer, view->items + 1, view->length / 2);
-    for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++) out->items[i].object->refs++;
+    for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++)
+        ct_retain_part(&from->head, out->items[i].object);
     return give(call, out, count);
 }
 
@@ -208,7 +209,6 @@ bool ct_array_select(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, test->length);
     if (out == NULL) return false;
     for (int64_t i = 0; i < test->length; i++)
-        out->items[i] = test->items[i].integer != 0 ? yes->items[i] : no->items[i];
-    for (int64_t i = 0; out->head.layout->pointer_elements && i < test->length; i++) out->items[i].object->refs++;
+        copy_items(out, i, test->items[i].integer != 0 ? yes : no, i, 1);
     return give(call, out, test->length);
 }

@@ -34,7 +34,7 @@ bool ct_array_replicate(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < count; i++) out->items[i] = call->args[1];
-    if (out->head.layout->pointer_elements) call->args[1].object->refs += (uint32_t)count; /* memory bounds it */
+    if (out->head.layout->pointer_elements) ct_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
     return give(call, out, count);
 }
 
@@ -170,7 +170,7 @@ bool ct_array_reshape(Machine *m, ArrayCall *call) {
 
 /* The array itself when nobody else holds it, or a copy of it with room; NULL with an error raised. */
 static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched) {
-    if (xs->head.refs == 1) return xs;
+    if (ct_is_exclusive(&xs->head)) return xs;
     CtArray *copy = ct_array_new(m->heap, xs->head.layout, xs->length, capacity);
     if (copy == NULL) {
         ct_raise_memory(m);

@@ -3,7 +3,9 @@
 
 #include "eval/internal.h"
 
+/* The codes are the evaluator's, whichever worker needs them. */
 static CtCode *code_new(Machine *m, const void *key) {
+    m = home_of(m);
     CtCode *code = CT_NEW(m->program->context->arena, CtCode);
     code->reserve = UINT32_MAX;
     code->next = m->all_codes;
@@ -13,7 +15,7 @@ static CtCode *code_new(Machine *m, const void *key) {
 }
 
 CtCode *ct_code_of_lam(Machine *m, CtLam *lam) {
-    CtCode *code = ct_map_get(&m->codes, ct_key(lam));
+    CtCode *code = ct_map_get(&home_of(m)->codes, ct_key(lam));
     if (code != NULL) return code;
     if (!lam->captures_known) ct_core_captures(m->program, lam);
     code = code_new(m, lam);
@@ -27,7 +29,7 @@ CtCode *ct_code_of_global(Machine *m, CtGlobal *global) {
         code->global = global;
         return code;
     }
-    CtCode *code = ct_map_get(&m->codes, ct_key(global));
+    CtCode *code = ct_map_get(&home_of(m)->codes, ct_key(global));
     if (code != NULL) return code;
     code = code_new(m, global);
     code->global = global;
@@ -48,6 +50,7 @@ CtClosure *ct_code_closure(Machine *m, CtCode *code) {
     const CtLayout *layout = ct_code_layout(m, code);
     if (layout == NULL) return NULL;
     code->closure = ct_closure_new(m->heap, layout, code);
+    if (code->closure != NULL) ct_set_refs(&code->closure->head, REFS_FOREVER);
     return code->closure;
 }
 
@@ -70,8 +73,10 @@ static bool guarded(Machine *m, bool (*action)(Machine *, void *), void *data) {
 static bool compile_action(Machine *m, void *code) { return ct_code_compile(m, code); }
 
 bool ct_code_prepare(Machine *m, CtCode *code) {
-    if (code->words != NULL) return true;
-    return guarded(m, compile_action, code);
+    ct_team_lock(m);
+    bool done = code->words != NULL || guarded(m, compile_action, code);
+    ct_team_unlock(m);
+    return done;
 }
 
 typedef struct DualRequest {
@@ -95,11 +100,18 @@ static bool dual_action(Machine *m, void *data) {
     return true;
 }
 
-CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
+static CtCode *code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
     for (DualMemo *memo = code->duals; memo != NULL; memo = memo->next)
         if (memo->path == path) return memo->code;
     DualRequest request = {code, path, NULL};
     return guarded(m, dual_action, &request) ? request.result : NULL;
+}
+
+CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path) {
+    ct_team_lock(m);
+    CtCode *dual = code_dual(m, code, path);
+    ct_team_unlock(m);
+    return dual;
 }
 
 typedef struct BulkRequest {
@@ -144,7 +156,7 @@ static bool bulk_action(Machine *m, void *data) {
     return true;
 }
 
-CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point) {
+static CtCode *code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point) {
     CtCode *code = closure->code;
     BulkRequest request = {.closure = closure, .written = code->lam, .path = path, .point = point};
     for (uint32_t i = 0; i < path->count && request.written->origin; i++) request.written = request.written->origin;
@@ -157,12 +169,15 @@ CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtW
     return guarded(m, bulk_action, &request) ? request.result : NULL;
 }
 
+CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point) {
+    ct_team_lock(m);
+    CtCode *derivative = code_bulk(m, closure, path, point);
+    ct_team_unlock(m);
+    return derivative;
+}
+
 void ct_codes_free(Machine *m) {
     for (CtCode *code = m->all_codes; code != NULL; code = code->next) {
-        for (uint32_t i = 0; i < code->held_count; i++) ct_release(m->heap, code->held[i]);
-        code->held_count = 0;
-        if (code->closure != NULL) ct_release(m->heap, &code->closure->head);
-        code->closure = NULL;
         if (code->state == CONSTANT_KNOWN) ct_value_release(m->heap, code->global->type, code->value);
         code->state = CONSTANT_NEW;
     }

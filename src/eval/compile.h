@@ -210,6 +210,15 @@ void emit_group_env(Compile *c, CtCore *letrec);
 uint32_t emit_constant(Compile *c, CtCore *e, uint32_t want);
 uint32_t emit_dual(Compile *c, CtCore *e, uint32_t want);
 
+/* emit_span.c: nothing, unless the evaluator shares loops out or measures spans. */
+typedef struct Span {
+    bool measured;
+    uint32_t begin, best, mark; /* slots */
+} Span;
+void span_begin(Compile *c, Span *s, CtSpan span);
+/* The loop has made the array in slot `out`. */
+void span_end(Compile *c, Span *s, uint32_t out);
+
 /* emit_case.c */
 uint32_t emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* Loads the fields that are used; takes the object when this was its last use. */

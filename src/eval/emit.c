@@ -230,23 +230,25 @@ bool ct_code_compile(Machine *m, CtCode *code) {
         emit_params(&c);
         emit_expr(&c, code->lam->body, NO_SLOT, true);
     } else {
+        Span span;
+        span_begin(&c, &span, code->global->span);
         uint32_t slot = emit_expr(&c, code->global->body, NO_SLOT, false);
         begin(&c, OP_RETURN_CONSTANT, code->global->span);
         add_word(&c, slot);
+        add_word(&c, span.measured ? span.begin : NO_SLOT);
     }
-    code->held = c.held.items;
-    code->held_count = c.held.count;
     if (c.heap_full) {
         for (uint32_t i = 0; i < c.held.count; i++) ct_release(m->heap, c.held.items[i]);
-        code->held_count = 0;
         return ct_raise_memory(m);
     }
+    for (uint32_t i = 0; i < c.held.count; i++) ct_set_refs(c.held.items[i], REFS_FOREVER);
     code->word_count = c.words.count;
     code->event_count = c.events.count;
     code->place_count = c.places.count;
     code->events = c.events.items;
     code->places = c.places.items;
-    code->reserve = c.slot_count + c.most_out + 2 * FRAME_HEADER;
     code->words = c.words.items;
+    /* Other threads that see this see all the rest. */
+    __atomic_store_n(&code->reserve, c.slot_count + c.most_out + 2 * FRAME_HEADER, __ATOMIC_RELEASE);
     return true;
 }

@@ -14,6 +14,7 @@ typedef struct LoopCode {
     Operand ops[MAX_LOOP_ARGS];
     CT_VEC(Local *) drops; /* used from outside for the last time in the loop */
     uint32_t out, counter, x, y, acc;
+    Span span;
     Branch branch;
     uint32_t start; /* of the instruction before the body; its last words are the jump and the steps */
     uint32_t body;
@@ -65,9 +66,17 @@ static void settle_acc(Compile *c, LoopCode *l) {
 
 /* ---- the instructions before and behind the body ---- */
 
-static void add_array(Compile *c, const Operand *array) {
+static void add_array(Compile *c, const Operand *array, bool own) {
     add_word(c, array->slot);
-    add_word(c, array->drop_after);
+    add_word(c, array->drop_after && own);
+}
+
+/* Elements of a fold are moved out of an array that is consumed. Where they are independent of each other, the array
+ * lends them, so that it makes no difference who computes them when, and one that failed can be computed again. Then a
+ * map may still make its result of an array of numbers. */
+static bool takes_elements(const Compile *c, const LoopCode *l) {
+    if (has_acc(l->op)) return true;
+    return !ct_type_is_pointer(l->e->as.call.args[1]->type->parts[0]) && home_of(c->m)->team == NULL;
 }
 
 static void add_layout(Compile *c, const LoopCode *l) {
@@ -82,10 +91,10 @@ static void add_state(Compile *c, const LoopCode *l) {
         add_word(c, l->ops[0].slot);
         add_word(c, l->out);
     } else if (has_acc(l->op)) {
-        add_array(c, &l->ops[2]);
+        add_array(c, &l->ops[2], true);
     } else {
-        add_array(c, &l->ops[1]);
-        if (l->op == ARRAY_ZIP_WITH) add_array(c, &l->ops[2]);
+        add_array(c, &l->ops[1], takes_elements(c, l));
+        if (l->op == ARRAY_ZIP_WITH) add_array(c, &l->ops[2], false);
         add_word(c, l->out);
     }
     add_word(c, l->counter);
@@ -130,8 +139,28 @@ static void loop_begin(Compile *c, LoopCode *l) {
     own_elements(c, l);
 }
 
+static void loop_turn(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
+    uint32_t start = begin(c, OP_TURN, l->e->span);
+    bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
+    add_word(c, build ? TURN_BUILD : zip ? TURN_ZIP : TURN_MAP);
+    add_word(c, l->ops[build ? 0 : 1].slot);
+    add_word(c, zip ? l->ops[2].slot : 0);
+    add_word(c, l->out);
+    add_word(c, l->counter);
+    add_word(c, l->x);
+    add_word(c, l->y);
+    add_word(c, result);
+    add_word(c, ct_array_rank(out_type(l)->parts[0]));
+    add_word(c, l->span.begin);
+    add_word(c, l->span.best);
+    add_word(c, l->span.mark);
+    add_word(c, start - l->body);
+    add_word(c, cost);
+}
+
 static void loop_next(Compile *c, LoopCode *l, uint32_t result) {
     uint32_t cost = c->words.items[l->body - 1];
+    if (l->span.measured && !has_acc(l->op)) loop_turn(c, l, result, cost);
     uint32_t start = begin(c, loop_op(l->op, true), l->e->span);
     add_state(c, l);
     bool takes = has_out(l->op) && l->op != ARRAY_SCANL && l->op != ARRAY_SCAN;
@@ -228,9 +257,11 @@ uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want) {
     read_operands(c, &l);
     count_steps(c, 1);
     if (has_acc(l.op)) settle_acc(c, &l);
+    if (!has_acc(l.op)) span_begin(c, &l.span, e->span);
     loop_begin(c, &l);
     uint32_t result = loop_body(c, &l);
     loop_next(c, &l, result);
+    if (!has_acc(l.op)) span_end(c, &l.span, l.out);
     slot_free(c, l.counter); /* the elements' slots were the parameters', which ended with them */
     for (uint32_t i = 0; i < l.count; i++)
         if (!(has_acc(l.op) && i == 1)) drop_some(c, &l.ops[i]);

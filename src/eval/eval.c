@@ -3,8 +3,6 @@
 
 #include "eval/internal.h"
 
-enum { STACK_WORDS = 8192 };
-
 CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits) {
     Machine *m = calloc(1, sizeof *m);
     if (m == NULL) return NULL;
@@ -27,6 +25,7 @@ CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits) {
 void ct_eval_free(CtEval *eval) {
     if (eval == NULL) return;
     ct_codes_free(eval);
+    ct_team_free(eval);
     ct_heap_free(eval->heap);
     free(eval->stack);
     free(eval->form_key.data);
@@ -113,6 +112,12 @@ bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *ar
     return ct_machine_call(eval, closure->code, env, args, count, result) || failed(eval);
 }
 
+bool ct_eval_share(CtEval *eval, CtPool *pool) { return ct_team_new(eval, pool); }
+
+void ct_eval_alone(CtEval *eval) { ct_team_end(eval); }
+
+void ct_eval_measure(CtEval *eval) { eval->measures = true; }
+
 void ct_eval_watch(CtEval *eval, CtWatch watch) { eval->watch = watch; }
 
 const CtLam *ct_eval_lam(CtWord function) {
@@ -121,13 +126,14 @@ const CtLam *ct_eval_lam(CtWord function) {
 }
 
 CtEvalStats ct_eval_stats(const CtEval *eval) {
-    return (CtEvalStats){.steps = (uint64_t)((int64_t)eval->slice_end - eval->fuel),
+    return (CtEvalStats){.steps = steps_done(eval, eval->fuel),
+                         .span = span_done(eval, eval->fuel) + eval->aside,
                          .peak_memory = ct_heap_peak(eval->heap),
                          .max_depth = eval->max_depth};
 }
 
 void ct_eval_reset_stats(CtEval *eval) {
-    eval->slice_end = 0;
+    eval->slice_end = eval->slack = eval->aside = 0;
     eval->fuel = 0;
     eval->max_depth = 0;
     ct_heap_reset_peak(eval->heap);

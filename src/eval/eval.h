@@ -8,6 +8,7 @@
 #define CT_EVAL_EVAL_H
 
 #include "ad/ad.h"
+#include "base/pool.h"
 #include "value/value.h"
 
 typedef struct CtEval CtEval;
@@ -20,6 +21,7 @@ typedef struct CtEvalLimits { /* 0: none */
 
 typedef struct CtEvalStats {
     uint64_t steps;
+    uint64_t span; /* the steps on the longest path, where they are measured (docs/cost-model.md) */
     size_t peak_memory;
     uint64_t max_depth;
 } CtEvalStats;
@@ -35,6 +37,14 @@ CtHeap *ct_eval_heap(CtEval *eval);
 bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t count, CtWord *result);
 /* Calls a function value (borrowed) of type `type`. */
 bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result);
+
+/* Loops whose elements are independent may use the threads of a pool (borrowed), with the same results, steps and errors;
+ * one run uses a pool at a time. To be said before the first call; false without memory. */
+bool ct_eval_share(CtEval *eval, CtPool *pool);
+/* Before the pool is freed: from now on in one thread. */
+void ct_eval_alone(CtEval *eval);
+/* Spans are wanted: to be said before the first call, too. */
+void ct_eval_measure(CtEval *eval);
 
 /* Somebody who looks on: `wants` is asked once of every function, when it is compiled; calls of those that it wants are told to
  * `called` before they begin, with the object that holds what the function captures (NULL: nothing) and its arguments, all

@@ -407,11 +407,11 @@ static bool fuse(Compile *c, CtCore *e, uint32_t depth, Fused *f) {
 }
 
 const Fused *ct_compile_fused(Compile *c, CtCore *e) {
-    static Fused none;
-    const Fused *known = ct_map_get(&c->fused, ct_key(e));
-    if (known != NULL) return known != &none ? known : NULL;
+    static const Fused none;
+    const Fused *found = ct_map_get(&c->fused, ct_key(e));
+    if (found != NULL) return found != &none ? found : NULL;
     FusedRoot root;
-    Fused made, *kept = &none;
+    Fused made, *kept = NULL;
     bool ok = root_of(e, &root) && outlined_code(c, e) == NULL &&
               (fuse(c, e, FUSED_STEPS, &made) || fuse(c, e, root == FUSED_ARRAY ? 0 : 1, &made));
     if (ok) {
@@ -420,6 +420,6 @@ const Fused *ct_compile_fused(Compile *c, CtCore *e) {
         kept = CT_NEW(c->arena, Fused);
         *kept = made;
     }
-    ct_map_set(c->arena, &c->fused, ct_key(e), kept);
-    return ok ? kept : NULL;
+    ct_map_set(c->arena, &c->fused, ct_key(e), ok ? kept : (void *)(uintptr_t)&none);
+    return kept;
 }

@@ -260,7 +260,8 @@ static int32_t leaf_to_take(const Run *r, const bool *own) {
     for (uint32_t i = 0; f->root == FUSED_ARRAY && i < f->leaf_count; i++) {
         if (!own[i] || !f->leaves[i].is_array) continue;
         const CtArray *array = array_of(r->leaves[i]);
-        bool free = array->head.refs == 1 && array->head.layout == f->layout && array->length == (int64_t)r->points;
+        bool free = array->head.layout == f->layout && array->length == (int64_t)r->points &&
+                    ct_is_exclusive(r->leaves[i].object);
         for (uint32_t k = 0; k < f->leaf_count; k++)
             if (f->leaves[k].is_array && r->leaves[k].object == r->leaves[i].object)
                 free = free && same_view(f, &f->leaves[k].view);
@@ -281,6 +282,12 @@ static void start(const Run *r, CtWord *out, Position *p) {
     }
 }
 
+/* The points could be computed by as many threads; what is added up is added one after the other. */
+static void note_span(const Run *r) {
+    uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
+    if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_span_of_sharing(r->points);
+}
+
 bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken) {
     Run r;
     r.m = m;
@@ -292,7 +299,9 @@ bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *
     if (f->root == FUSED_TOTAL) {
         result->real = 0.0;
         start(&r, result, &p);
-        return r.points == 0 || nest(&r, p, 0);
+        if (r.points > 0 && !nest(&r, p, 0)) return false;
+        note_span(&r);
+        return true;
     }
     int64_t length = f->root == FUSED_ARRAY ? (int64_t)r.points : f->sums;
     *taken = leaf_to_take(&r, own);
@@ -303,6 +312,7 @@ bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *
         if (*taken < 0) ct_release(m->heap, &out->head);
         return false;
     }
+    note_span(&r);
     result->object = &out->head;
     return true;
 }

@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 
+#include "base/pool.h"
 #include "eval/eval.h"
 #include "value/heap.h"
 
@@ -35,6 +36,7 @@ typedef enum Op {
 typedef enum PrimForm { PRIM_SLOTS, PRIM_SLOT_CONST, PRIM_CONST_SLOT, PRIM_JUMP_SLOTS, PRIM_JUMP_CONST } PrimForm;
 enum { PRIM_FORMS = 5, OP_COUNT = OP_PRIM_FIRST + PRIM_FORMS * CT_PRIM_COUNT };
 
+enum { STACK_WORDS = 8192 /* of a new stack */ };
 enum { FRAME_CODE = -3, FRAME_ENV = -2, FRAME_RETURN = -1, FRAME_HEADER = 3 };
 
 /* ---- code ---- */
@@ -88,18 +90,23 @@ struct CtCode {
     CtGlobal *global;       /* or NULL */
     const CtLayout *layout; /* of its closures */
     CtClosure *closure;     /* the one closure of a code that captures nothing */
-    CtObject **held;        /* constants in the instructions */
-    uint32_t held_count;
     ConstantState state;
-    CtWord value; /* CONSTANT_KNOWN */
+    CtWord value;       /* CONSTANT_KNOWN */
+    CtCode *known_next; /* of the constants that became known in a region */
     DualMemo *duals;
     BulkMemo *bulks;
     CtCode *next; /* all codes of an evaluator */
 };
 
+static inline void set_state(CtCode *code, ConstantState state) {
+    __atomic_store_n(&code->state, state, __ATOMIC_RELEASE);
+}
+
 /* ---- the machine ---- */
 
 typedef struct CtEval Machine;
+typedef struct Team Team;
+typedef struct Region Region;
 
 /* The text of a form under way; kept for its memory. */
 typedef struct FormKey {
@@ -125,11 +132,61 @@ struct CtEval {
     FormKey form_key;
     atomic_bool interrupt;
     bool arena_failed;
+    bool measures;  /* spans: codes are compiled with the instructions for it */
+    uint64_t slack; /* steps that are not on the longest path: span = steps − slack + aside */
+    uint64_t aside; /* the spans of constants, which are nobody's part */
+    Team *team;     /* NULL: one thread */
+    /* of a worker; NULL and 0 otherwise */
+    Machine *home;
+    Region *region;
+    size_t part_at;               /* where its base frame stands */
+    int64_t best;                 /* the longest span of an element of its parts */
+    const uint32_t *part_turn;    /* the TURN of the loop of which its parts are */
+    int64_t part_end;             /* the first element that is not its own */
+    uint32_t part_body, part_out; /* where the body begins, and the slot of the array that it makes */
+    uint32_t constants;           /* being evaluated; then it has their lock */
     /* the error that is being raised; E0000: it stands in the context already */
     CtErrorCode error;
     const char *error_text;
     char error_buffer[400];
 };
+
+/* Steps done, and those of them that are on the longest path so far. */
+static inline uint64_t steps_done(const Machine *m, int64_t fuel) { return m->slice_end - (uint64_t)fuel; }
+static inline uint64_t span_done(const Machine *m, int64_t fuel) { return steps_done(m, fuel) - m->slack; }
+
+/* The span of sharing `count` elements out, two by two. */
+static inline uint64_t ct_span_of_sharing(uint64_t count) {
+    return count < 2 ? 0 : 64 - (uint64_t)__builtin_clzll(count - 1);
+}
+
+/* The evaluator that a worker works for, whose codes it runs. */
+static inline Machine *home_of(Machine *m) { return m->home != NULL ? m->home : m; }
+/* Whether loops are compiled with the instructions that share them out and measure their spans. */
+static inline bool takes_turns(const Machine *m) {
+    const Machine *home = m->home != NULL ? m->home : m;
+    return home->team != NULL || home->measures;
+}
+
+/* region.c. Behind the body of element i of a loop, at instruction TURN (pc, its operands) of the frame at m->fp:
+ * computes all elements that follow on several threads, when that is worth it. False: nothing has happened. */
+bool ct_region_loop(Machine *m, int64_t i);
+/* Makes and frees what several threads need; false without memory. */
+bool ct_team_new(Machine *m, CtPool *pool);
+void ct_team_free(Machine *m);
+/* The pool is about to be freed. */
+void ct_team_end(Machine *m);
+/* What is under way in the compiler and in the context is one thread's at a time. */
+void ct_team_lock(Machine *m);
+void ct_team_unlock(Machine *m);
+/* A worker needs a constant: waits while another evaluates one. It is known then, or running, or this worker's to
+ * evaluate; then it leaves it when that is done, or has failed. */
+void ct_constant_enter(Machine *m, CtCode *constant);
+void ct_constant_leave(Machine *m, CtCode *constant, bool known);
+/* A run begins. */
+void ct_team_begin(Machine *m);
+/* ct_refuel of a worker. */
+bool ct_region_refuel(Machine *m);
 
 /* code.c: the code of a λ or a global, not compiled yet; NULL when memory is short. */
 CtCode *ct_code_of_lam(Machine *m, CtLam *lam);
@@ -153,7 +210,9 @@ CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 /* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
 bool ct_code_compile(Machine *m, CtCode *code);
 
-/* machine.c: calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand
+/* machine.c: goes on at m->pc in the frame at m->fp, until its base frame or its part has ended. */
+bool ct_machine_resume(Machine *m);
+/* Calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand
  * as they were, m->fp and m->pc where it failed. */
 bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result);
 
@@ -172,14 +231,18 @@ extern const uint32_t ct_machine_halt[];
 
 /* unwind.c */
 CtSpan ct_code_place(const CtCode *code, uint32_t at);
-/* Releases every frame. */
+/* Releases every frame; of a worker's base frame what the body owned. */
 void ct_unwind(Machine *m);
+/* Calls `each` with every slot that owns an object when the loop whose body begins at word `body` is about to begin. */
+bool ct_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data);
 
 /* Raises an error: remembers it and returns false. */
 bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool ct_raise_memory(Machine *m);
 /* FAIL with a message: text of a [Char]. */
 bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message);
+
+typedef enum TurnKind { TURN_BUILD, TURN_MAP, TURN_ZIP } TurnKind;
 
 /* ---- array operations: borrow their arguments, return an owned result; false with an error raised ---- */
 

@@ -13,6 +13,9 @@ static inline uint64_t word64(const uint32_t *at) { return (uint64_t)at[0] | (ui
 static inline void *pointer64(const uint32_t *at) { return (void *)(uintptr_t)word64(at); }
 static inline double real64(const uint32_t *at) { return (CtWord){.integer = (int64_t)word64(at)}.real; }
 
+/* What it has been compiled to can be read once this is known. */
+static inline uint32_t reserve_of(const CtCode *code) { return __atomic_load_n(&code->reserve, __ATOMIC_ACQUIRE); }
+
 #define INSTRUCTION(name) op_##name:
 #define SLOT(i)           fp[pc[i]]
 #define OBJECT(i)         fp[pc[i]].object
@@ -38,6 +41,7 @@ static inline double real64(const uint32_t *at) { return (CtWord){.integer = (in
 /* Compiler extensions are what this file is made of: labels as values, ranges of designators. */
 #pragma GCC diagnostic ignored "-Wpedantic"
 
+/* Enters `callee`, whose frame stands at m->fp; NULL: goes on at m->pc. */
 static bool run(Machine *m, CtCode *callee) {
     static const void *const labels[OP_COUNT] = {
 #define OP(name, operands) [OP_##name] = &&op_##name,
@@ -56,11 +60,12 @@ static bool run(Machine *m, CtCode *callee) {
     CtHeap *const heap = m->heap;
     CtWord *fp = m->fp;
     int64_t fuel = m->fuel;
-    const uint32_t *pc = NULL;
+    const uint32_t *pc = m->pc;
+    if (callee == NULL) goto *labels[*pc];
 
     /* The frame of `callee` stands at fp, its arguments in place. */
 enter:
-    if (UNLIKELY((size_t)(m->stack_end - fp) < callee->reserve)) {
+    if (UNLIKELY((size_t)(m->stack_end - fp) < reserve_of(callee))) {
         pc = NULL;
         SAVE();
         CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
@@ -77,7 +82,7 @@ enter:
 
     /* The frame that stands at fp has become one of `callee`: a tail call is no deeper. */
 tail:
-    if (UNLIKELY((size_t)(m->stack_end - fp) < callee->reserve)) {
+    if (UNLIKELY((size_t)(m->stack_end - fp) < reserve_of(callee))) {
         pc = NULL;
         SAVE();
         CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
@@ -110,7 +115,10 @@ fail:
     return false;
 }
 
+bool ct_machine_resume(Machine *m) { return run(m, NULL); }
+
 bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result) {
+    ct_team_begin(m);
     m->depth = 0;
     m->fp = m->stack + FRAME_HEADER + ct_machine_halt[0];
     m->pc = NULL;

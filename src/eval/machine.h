@@ -8,11 +8,12 @@
 /* The captures of an object that serves as environment. */
 static inline CtWord *captures_of(CtObject *env) { return ((CtClosure *)env)->captures; }
 
-static inline void retain_words(const CtLayout *layout, const CtWord *words) {
+/* References to what an object's words hold. */
+static inline void retain_words(const CtObject *whole, const CtLayout *layout, const CtWord *words) {
     for (uint32_t base = 0; base < layout->count; base += 64) {
         uint64_t bits = layout->pointers[base / 64];
         while (bits != 0) {
-            words[base + (uint32_t)__builtin_ctzll(bits)].object->refs++;
+            ct_retain_part(whole, words[base + (uint32_t)__builtin_ctzll(bits)].object);
             bits &= bits - 1;
         }
     }
@@ -22,10 +23,10 @@ static inline void retain_words(const CtLayout *layout, const CtWord *words) {
 static inline CtWord loop_element(CtArray *array, int64_t i, bool own) {
     CtWord item = array->items[i];
     if (array->head.layout->pointer_elements) {
-        if (own && array->head.refs == 1) {
+        if (own && ct_is_exclusive(&array->head)) {
             array->items[i].object = NULL;
         } else {
-            item.object->refs++;
+            ct_retain_part(&array->head, item.object);
         }
     }
     return item;

@@ -19,7 +19,7 @@ INSTRUCTION(INDEX_OBJECT) {
     const CtArray *array = ARRAY(2);
     int64_t index = SLOT(3).integer;
     CHECK_INDEX(index, array->length);
-    SLOT(1).object = ct_retain(array->items[index].object);
+    SLOT(1).object = ct_retain_part(&array->head, array->items[index].object);
     NEXT(4);
 }
 INSTRUCTION(LENGTH) {
@@ -30,7 +30,7 @@ INSTRUCTION(UPDATE) {
     CtArray *array = ARRAY(2);
     int64_t index = SLOT(3).integer;
     CHECK_INDEX(index, array->length);
-    if (array->head.refs == 1 && pc[5] == 0 && !array->head.layout->pointer_elements) {
+    if (pc[5] == 0 && !array->head.layout->pointer_elements && ct_is_exclusive(&array->head)) {
         array->items[index] = SLOT(4);
         SLOT(1).object = &array->head;
         NEXT(6);
@@ -44,7 +44,7 @@ INSTRUCTION(UPDATE) {
 }
 INSTRUCTION(SNOC) {
     CtArray *array = ARRAY(2);
-    if (array->head.refs == 1 && pc[4] == 0 && array->length < array->capacity) {
+    if (pc[4] == 0 && array->length < array->capacity && ct_is_exclusive(&array->head)) {
         array->items[array->length++] = SLOT(3);
         SLOT(1).object = &array->head;
         NEXT(5);

@@ -49,7 +49,7 @@ INSTRUCTION(CLOSURE_ENV) {
     CtClosure *closure = ct_closure_new(heap, code->layout, code);
     CHECK_MEMORY(closure);
     memcpy(closure->captures, captures_of(OBJECT(4)), code->layout->count * sizeof(CtWord));
-    retain_words(code->layout, closure->captures);
+    retain_words(OBJECT(4), code->layout, closure->captures);
     SLOT(1).object = &closure->head;
     NEXT(5);
 }
@@ -63,7 +63,7 @@ INSTRUCTION(CLOSURE_SIBLING) {
     CtClosure *closure = ct_closure_new(heap, code->layout, code);
     CHECK_MEMORY(closure);
     memcpy(closure->captures, env->captures, code->layout->count * sizeof(CtWord));
-    retain_words(code->layout, closure->captures);
+    retain_words(&env->head, code->layout, closure->captures);
     SLOT(1).object = &closure->head;
     NEXT(4);
 }
@@ -88,10 +88,7 @@ INSTRUCTION(CALL_SIBLING) {
 INSTRUCTION(CALL_CLOSURE) {
     CtClosure *closure = (CtClosure *)OBJECT(1);
     callee = closure->code;
-    if (closure->head.layout->count == 0) {
-        closure->head.refs--; /* the code holds it too */
-        closure = NULL;
-    }
+    if (closure->head.layout->count == 0) closure = NULL; /* kept forever */
     PUSH_FRAME(callee, (CtObject *)closure, pc + 2);
     goto enter;
 }
@@ -124,10 +121,7 @@ INSTRUCTION(TAIL_CLOSURE) {
     CtObject *env = fp[FRAME_ENV].object;
     CtClosure *closure = (CtClosure *)OBJECT(1);
     callee = closure->code;
-    if (closure->head.layout->count == 0) {
-        closure->head.refs--;
-        closure = NULL;
-    }
+    if (closure->head.layout->count == 0) closure = NULL;
     REUSE_FRAME(pc + 2);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = (CtObject *)closure;
@@ -155,9 +149,18 @@ INSTRUCTION(RETURN_ENV) {
 INSTRUCTION(RETURN_CONSTANT) {
     CtWord result = SLOT(1);
     CtCode *code = frame_code(fp);
-    code->value = result;
-    code->state = CONSTANT_KNOWN;
     ct_value_retain(code->global->type, result);
+    code->value = result;
+    if (pc[2] != UINT32_MAX) {
+        uint64_t span = span_done(m, fuel) - (uint64_t)SLOT(2).integer + code->cost;
+        m->slack += span;
+        m->aside += span;
+    }
+    if (m->home != NULL) {
+        ct_constant_leave(m, code, true);
+    } else {
+        set_state(code, CONSTANT_KNOWN);
+    }
     pc = frame_return(fp);
     m->depth--;
     fp -= pc[-2];
@@ -166,6 +169,7 @@ INSTRUCTION(RETURN_CONSTANT) {
 }
 INSTRUCTION(CONSTANT) {
     callee = pointer64(pc + 1);
+    if (UNLIKELY(m->home != NULL)) ct_constant_enter(m, callee);
     if (callee->state == CONSTANT_KNOWN) {
         ct_value_retain(callee->global->type, callee->value);
         SLOT(4) = callee->value;
@@ -175,7 +179,7 @@ INSTRUCTION(CONSTANT) {
         ct_raise(m, CT_E0509, "the value of `%s` depends on itself", callee->global->name->text);
         goto fail;
     }
-    callee->state = CONSTANT_RUNNING;
+    set_state(callee, CONSTANT_RUNNING);
     CtWord *frame = fp + pc[3];
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;
@@ -197,7 +201,7 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure c
     CtWord *frame = fp + end[0];
     for (uint32_t i = 0; i < states; i++) frame[layout->count + i] = SLOT(5 + i);
     memcpy(frame, closure->captures, layout->count * sizeof(CtWord));
-    retain_words(layout, frame);
+    retain_words(&closure->head, layout, frame);
     fuel -= layout->count;
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;

@@ -14,7 +14,7 @@ INSTRUCTION(CONST) {
     NEXT(4);
 }
 INSTRUCTION(RETAIN) {
-    OBJECT(1)->refs++;
+    ct_retain(OBJECT(1));
     NEXT(2);
 }
 INSTRUCTION(DROP) {
@@ -26,7 +26,9 @@ INSTRUCTION(DROP_SOME) {
     NEXT(2);
 }
 INSTRUCTION(CAPTURE) {
-    SLOT(1) = captures_of(fp[FRAME_ENV].object)[pc[2]];
+    CtObject *env = fp[FRAME_ENV].object;
+    SLOT(1) = captures_of(env)[pc[2]];
+    if (UNLIKELY(ct_is_marked(env)) && ct_layout_pointer(env->layout, pc[2])) ct_mark_part(env, OBJECT(1));
     NEXT(3);
 }
 INSTRUCTION(ROUND) {
@@ -55,7 +57,7 @@ INSTRUCTION(PROJ) {
     NEXT(4);
 }
 INSTRUCTION(PROJ_OBJECT) {
-    SLOT(1).object = ct_retain(((CtFields *)OBJECT(2))->words[pc[3]].object);
+    SLOT(1).object = ct_retain_part(OBJECT(2), ((CtFields *)OBJECT(2))->words[pc[3]].object);
     NEXT(4);
 }
 
@@ -63,15 +65,16 @@ INSTRUCTION(OPEN_MOVE) {
     CtFields *fields = (CtFields *)OBJECT(1);
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
-    if (fields->head.refs == 1) {
+    if (ct_is_exclusive(&fields->head)) {
         for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
         for (uint32_t n = *at++; n > 0; n--, at++) ct_release(heap, fields->words[*at].object);
         ct_fields_give(heap, fields);
     } else {
-        for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]].object = ct_retain(fields->words[at[0]].object);
+        for (uint32_t n = *at++; n > 0; n--, at += 2)
+            fp[at[1]].object = ct_retain_part(&fields->head, fields->words[at[0]].object);
         uint32_t unwanted = *at++;
         at += unwanted;
-        fields->head.refs--;
+        ct_release(heap, &fields->head);
     }
     pc = at;
     NEXT(0);
@@ -80,7 +83,8 @@ INSTRUCTION(OPEN_COPY) {
     CtFields *fields = (CtFields *)OBJECT(1);
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
-    for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]].object = ct_retain(fields->words[at[0]].object);
+    for (uint32_t n = *at++; n > 0; n--, at += 2)
+        fp[at[1]].object = ct_retain_part(&fields->head, fields->words[at[0]].object);
     pc = at;
     NEXT(0);
 }

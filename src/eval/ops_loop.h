@@ -55,7 +55,7 @@ INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     CtArray *array = ARRAY(1), *out = array;
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
-    if (pc[2] && array->head.refs == 1 && array->head.layout == layout) {
+    if (pc[2] && array->head.layout == layout && ct_is_exclusive(&array->head)) {
         SLOT(1).object = NULL; /* the result is made of it, element by element */
     } else {
         out = ct_array_new(heap, layout, 0, count);
@@ -114,6 +114,42 @@ INSTRUCTION(ZIP_NEXT) { /* a own b own out i x y s rank off c */
     SLOT(7) = loop_element(a, i, pc[2]);
     SLOT(8) = loop_element(b, i, pc[4]);
     NEXT((int32_t)pc[11]);
+}
+
+INSTRUCTION(MARK) { /* begin best mark */
+    SLOT(1).integer = SLOT(3).integer = (int64_t)span_done(m, fuel);
+    SLOT(2).integer = 0;
+    NEXT(4);
+}
+INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
+    CtArray *out = ARRAY(4);
+    int64_t i = SLOT(5).integer, now = (int64_t)span_done(m, fuel), span = now - SLOT(12).integer;
+    if (span > SLOT(11).integer) SLOT(11).integer = span;
+    SLOT(12).integer = now;
+    if (pc == m->part_turn && i + 1 == m->part_end && (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
+        CHECK_SHAPE(pc[9], out, SLOT(8), i);
+        out->items[i] = SLOT(8);
+        SAVE();
+        return true;
+    }
+    if (m->team != NULL && (i & (i + 1)) == 0) {
+        CHECK_SHAPE(pc[9], out, SLOT(8), i);
+        SAVE();
+        bool done = ct_region_loop(m, i);
+        LOAD();
+        if (done) {
+            static const uint8_t words_of_next[] = {[TURN_BUILD] = 9, [TURN_MAP] = 10, [TURN_ZIP] = 13};
+            NEXT(15 + words_of_next[pc[1]]);
+        }
+    }
+    NEXT(15);
+}
+INSTRUCTION(JOIN) { /* begin best out */
+    int64_t count = ARRAY(3)->length;
+    uint64_t span = (uint64_t)SLOT(1).integer;
+    if (count > 0) span += (uint64_t)SLOT(2).integer + ct_span_of_sharing((uint64_t)count);
+    m->slack = steps_done(m, fuel) - span;
+    NEXT(4);
 }
 
 INSTRUCTION(FUSED) { /* d fused64 ⟨s own⟩ … */
@@ -210,11 +246,11 @@ INSTRUCTION(ACCUM_NEXT) { /* a own i x acc out s rank off c */
     if (more) REFUEL(pc[10]);
     CtWord state = pair->words[0];
     out->items[out->length++] = pair->words[1];
-    if (pair->head.refs == 1) {
+    if (ct_is_exclusive(&pair->head)) {
         ct_fields_give(heap, pair);
     } else {
-        retain_words(pair->head.layout, pair->words);
-        pair->head.refs--;
+        retain_words(&pair->head, pair->head.layout, pair->words);
+        ct_release(heap, &pair->head);
     }
     SLOT(5) = state;
     if (!more) NEXT(11);

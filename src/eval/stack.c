@@ -21,6 +21,7 @@ bool ct_raise_memory(Machine *m) { return ct_raise(m, CT_E0801, "the run needs m
 enum { MESSAGE_MAX = 4000 };
 
 bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message) {
+    ct_team_lock(m);
     jmp_buf here;
     CtArena *arena = m->program->context->arena;
     jmp_buf *before = ct_arena_on_failure(arena, &here);
@@ -35,6 +36,7 @@ bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message) {
         ct_raise_memory(m);
     }
     ct_arena_on_failure(arena, before);
+    ct_team_unlock(m);
     return false;
 }
 
@@ -72,6 +74,7 @@ void ct_stack_trim(Machine *m) {
 }
 
 bool ct_refuel(Machine *m) {
+    if (m->home != NULL) return ct_region_refuel(m);
     uint64_t done = m->slice_end - (uint64_t)m->fuel; /* fuel is negative */
     uint64_t slice = SLICE;
     if (m->limits.steps != 0) {

@@ -57,6 +57,14 @@ static void again(Owned *o) {
     o->count = count;
 }
 
+static void disown(Owned *o, uint32_t slot) {
+    for (uint32_t i = o->count; i-- > 0;) {
+        if (o->slots[i] != slot) continue;
+        o->slots[i] = o->slots[--o->count];
+        return;
+    }
+}
+
 static void apply(Owned *o, Event event) {
     switch ((EventKind)event.kind) {
     case EVENT_OWN:
@@ -66,13 +74,7 @@ static void apply(Owned *o, Event event) {
             o->failed = true;
         }
         return;
-    case EVENT_DISOWN:
-        for (uint32_t i = o->count; i-- > 0;) {
-            if (o->slots[i] != event.slot) continue;
-            o->slots[i] = o->slots[--o->count];
-            return;
-        }
-        return;
+    case EVENT_DISOWN: disown(o, event.slot); return;
     case EVENT_SAVE: save(o); return;
     case EVENT_AGAIN: again(o); return;
     case EVENT_JOIN: o->saved_count -= o->saved[o->saved_count - 1] + 1; return;
@@ -84,6 +86,19 @@ static void owned_at(const CtCode *code, uint32_t at, Owned *o) {
     o->count = o->saved_count = 0;
     for (uint32_t i = 0; i < code->event_count && code->events[i].at <= at && !o->failed; i++)
         apply(o, code->events[i]);
+}
+
+static void owned_free(Owned *o) {
+    free(o->slots);
+    free(o->saved);
+}
+
+bool ct_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data) {
+    Owned owned = {0};
+    owned_at(code, body - 1, &owned);
+    for (uint32_t i = 0; i < owned.count && !owned.failed; i++) each(data, owned.slots[i]);
+    owned_free(&owned);
+    return !owned.failed;
 }
 
 enum { KEPT = 16 };
@@ -118,28 +133,50 @@ static void release_arguments(Machine *m, CtWord *fp) {
 static void leave_frame(Machine *m, CtWord *fp) {
     CtCode *code = frame_code(fp);
     if (fp[FRAME_ENV].object != NULL) ct_release(m->heap, fp[FRAME_ENV].object);
-    if (code->lam == NULL) code->state = CONSTANT_NEW;
+    if (code->lam != NULL) return;
+    if (m->home != NULL) {
+        ct_constant_leave(m, code, false);
+    } else {
+        set_state(code, CONSTANT_NEW);
+    }
+}
+
+/* A worker's base frame is a copy: what it owned before the body is not the worker's. */
+static bool is_part(const Machine *m, const CtWord *fp) { return (size_t)(fp - m->stack) == m->part_at; }
+
+static void release_part(Machine *m, CtWord *fp, uint32_t at) {
+    Owned before = {0}, now = {0};
+    const CtCode *code = frame_code(fp);
+    owned_at(code, m->part_body - 1, &before);
+    owned_at(code, at, &now);
+    for (uint32_t i = 0; i < before.count; i++) disown(&now, before.slots[i]);
+    disown(&now, m->part_out);
+    for (uint32_t i = 0; i < now.count && !before.failed && !now.failed; i++)
+        if (fp[now.slots[i]].object != NULL) ct_release(m->heap, fp[now.slots[i]].object);
+    owned_free(&before);
+    owned_free(&now);
 }
 
 void ct_unwind(Machine *m) {
     Kept kept[KEPT] = {0};
     CtWord *fp = m->fp;
     if (fp == NULL) return; /* nothing had begun */
-    if (m->pc == NULL) {
-        release_arguments(m, fp);
-    } else {
-        release_frame(m, fp, kept, (uint32_t)(m->pc - frame_code(fp)->words));
-    }
+    const uint32_t *at = m->pc;
     for (;;) {
         const uint32_t *back = frame_return(fp);
+        if (is_part(m, fp)) {
+            release_part(m, fp, (uint32_t)(at - frame_code(fp)->words));
+            break;
+        }
+        if (at == NULL) {
+            release_arguments(m, fp);
+        } else {
+            release_frame(m, fp, kept, (uint32_t)(at - frame_code(fp)->words));
+        }
         leave_frame(m, fp);
         if (back == &ct_machine_halt[2]) break;
         fp -= back[-2];
-        /* The calling instruction has taken its operands and has no result yet. */
-        release_frame(m, fp, kept, (uint32_t)(back - frame_code(fp)->words) - 1);
+        at = back - 1; /* the calling instruction has taken its operands and has no result yet */
     }
-    for (int i = 0; i < KEPT; i++) {
-        free(kept[i].owned.slots);
-        free(kept[i].owned.saved);
-    }
+    for (int i = 0; i < KEPT; i++) owned_free(&kept[i].owned);
 }

@@ -12,7 +12,7 @@ typedef struct CtHeapLarge {
     struct CtHeapLarge *next, **link;
 } CtHeapLarge;
 
-enum { CHUNK_FIRST = 32 * 1024, CHUNK_LAST = 1024 * 1024 };
+enum { CHUNK_FIRST = 32 * 1024, CHUNK_LAST = 1024 * 1024, CLAIM = 64 * 1024 };
 
 static void set_mark(CtHeap *heap) {
     size_t mark = heap->peak;
@@ -25,6 +25,12 @@ CtHeap *ct_heap_new(size_t limit) {
     heap->next_chunk = CHUNK_FIRST;
     ct_heap_set_limit(heap, limit);
     return heap;
+}
+
+static void share_free(CtHeapShare *share) {
+    if (share == NULL) return;
+    pthread_mutex_destroy(&share->lock);
+    free(share);
 }
 
 void ct_heap_free(CtHeap *heap) {
@@ -40,6 +46,7 @@ void ct_heap_free(CtHeap *heap) {
         heap->chunks = next;
     }
     ct_layouts_free(heap);
+    if (heap->home == NULL) share_free(heap->share);
     free(heap);
 }
 
@@ -57,7 +64,24 @@ void ct_heap_set_limit(CtHeap *heap, size_t limit) {
     set_mark(heap);
 }
 
+/* A branch claims more of what is left, at the least what it needs. */
+static bool claim(CtHeap *branch) {
+    size_t *budget = &branch->share->budget;
+    size_t need = branch->bytes - branch->mark, left = __atomic_load_n(budget, __ATOMIC_RELAXED), more;
+    do {
+        more = need > CLAIM || left < CLAIM ? need : CLAIM;
+        if (more > left) return false;
+    } while (!__atomic_compare_exchange_n(budget, &left, left - more, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    branch->mark += more;
+    return true;
+}
+
 bool ct_heap_charge_slow(CtHeap *heap, size_t bytes) {
+    if (heap->home != NULL) {
+        if (heap->bytes >= bytes && claim(heap)) return true;
+        heap->bytes -= bytes;
+        return false;
+    }
     if (heap->bytes < bytes || heap->bytes > heap->limit) {
         heap->bytes -= bytes;
         return false;
@@ -70,6 +94,30 @@ bool ct_heap_charge_slow(CtHeap *heap, size_t bytes) {
 
 /* ---- memory ---- */
 
+/* Home rests while its branches work, but what it has made may be freed there: the lists need a lock. */
+static void lock(CtHeap *heap) {
+    if (heap->share != NULL) pthread_mutex_lock(&heap->share->lock);
+}
+static void unlock(CtHeap *heap) {
+    if (heap->share != NULL) pthread_mutex_unlock(&heap->share->lock);
+}
+
+static void link_large(CtHeap *heap, CtHeapLarge *large) {
+    lock(heap);
+    large->next = heap->large;
+    large->link = &heap->large;
+    if (large->next != NULL) large->next->link = &large->next;
+    heap->large = large;
+    unlock(heap);
+}
+
+static void unlink_large(CtHeap *heap, CtHeapLarge *large) {
+    lock(heap);
+    *large->link = large->next;
+    if (large->next != NULL) large->next->link = large->link;
+    unlock(heap);
+}
+
 static void *large_new(CtHeap *heap, size_t words) {
     if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
     if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
@@ -78,17 +126,13 @@ static void *large_new(CtHeap *heap, size_t words) {
         ct_heap_refund(heap, words * sizeof(CtWord));
         return NULL;
     }
-    large->next = heap->large;
-    large->link = &heap->large;
-    if (large->next != NULL) large->next->link = &large->next;
-    heap->large = large;
+    link_large(heap, large);
     return large + 1;
 }
 
 static void large_give(CtHeap *heap, void *memory, size_t words) {
     CtHeapLarge *large = (CtHeapLarge *)memory - 1;
-    *large->link = large->next;
-    if (large->next != NULL) large->next->link = large->link;
+    unlink_large(heap, large);
     free(large);
     ct_heap_refund(heap, words * sizeof(CtWord));
 }
@@ -96,14 +140,16 @@ static void large_give(CtHeap *heap, void *memory, size_t words) {
 static void *large_resize(CtHeap *heap, void *memory, size_t before, size_t words) {
     if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
     if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
-    CtHeapLarge *large = realloc((CtHeapLarge *)memory - 1, sizeof(CtHeapLarge) + words * sizeof(CtWord));
+    CtHeapLarge *old = (CtHeapLarge *)memory - 1;
+    unlink_large(heap, old);
+    CtHeapLarge *large = realloc(old, sizeof(CtHeapLarge) + words * sizeof(CtWord));
     if (large == NULL) {
+        link_large(heap, old);
         ct_heap_refund(heap, words * sizeof(CtWord));
         return NULL;
     }
     ct_heap_refund(heap, before * sizeof(CtWord));
-    *large->link = large;
-    if (large->next != NULL) large->next->link = &large->next;
+    link_large(heap, large);
     return large + 1;
 }
 
@@ -144,6 +190,45 @@ void *ct_heap_take_slow(CtHeap *heap, size_t words) { return large_new(heap, wor
 #endif
 
 void ct_heap_give_slow(CtHeap *heap, void *memory, size_t words) { large_give(heap, memory, words); }
+
+/* ---- branches ---- */
+
+static CtHeapShare *share_new(void) {
+    CtHeapShare *share = calloc(1, sizeof *share);
+    if (share != NULL && pthread_mutex_init(&share->lock, NULL) != 0) {
+        free(share);
+        share = NULL;
+    }
+    return share;
+}
+
+CtHeap *ct_heap_branch(CtHeap *home) {
+    if (home->share == NULL) home->share = share_new();
+    CtHeap *branch = home->share == NULL ? NULL : calloc(1, sizeof *branch);
+    if (branch == NULL) return NULL;
+    branch->next_chunk = CHUNK_FIRST;
+    branch->home = home;
+    branch->share = home->share;
+    return branch;
+}
+
+void ct_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn) {
+    home->share->budget = home->limit - home->bytes;
+    for (uint32_t i = 0; i < count; i++) branches[i]->bytes = branches[i]->mark = branches[i]->lent = home->bytes;
+    CtHeap *branch = branches[turn % count];
+    for (uint32_t words = 0; words <= HEAP_SMALL; words++) {
+        CtFree *cells = home->free[words];
+        home->free[words] = branch->free[words];
+        branch->free[words] = cells;
+    }
+}
+
+void ct_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count) {
+    size_t most = home->limit - home->share->budget;
+    for (uint32_t i = 0; i < count; i++) home->bytes += branches[i]->bytes - branches[i]->lent;
+    if (most > home->peak) home->peak = most;
+    set_mark(home);
+}
 
 /* ---- objects ---- */
 

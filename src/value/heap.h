@@ -7,6 +7,8 @@
 #ifndef CT_VALUE_HEAP_H
 #define CT_VALUE_HEAP_H
 
+#include <pthread.h>
+
 #include "value/value.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -23,6 +25,12 @@ typedef struct CtFree {
     struct CtFree *next;
 } CtFree;
 
+/* What heaps have in common whose objects wander between them. */
+typedef struct CtHeapShare {
+    pthread_mutex_t lock; /* of layouts and of the lists of what malloc gave */
+    size_t budget;        /* bytes that nobody has claimed yet; atomic */
+} CtHeapShare;
+
 struct CtHeap {
     CtFree *free[HEAP_SMALL + 1]; /* by words */
     char *bump, *bump_end;        /* what is left of the newest chunk */
@@ -36,6 +44,10 @@ struct CtHeap {
     struct CtTypeLayout *type_layouts; /* hash table: type or constructor -> layout, nullary object */
     uint32_t type_layout_count, type_layout_slots;
     size_t next_chunk;
+    struct CtHeap *home;          /* of a branch; NULL otherwise */
+    CtHeapShare *share;           /* NULL: no branches */
+    const CtLayout *of_arrays[2]; /* of scalars, of objects */
+    size_t lent;                  /* of a branch: home's bytes when its work began */
 };
 
 /* Accounts for `bytes` more; false when that is over the limit (then nothing has changed). */

@@ -51,7 +51,7 @@ static bool grow_layouts(CtHeap *heap) {
     return true;
 }
 
-static const CtLayout *intern(CtHeap *heap, CtLayout layout, uint32_t words) {
+static const CtLayout *intern_here(CtHeap *heap, CtLayout layout, uint32_t words) {
     uint64_t hash = (uint64_t)layout.kind * 31 + layout.count * 2u + layout.pointer_elements;
     for (uint32_t i = 0; i < words; i++) hash = (hash ^ layout.pointers[i]) * 0x9E3779B97F4A7C15u;
     uint32_t h = (uint32_t)(hash >> 32) ^ (uint32_t)hash;
@@ -73,6 +73,22 @@ static const CtLayout *intern(CtHeap *heap, CtLayout layout, uint32_t words) {
     *slot = entry;
     heap->layout_count++;
     return &entry->layout;
+}
+
+/* A branch has the layouts of its home. */
+static CtHeap *enter_home(CtHeap *heap) {
+    if (heap->home == NULL) return heap;
+    pthread_mutex_lock(&heap->share->lock);
+    return heap->home;
+}
+static void leave_home(const CtHeap *heap) {
+    if (heap->home != NULL) pthread_mutex_unlock(&heap->share->lock);
+}
+
+static const CtLayout *intern(CtHeap *heap, CtLayout layout, uint32_t words) {
+    const CtLayout *interned = intern_here(enter_home(heap), layout, words);
+    leave_home(heap);
+    return interned;
 }
 
 const CtLayout *ct_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count) {
@@ -97,7 +113,7 @@ static CtTypeLayout *find_slot(CtTypeLayout *table, uint32_t slots, const void *
     }
 }
 
-/* The entry of a key, new ones without a layout; NULL without memory. */
+/* The entry of a key in a home, new ones without a layout; NULL without memory. */
 static CtTypeLayout *type_entry(CtHeap *heap, const void *key) {
     if (heap->type_layout_count * 2 >= heap->type_layout_slots) {
         uint32_t slots = heap->type_layout_slots == 0 ? 64 : heap->type_layout_slots * 2;
@@ -119,17 +135,37 @@ static CtTypeLayout *type_entry(CtHeap *heap, const void *key) {
     return entry;
 }
 
+/* What is known of a key: whether there is memory for it at all. */
+static bool look_up(CtHeap *heap, const void *key, CtTypeLayout *out) {
+    const CtTypeLayout *entry = type_entry(enter_home(heap), key);
+    if (entry != NULL) *out = *entry;
+    leave_home(heap);
+    return entry != NULL;
+}
+
+/* Notes it; what another thread has noted first stays. */
+static void note(CtHeap *heap, CtTypeLayout *known) {
+    CtTypeLayout *entry = type_entry(enter_home(heap), known->key);
+    if (entry != NULL) {
+        if (entry->layout == NULL) entry->layout = known->layout;
+        if (entry->nullary == NULL) entry->nullary = known->nullary;
+        *known = *entry;
+    }
+    leave_home(heap);
+}
+
 static const CtLayout *layout_of_types(CtHeap *heap, const void *key, CtType *const *types, uint32_t count) {
-    CtTypeLayout *entry = type_entry(heap, key);
-    if (entry == NULL) return NULL;
-    if (entry->layout != NULL) return entry->layout;
+    CtTypeLayout known;
+    if (!look_up(heap, key, &known)) return NULL;
+    if (known.layout != NULL) return known.layout;
     bool few[64] = {false};
     bool *pointers = count <= 64 ? few : calloc(count, sizeof(bool));
     if (pointers == NULL) return NULL;
     for (uint32_t i = 0; i < count; i++) pointers[i] = ct_type_is_pointer(types[i]);
-    entry->layout = ct_layout_fields(heap, OBJECT_FIELDS, pointers, count);
+    known.layout = ct_layout_fields(heap, OBJECT_FIELDS, pointers, count);
     if (pointers != few) free(pointers);
-    return entry->layout;
+    if (known.layout != NULL) note(heap, &known);
+    return known.layout;
 }
 
 const CtLayout *ct_layout_tuple(CtHeap *heap, const CtType *tuple) {
@@ -142,20 +178,24 @@ const CtLayout *ct_layout_con(CtHeap *heap, const CtCon *con) {
 
 const CtLayout *ct_layout_array(CtHeap *heap, const CtType *array) {
     uint64_t none = 0;
-    return intern(heap, (CtLayout){OBJECT_ARRAY, ct_type_is_pointer(array->parts[0]), 0, &none}, 1);
+    bool pointers = ct_type_is_pointer(array->parts[0]);
+    if (heap->of_arrays[pointers] == NULL)
+        heap->of_arrays[pointers] = intern(heap, (CtLayout){OBJECT_ARRAY, pointers, 0, &none}, 1);
+    return heap->of_arrays[pointers];
 }
 
 CtObject *ct_nullary(CtHeap *heap, const CtCon *con) {
     const CtLayout *layout = ct_layout_con(heap, con);
-    if (layout == NULL) return NULL;
-    CtTypeLayout *entry = type_entry(heap, con);
-    if (entry == NULL) return NULL;
-    if (entry->nullary == NULL) {
-        CtFields *fields = ct_fields_new(heap, layout, con->tag);
-        if (fields == NULL) return NULL;
-        entry->nullary = &fields->head;
-    }
-    return ct_retain(entry->nullary);
+    CtTypeLayout known;
+    if (layout == NULL || !look_up(heap, con, &known)) return NULL;
+    if (known.nullary != NULL) return known.nullary;
+    CtFields *fields = ct_fields_new(heap, layout, con->tag);
+    if (fields == NULL) return NULL;
+    ct_set_refs(&fields->head, REFS_FOREVER);
+    known.nullary = &fields->head;
+    note(heap, &known);
+    if (known.nullary != &fields->head) ct_fields_give(heap, fields);
+    return known.nullary;
 }
 
 void ct_layouts_free(CtHeap *heap) {

@@ -12,7 +12,7 @@ typedef union Dead {
 } Dead;
 
 static inline Dead *let_go(CtObject *child, Dead *dead) {
-    if (child == NULL || --child->refs != 0) return dead;
+    if (child == NULL || !ct_let_go(child)) return dead;
     Dead *self = (Dead *)child;
     self->link.next = dead;
     return self;
@@ -61,6 +61,33 @@ void ct_object_destroy(CtHeap *heap, CtObject *object) {
         dead = self->link.next;
         dead = destroy_one(heap, &self->object, dead);
     }
+}
+
+/* ---- what several threads hold ---- */
+
+void ct_retain_shared(CtObject *object, uint32_t count) { __atomic_fetch_add(&object->refs, count, __ATOMIC_RELAXED); }
+
+bool ct_let_go_shared(CtObject *object) {
+    return __atomic_fetch_sub(&object->refs, 1, __ATOMIC_ACQ_REL) == (REFS_SHARED | 1);
+}
+
+void ct_share(CtObject *object) {
+    if (!ct_is_marked(object)) __atomic_fetch_or(&object->refs, REFS_SHARED, __ATOMIC_RELAXED);
+}
+
+void ct_mark_part(const CtObject *whole, CtObject *part) {
+    if (ct_is_marked(part)) return;
+    if (ct_refs(whole) == REFS_FOREVER) {
+        ct_set_refs(part, REFS_FOREVER);
+    } else {
+        ct_share(part);
+    }
+}
+
+bool ct_is_exclusive_shared(CtObject *object) {
+    if (__atomic_load_n(&object->refs, __ATOMIC_ACQUIRE) != (REFS_SHARED | 1)) return false;
+    ct_set_refs(object, 1);
+    return true;
 }
 
 void ct_value_retain(const CtType *type, CtWord value) {

@@ -6,8 +6,13 @@
  *   enumerations    `integer`, the constructor's tag (Bool: False 0, True 1); also () : 0
  *   all others      `object`: tuples, data (constructors without fields are one shared object per type and tag),
  * arrays, functions Objects say how many words they hold and which are pointers, so that releasing needs no type.
- * Counts are not atomic: a heap belongs to one thread at a time. Releasing never recurses: a list of any length can be
- * released.
+ * Releasing never recurses: a list of any length can be released.
+ *
+ * Threads. An object belongs to one thread, which counts its references as plain numbers, until it is marked as shared;
+ * then they are counted atomically. Only roots are marked when threads begin to work on them: whoever takes a reference
+ * out of a shared object marks what it finds there (ct_retain_part), so nothing is ever walked over. Who finds out that
+ * it holds the only reference to a shared object has it for itself again (ct_is_exclusive). What lives as long as its
+ * heap (constructors without fields, constants in code) is not counted at all.
  */
 #ifndef CT_VALUE_VALUE_H
 #define CT_VALUE_VALUE_H
@@ -58,6 +63,14 @@ typedef struct CtHeap CtHeap;
  */
 CtHeap *ct_heap_new(size_t limit);
 void ct_heap_free(CtHeap *heap);
+
+/* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's
+ * when the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
+CtHeap *ct_heap_branch(CtHeap *home);
+/* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `turn` is another number
+ * each time: one branch after the other gets the cells that home has free. */
+void ct_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn);
+void ct_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
 size_t ct_heap_bytes(const CtHeap *heap);
 size_t ct_heap_peak(const CtHeap *heap);
 void ct_heap_reset_peak(CtHeap *heap);
@@ -75,16 +88,67 @@ const CtLayout *ct_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *po
 CtFields *ct_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag);
 CtArray *ct_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity);
 CtClosure *ct_closure_new(CtHeap *heap, const CtLayout *layout, void *code);
-/* The one object of a constructor without fields (of a type that is not an enumeration); gives a new reference. */
+/* The one object of a constructor without fields (of a type that is not an enumeration). It is kept forever. */
 CtObject *ct_nullary(CtHeap *heap, const CtCon *con);
 
+/* What follows stands in the hot loops of the machine, where only the plain case may cost. */
+#define CT_RARELY __attribute__((cold, noinline))
+
+/* refs: a count; with REFS_SHARED, a count that several threads change; or REFS_FOREVER, and no count. */
+#define REFS_SHARED  0x80000000u
+#define REFS_FOREVER 0xFFFFFFFFu
+static inline uint32_t ct_refs(const CtObject *object) { return __atomic_load_n(&object->refs, __ATOMIC_RELAXED); }
+static inline void ct_set_refs(CtObject *object, uint32_t refs) {
+    __atomic_store_n(&object->refs, refs, __ATOMIC_RELAXED);
+}
+static inline bool ct_is_marked(const CtObject *object) { return (int32_t)ct_refs(object) < 0; }
+
+CT_RARELY void ct_retain_shared(CtObject *object, uint32_t count);
+/* `count` references more. */
+static inline void ct_retain_times(CtObject *object, uint32_t count) {
+    uint32_t refs = ct_refs(object);
+    if (__builtin_expect((int32_t)refs >= 0, 1)) {
+        ct_set_refs(object, refs + count);
+    } else if (refs != REFS_FOREVER) {
+        ct_retain_shared(object, count);
+    }
+}
 static inline CtObject *ct_retain(CtObject *object) {
-    object->refs++;
+    ct_retain_times(object, 1);
     return object;
 }
-void ct_object_destroy(CtHeap *heap, CtObject *object); /* count has reached 0 */
+
+/* From now on several threads may hold it. */
+void ct_share(CtObject *object);
+/* What is found in a shared object is shared as well, in one that is kept forever kept forever. */
+CT_RARELY void ct_mark_part(const CtObject *whole, CtObject *part);
+/* Another reference to a part of an object. */
+static inline CtObject *ct_retain_part(const CtObject *whole, CtObject *part) {
+    if (__builtin_expect(ct_is_marked(whole), 0)) ct_mark_part(whole, part);
+    return ct_retain(part);
+}
+
+CT_RARELY bool ct_is_exclusive_shared(CtObject *object);
+/* Whether the reference at hand is the only one. */
+static inline bool ct_is_exclusive(CtObject *object) {
+    uint32_t refs = ct_refs(object);
+    return refs == 1 || (__builtin_expect((int32_t)refs < 0, 0) && ct_is_exclusive_shared(object));
+}
+
+void ct_object_destroy(CtHeap *heap, CtObject *object); /* nobody holds it */
+CT_RARELY bool ct_let_go_shared(CtObject *object);
+/* One reference less: whether it was the last. The count of a dead object means nothing. */
+static inline bool ct_let_go(CtObject *object) {
+    uint32_t refs = ct_refs(object);
+    if (refs == 1) return true;
+    if (__builtin_expect((int32_t)refs >= 0, 1)) {
+        ct_set_refs(object, refs - 1);
+        return false;
+    }
+    return refs != REFS_FOREVER && ct_let_go_shared(object);
+}
 static inline void ct_release(CtHeap *heap, CtObject *object) {
-    if (--object->refs == 0) ct_object_destroy(heap, object);
+    if (ct_let_go(object)) ct_object_destroy(heap, object);
 }
 /* Of a value by its type. */
 void ct_value_retain(const CtType *type, CtWord value);

@@ -330,7 +330,8 @@ static void loop_leave(void *data) {
 
 static CtBulk *random_loop(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
     LoopState s = {.g = g, .fuel = fuel / 3};
-    BulkLoopMaker m = {g->r, &s, loop_draw, loop_shape, loop_term, loop_bind, loop_unbind, loop_enter, loop_leave, g->path};
+    BulkLoopMaker m = {g->r,      &s,          loop_draw,  loop_shape, loop_term,
+                       loop_bind, loop_unbind, loop_enter, loop_leave, g->path};
     return bulk_random_loop(&m, element, shape);
 }
 

@@ -281,7 +281,8 @@ static void loop_leave(void *data) {
 
 static CtBulk *looped(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
     LoopState s = {.g = g, .depth = depth > 2 ? 2 : depth - 1};
-    BulkLoopMaker m = {g->r, &s, loop_draw, loop_shape, loop_term, loop_bind, loop_unbind, loop_enter, loop_leave, NULL};
+    BulkLoopMaker m = {g->r,      &s,          loop_draw,  loop_shape, loop_term,
+                       loop_bind, loop_unbind, loop_enter, loop_leave, NULL};
     return bulk_random_loop(&m, element, shape);
 }
 

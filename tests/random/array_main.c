@@ -5,9 +5,8 @@
  * Of h at a point, with a tangent dx and a cotangent dy: the value is the evaluator's, bit for bit; cotangent, tangent,
  * and the tangent of the cotangent (forward over the method) are those of tape, to 1e-9; ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩, and
  * that is the slope of ⟨h, dy⟩ along dx where differences settle. What fails by the evaluator fails by every method,
- * with the same code at the same place; of several errors in a program a method may come upon another one first, which
- * is counted. What `bulk` refuses (E0407) is counted too. Neither may be many. A failure is made smaller, printed, and
- * (--save) written as a golden test. The last line is the count that test runners read.
+ * with the same code at the same place. What `bulk` refuses (E0407) is counted, and may not be much. A failure is made
+ * smaller, printed, and (--save) written as a golden test. The last line is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "array_programs.h"
 #include "cotan.h"
 
-enum { MOST_METHODS = 16, TEXT = 4000, REFUSED_PERCENT = 10, OTHER_ERROR_PERCENT = 2 };
+enum { MOST_METHODS = 16, TEXT = 4000, REFUSED_PERCENT = 10 };
 
 /* A program at a point. */
 typedef struct Question {
@@ -33,7 +32,7 @@ typedef struct Answer {
 } Answer;
 
 typedef struct Counts {
-    long passed, failed, refused, failing, other_error, wild, sloped;
+    long passed, failed, refused, failing, wild, sloped;
     bool verbose; /* tells of what is refused */
 } Counts;
 
@@ -191,11 +190,6 @@ static bool fail_alike(const Answer *a, const Answer *b) {
     return a->failed && b->failed && strcmp(a->code, b->code) == 0 && a->line == b->line && a->column == b->column;
 }
 
-/* Two errors of programs: not of limits, or faults of ours. */
-static bool both_fail(const Answer *a, const Answer *b) {
-    return a->failed && b->failed && strncmp(a->code, "E05", 3) == 0 && strncmp(b->code, "E05", 3) == 0;
-}
-
 static void hold(char *verdict, const char *what, const char *method, const Answer *found, const Answer *expected) {
     bool same;
     if (found->failed || expected->failed)
@@ -273,9 +267,6 @@ static void hold_method(char *verdict, cotan_program *program, const Question *q
         if (refused) {
             counts->refused++;
             if (counts->verbose) printf("-- refused: %s\n", found->value);
-        } else if (both_fail(found, expected[i]) && !fail_alike(found, expected[i])) {
-            counts->other_error++;
-            if (counts->verbose) printf("-- another error by %s: %s\n", method, found->value);
         } else {
             hold(verdict, derivative_names[i], method, found, expected[i]);
             if (i != SECOND) hold_value(verdict, method, found, value);
@@ -446,14 +437,14 @@ int main(int argc, char **argv) {
     Options o;
     if (!read_options(argc, argv, &o)) return 2;
     Counts counts = {.verbose = o.verbose};
+    setvbuf(stdout, NULL, _IOLBF, 0);
     for (uint64_t seed = o.seed; seed < o.seed + (uint64_t)o.count && counts.failed < 10; seed++)
         *(try_one(&o, seed, &counts) ? &counts.passed : &counts.failed) += 1;
-    printf("random programs over arrays: %ld fail, as they should, %ld of them with another error first; %ld have "
-           "derivatives that are not finite, or large; %ld were held against differences; %ld were refused\n",
-           counts.failing, counts.other_error, counts.wild, counts.sloped, counts.refused);
-    bool too_many =
-        counts.refused * 100 > o.count * REFUSED_PERCENT || counts.other_error * 100 > o.count * OTHER_ERROR_PERCENT;
-    if (too_many) printf("too many are refused, or have another error first\n");
+    printf("random programs over arrays: %ld fail, as they should; %ld have derivatives that are not finite, or large; "
+           "%ld were held against differences; %ld were refused\n",
+           counts.failing, counts.wild, counts.sloped, counts.refused);
+    bool too_many = o.count >= 100 && counts.refused * 100 > o.count * REFUSED_PERCENT;
+    if (too_many) printf("more than %d %% were refused\n", REFUSED_PERCENT);
     counts.failed += too_many;
     printf("%ld passed, %ld failed\n", counts.passed, counts.failed);
     return counts.failed > 0 ? 1 : 0;

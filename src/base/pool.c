@@ -1,0 +1,121 @@
+/* A pool of threads: a lock, a condition to wait for work, one to wait for its end. */
+#include "base/pool.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+typedef struct Member {
+    CtPool *pool;
+    uint32_t who;
+    pthread_t thread;
+} Member;
+
+struct CtPool {
+    uint32_t size, started; /* started: besides the caller's */
+    bool tried, ending;
+    pthread_mutex_t lock;
+    pthread_cond_t begun, left;
+    /* the work; NULL: none to be had */
+    CtPoolWork *work;
+    void *data;
+    locale_t locale;
+    uint64_t number; /* of the work, so that nobody does it twice */
+    uint32_t busy;
+    Member members[];
+};
+
+CtPool *ct_pool_new(uint32_t size) {
+    if (size < 1) size = 1;
+    if (size > CT_POOL_MOST) size = CT_POOL_MOST;
+    CtPool *pool = calloc(1, sizeof *pool + (size - 1) * sizeof(Member));
+    if (pool == NULL) return NULL;
+    pool->size = size;
+    if (pthread_mutex_init(&pool->lock, NULL) != 0) {
+        free(pool);
+        return NULL;
+    }
+    if (pthread_cond_init(&pool->begun, NULL) != 0) {
+        pthread_mutex_destroy(&pool->lock);
+        free(pool);
+        return NULL;
+    }
+    if (pthread_cond_init(&pool->left, NULL) != 0) {
+        pthread_cond_destroy(&pool->begun);
+        pthread_mutex_destroy(&pool->lock);
+        free(pool);
+        return NULL;
+    }
+    return pool;
+}
+
+uint32_t ct_pool_size(const CtPool *pool) { return pool->size; }
+
+static void *member_main(void *data) {
+    Member *self = data;
+    CtPool *pool = self->pool;
+    uint64_t done = 0;
+    pthread_mutex_lock(&pool->lock);
+    for (;;) {
+        while (!pool->ending && (pool->work == NULL || pool->number == done))
+            pthread_cond_wait(&pool->begun, &pool->lock);
+        if (pool->ending) break;
+        CtPoolWork *work = pool->work;
+        void *of = pool->data;
+        done = pool->number;
+        pool->busy++;
+        uselocale(pool->locale);
+        pthread_mutex_unlock(&pool->lock);
+        work(of, self->who);
+        pthread_mutex_lock(&pool->lock);
+        uselocale(LC_GLOBAL_LOCALE); /* the caller's may be freed from now on */
+        if (--pool->busy == 0) pthread_cond_signal(&pool->left);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* As many as the system gives. */
+static void start(CtPool *pool) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    for (pool->tried = true; pool->started + 1 < pool->size; pool->started++) {
+        Member *member = &pool->members[pool->started];
+        *member = (Member){.pool = pool, .who = pool->started + 1};
+        if (pthread_create(&member->thread, NULL, member_main, member) != 0) break;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void ct_pool_run(CtPool *pool, CtPoolWork *work, void *data) {
+    if (!pool->tried) start(pool);
+    locale_t locale = uselocale((locale_t)0);
+    pthread_mutex_lock(&pool->lock);
+    pool->work = work;
+    pool->data = data;
+    pool->locale = locale;
+    pool->number++;
+    pthread_cond_broadcast(&pool->begun);
+    pthread_mutex_unlock(&pool->lock);
+    work(data, 0);
+    pthread_mutex_lock(&pool->lock);
+    pool->work = NULL;
+    while (pool->busy > 0) pthread_cond_wait(&pool->left, &pool->lock);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+void ct_pool_free(CtPool *pool) {
+    if (pool == NULL) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->begun);
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->members[i].thread, NULL);
+    pthread_cond_destroy(&pool->left);
+    pthread_cond_destroy(&pool->begun);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}

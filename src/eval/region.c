@@ -1,0 +1,351 @@
+/* Regions: loops whose elements several threads compute.
+ *
+ * Elements of build, map and zipWith are independent of each other. When a loop turns out to be long, its frame is
+ * copied to the stack of each worker, a machine of its own with a heap of its own, and the workers run the loop's body
+ * on it for one part of the elements after the other. Results go straight to their places in the array that the loop
+ * makes.
+ *
+ * Nothing depends on how many threads there are: the body sees the same values, held as often as it can tell (alone or
+ * not), and counts the same steps. Whatever goes wrong in a region (an error, a limit, an interrupt) ends it; its
+ * results and its steps are forgotten, and the loop goes on in one thread, which meets the same error where it belongs.
+ * That is sound because a region consumes nothing: arrays lend their elements to such loops.
+ *
+ * Inside a region loops do not begin another one. Compiling and the transformation of functions, which can happen on
+ * any call, are one thread's at a time; so is the evaluation of constants, whose values all share.
+ */
+#include <stdlib.h>
+
+#include "eval/internal.h"
+#include "eval/machine.h"
+
+/* Steps that should be left of a loop, or threads cost more than they bring. Tests share out all that there is. */
+#ifndef CT_WORTH
+#define CT_WORTH 20000
+#endif
+
+enum {
+    PARTS = 8,             /* for each thread */
+    WORKER_SLICE = 1 << 15 /* steps between two looks at what the others do */
+};
+
+struct Team {
+    CtPool *pool; /* NULL: there are no others any more, but what they have made */
+    uint32_t size;
+    Machine **workers; /* one a thread; NULL until there was a region */
+    CtHeap **heaps;
+    uint32_t regions;
+    bool gave_up; /* this run: the last region has failed */
+    pthread_mutex_t compiling, constants;
+};
+
+struct Region {
+    Machine *m;
+    const uint32_t *pc; /* of the TURN */
+    int64_t next, end, part;
+    bool failed;
+    int64_t steps_left;
+    CtCode *known; /* constants that were evaluated */
+};
+
+/* ---- teams ---- */
+
+bool ct_team_new(Machine *m, CtPool *pool) {
+    Team *team = calloc(1, sizeof *team);
+    if (team == NULL) return false;
+    team->pool = pool;
+    team->size = ct_pool_size(pool);
+    if (pthread_mutex_init(&team->compiling, NULL) != 0) {
+        free(team);
+        return false;
+    }
+    if (pthread_mutex_init(&team->constants, NULL) != 0) {
+        pthread_mutex_destroy(&team->compiling);
+        free(team);
+        return false;
+    }
+    m->team = team;
+    return true;
+}
+
+static void worker_free(Machine *w) {
+    if (w == NULL) return;
+    ct_heap_free(w->heap);
+    free(w->stack);
+    free(w->form_key.data);
+    free(w);
+}
+
+static void workers_free(Team *team) {
+    if (team->workers == NULL) return;
+    for (uint32_t i = 0; i < team->size; i++) worker_free(team->workers[i]);
+    free(team->workers);
+    free(team->heaps);
+    team->workers = NULL;
+}
+
+void ct_team_free(Machine *m) {
+    if (m->team == NULL) return;
+    workers_free(m->team);
+    pthread_mutex_destroy(&m->team->compiling);
+    pthread_mutex_destroy(&m->team->constants);
+    free(m->team);
+    m->team = NULL;
+}
+
+void ct_team_end(Machine *m) {
+    if (m->team != NULL) m->team->pool = NULL;
+}
+
+void ct_team_begin(Machine *m) {
+    if (m->team != NULL) m->team->gave_up = false;
+}
+
+static Machine *worker_new(Machine *m) {
+    Machine *w = calloc(1, sizeof *w);
+    if (w == NULL) return NULL;
+    w->heap = ct_heap_branch(m->heap);
+    w->stack = malloc(STACK_WORDS * sizeof(CtWord));
+    if (w->heap == NULL || w->stack == NULL) {
+        worker_free(w);
+        return NULL;
+    }
+    w->home = m;
+    w->program = m->program;
+    w->ad = m->ad;
+    w->limits = m->limits;
+    w->depth_limit = m->depth_limit;
+    w->stack_end = w->stack + STACK_WORDS;
+    return w;
+}
+
+static bool has_workers(Machine *m) {
+    Team *team = m->team;
+    if (team->workers != NULL) return true;
+    uint32_t size = team->size;
+    team->workers = calloc(size, sizeof *team->workers);
+    team->heaps = calloc(size, sizeof *team->heaps);
+    bool sound = team->workers != NULL && team->heaps != NULL;
+    for (uint32_t i = 0; sound && i < size; i++) {
+        team->workers[i] = worker_new(m);
+        sound = team->workers[i] != NULL;
+        if (sound) team->heaps[i] = team->workers[i]->heap;
+    }
+    if (sound) return true;
+    if (team->workers == NULL) {
+        free(team->heaps);
+    } else {
+        workers_free(team);
+    }
+    return false;
+}
+
+/* ---- what workers do one at a time ---- */
+
+void ct_team_lock(Machine *m) {
+    if (m->home != NULL) pthread_mutex_lock(&m->home->team->compiling);
+}
+void ct_team_unlock(Machine *m) {
+    if (m->home != NULL) pthread_mutex_unlock(&m->home->team->compiling);
+}
+
+static void share_value(CtCode *constant) {
+    if (ct_type_is_pointer(constant->global->type)) ct_share(constant->value.object);
+}
+
+/* Who evaluates a constant has the lock until it is done; whoever needs one waits. So a constant that is running then
+ * is this worker's own, or one that the region is a part of. */
+void ct_constant_enter(Machine *m, CtCode *constant) {
+    if (__atomic_load_n(&constant->state, __ATOMIC_ACQUIRE) != CONSTANT_KNOWN) {
+        if (m->constants == 0) pthread_mutex_lock(&m->home->team->constants);
+        if (constant->state == CONSTANT_NEW) {
+            m->constants++;
+            return;
+        }
+        if (m->constants == 0) pthread_mutex_unlock(&m->home->team->constants);
+    }
+    if (constant->state == CONSTANT_KNOWN) share_value(constant);
+}
+
+void ct_constant_leave(Machine *m, CtCode *constant, bool known) {
+    if (known) {
+        share_value(constant);
+        constant->known_next = m->region->known;
+        m->region->known = constant;
+    }
+    set_state(constant, known ? CONSTANT_KNOWN : CONSTANT_NEW);
+    if (--m->constants == 0) pthread_mutex_unlock(&m->home->team->constants);
+}
+
+bool ct_region_refuel(Machine *m) {
+    Region *region = m->region;
+    bool stop = __atomic_load_n(&region->failed, __ATOMIC_RELAXED) ||
+                atomic_load_explicit(&m->home->interrupt, memory_order_relaxed);
+    int64_t slice = WORKER_SLICE;
+    if (m->fuel < -slice) slice -= m->fuel;
+    if (stop || __atomic_fetch_sub(&region->steps_left, slice, __ATOMIC_RELAXED) < slice) {
+        m->error = CT_E0804; /* nobody will read it */
+        return false;
+    }
+    m->slice_end += (uint64_t)slice;
+    m->fuel += slice;
+    return true;
+}
+
+/* ---- the parts of a loop ---- */
+
+static CtWord element(const CtWord *fp, const uint32_t *pc, uint32_t which, int64_t i) {
+    if (pc[1] == TURN_BUILD) return (CtWord){.integer = i};
+    return loop_element((CtArray *)fp[pc[which]].object, i, false);
+}
+
+/* Elements low … high−1: the frame is as it was before another part. */
+static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) {
+    CtWord *fp = w->stack + w->part_at;
+    w->part_end = high;
+    w->fuel -= pc[14];
+    if (w->fuel < 0 && !ct_refuel(w)) return false;
+    fp[pc[5]].integer = low;
+    fp[pc[12]].integer = (int64_t)(span_done(w, w->fuel) - pc[14]);
+    fp[pc[6]] = element(fp, pc, 2, low);
+    if (pc[1] == TURN_ZIP) fp[pc[7]] = element(fp, pc, 3, low);
+    w->fp = fp;
+    w->pc = pc - pc[13];
+    if (ct_machine_resume(w)) return true;
+    ct_unwind(w);
+    return false;
+}
+
+/* The loop's frame on the worker's stack, but for an array header of its own, into the same items. */
+static bool copy_frame(Machine *w, const Region *region, CtArray *out) {
+    const CtWord *from = region->m->fp;
+    const CtCode *code = frame_code(from);
+    w->part_at = FRAME_HEADER + ct_machine_halt[0];
+    w->part_body = (uint32_t)(region->pc - region->pc[13] - code->words);
+    w->part_out = region->pc[4];
+    w->part_turn = region->pc;
+    w->fp = w->stack + w->part_at;
+    if (!ct_stack_reserve(w, code->reserve)) return false;
+    memcpy(w->fp - FRAME_HEADER, from - FRAME_HEADER, (code->reserve + FRAME_HEADER) * sizeof(CtWord));
+    w->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_machine_halt[2];
+    w->fp[region->pc[11]].integer = 0;
+    *out = *(const CtArray *)from[region->pc[4]].object;
+    w->fp[region->pc[4]].object = &out->head;
+    return true;
+}
+
+static bool run_parts(Machine *w, Region *region) {
+    CtArray out;
+    if (!copy_frame(w, region, &out)) return false;
+    for (;;) {
+        int64_t low = __atomic_fetch_add(&region->next, region->part, __ATOMIC_RELAXED);
+        if (low >= region->end || __atomic_load_n(&region->failed, __ATOMIC_RELAXED)) return true;
+        int64_t high = region->end - low < region->part ? region->end : low + region->part;
+        if (!run_part(w, region->pc, low, high)) return false;
+    }
+}
+
+static void work(void *data, uint32_t who) {
+    Region *region = data;
+    Machine *w = region->m->team->workers[who];
+    w->region = region;
+    if (run_parts(w, region)) {
+        w->best = w->stack[w->part_at + region->pc[11]].integer;
+    } else {
+        __atomic_store_n(&region->failed, true, __ATOMIC_RELAXED);
+    }
+    ct_stack_trim(w);
+}
+
+/* ---- regions ---- */
+
+static void share_slot(void *data, uint32_t slot) {
+    CtObject *object = ((CtWord *)data)[slot].object;
+    if (object != NULL) ct_share(object);
+}
+
+/* All that the body can reach begins at what the frame owned before it, and at its environment. */
+static bool share_roots(const Region *region) {
+    CtWord *fp = region->m->fp;
+    CtObject *env = fp[FRAME_ENV].object;
+    const CtCode *code = frame_code(fp);
+    if (env != NULL) {
+        ct_share(env);
+        for (uint32_t i = 0; i < env->layout->count; i++)
+            if (ct_layout_pointer(env->layout, i)) ct_mark_part(env, captures_of(env)[i].object);
+    }
+    return ct_owned_before(code, (uint32_t)(region->pc - region->pc[13] - code->words), share_slot, fp);
+}
+
+static void start_worker(Machine *w, const Machine *m) {
+    w->fuel = 0;
+    w->slice_end = w->slack = w->aside = 0;
+    w->depth = w->max_depth = m->depth;
+    w->limits = m->limits;
+    w->arena_failed = false;
+    w->region = NULL;
+}
+
+/* What the workers did is m's. */
+static void collect(Machine *m, const Region *region) {
+    CtWord *best = &m->fp[region->pc[11]];
+    for (uint32_t i = 0; i < m->team->size; i++) {
+        Machine *w = m->team->workers[i];
+        if (w->region != region) continue; /* came too late to do anything */
+        m->fuel -= (int64_t)steps_done(w, w->fuel);
+        m->aside += w->aside;
+        if (w->max_depth > m->max_depth) m->max_depth = w->max_depth;
+        if (w->best > best->integer) best->integer = w->best;
+    }
+}
+
+/* As if the region had not been. */
+static void forget(Machine *m, const Region *region, CtArray *out, int64_t from) {
+    for (int64_t i = from; out->head.layout->pointer_elements && i < region->end; i++)
+        if (out->items[i].object != NULL) ct_release(m->heap, out->items[i].object);
+    for (CtCode *code = region->known; code != NULL; code = code->known_next) {
+        ct_value_release(m->heap, code->global->type, code->value);
+        set_state(code, CONSTANT_NEW);
+    }
+    m->team->gave_up = true;
+}
+
+static int64_t loop_end(const CtWord *fp, const uint32_t *pc) {
+    return pc[1] == TURN_BUILD ? fp[pc[2]].integer : ((CtArray *)fp[pc[2]].object)->length;
+}
+
+static bool is_worth(const Machine *m, int64_t i, int64_t left) {
+    const uint32_t *pc = m->pc;
+    uint64_t so_far = span_done(m, m->fuel) - (uint64_t)m->fp[pc[10]].integer;
+    return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= CT_WORTH && m->watch.wants == NULL;
+}
+
+bool ct_region_loop(Machine *m, int64_t i) {
+    Team *team = m->team;
+    const uint32_t *pc = m->pc;
+    int64_t end = loop_end(m->fp, pc), left = end - i - 1;
+    if (team->pool == NULL || team->gave_up || !is_worth(m, i, left) || !has_workers(m)) return false;
+    uint32_t size = team->size;
+    CtContext *context = m->program->context;
+    CtDiag **last_diag = context->last_diag;
+    uint32_t errors = context->error_count;
+    CtArray *out = (CtArray *)m->fp[pc[4]].object;
+    Region region = {.m = m, .pc = pc, .next = i + 1, .end = end, .part = left / (size * PARTS) + 1};
+    region.steps_left = m->limits.steps == 0 ? INT64_MAX : (int64_t)(m->limits.steps - steps_done(m, m->fuel));
+    if (!share_roots(&region)) return false;
+    out->items[i] = m->fp[pc[8]];
+    for (int64_t at = i + 1; out->head.layout->pointer_elements && at < end; at++) out->items[at].object = NULL;
+    for (uint32_t k = 0; k < size; k++) start_worker(team->workers[k], m);
+    ct_heap_lend(m->heap, team->heaps, size, team->regions++);
+    ct_pool_run(team->pool, work, &region);
+    ct_heap_take_back(m->heap, team->heaps, size);
+    if (region.failed) {
+        context->last_diag = last_diag;
+        *last_diag = NULL;
+        context->error_count = errors;
+        forget(m, &region, out, i + 1);
+        return false;
+    }
+    collect(m, &region);
+    out->length = end;
+    return true;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What several threads compute, tests/threads/loops.cot: the same bits, steps, spans and errors as one."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = os.path.join(HERE, "threads", "loops.cot")
+
+# Function, arguments of the command.
+RESULTS = [
+    ("uneven", ["--args", "[5000]"]),
+    ("matrix", ["--args", "[300]"]),
+    ("product'", ["--args", "[400]"]),
+    ("shapes", ["--args", "[3000]"]),
+    ("constants", ["--args", "[3000]"]),
+    ("inPlace", ["--args", "[2000]"]),
+    ("slopes", ["--args", "[600]"]),
+    ("large", ["--args", "[150]"]),
+]
+GRADIENTS = ["tape", "dual-arrays", "delta", "bulk", "forward"]
+ERRORS = [
+    ("wrong", ["--args", "[30000]"], "E0501"),
+    ("ragged", ["--args", "[4000]"], "E0507"),
+    ("circular", ["--args", "[4000]"], "E0509"),
+    ("tooDeep", ["--args", "[4000]", "--max-depth", "5000"], "E0803"),
+    ("endless", ["--args", "[4000]", "--max-steps", "1000000"], "E0802"),
+    ("large", ["--args", "[2000]", "--max-memory", "8M"], "E0801"),
+]
+
+
+def run(cotan, threads, words):
+    environment = dict(os.environ, NO_COLOR="1")
+    environment.pop("COTAN_THREADS", None)
+    done = subprocess.run([cotan, *words, "--threads", str(threads), "--json"], env=environment, capture_output=True,
+                          text=True, timeout=300)
+    if done.returncode not in (0, 1):
+        return done.returncode, done.stdout, done.stderr
+    text = done.stdout
+    if text and "--count" in words:
+        result = json.loads(text)
+        result.pop("peak_memory")
+        text = json.dumps(result)
+    return done.returncode, text, done.stderr
+
+
+class Tests:
+    def __init__(self, cotan, numbers):
+        self.cotan, self.numbers = cotan, numbers
+        self.passed = self.failed = 0
+
+    def check(self, what, sound, found=""):
+        if sound:
+            self.passed += 1
+            return
+        self.failed += 1
+        print(f"FAIL {what}: {found}")
+
+    def same(self, what, words, code=None):
+        """As in one thread, which ends with an error of this code, or none. Where memory ends depends on who holds it."""
+        first = run(self.cotan, 1, words)
+        told = code is None or f'"code":"{code}"' in first[2]
+        self.check(f"{what} in 1 thread", first[0] == (0 if code is None else 1) and told, first)
+        for threads in self.numbers:
+            found = run(self.cotan, threads, words)
+            same = '"code":"E0801"' in found[2] if code == "E0801" else found == first
+            self.check(f"{what} in {threads} threads", same, f"{found} instead of {first}")
+
+    def count(self, function, n):
+        _, out, _ = run(self.cotan, self.numbers[0], ["run", PROGRAM, function, "--args", f"[{n}]", "--count"])
+        return json.loads(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cotan", required=True)
+    parser.add_argument("--threads", default="2,3,8", help="how many, with commas between them")
+    options = parser.parse_args()
+    tests = Tests(os.path.abspath(options.cotan), options.threads.split(","))
+    for function, words in RESULTS:
+        tests.same(function, ["run", PROGRAM, function, *words, "--count"])
+    point = json.dumps([0.001 * i for i in range(1000)])
+    for method in GRADIENTS:
+        at = point if method != "forward" else json.dumps([0.5] * 30)
+        tests.same(f"gradient by {method}", ["grad", PROGRAM, "objective", "--at", at, "--method", method, "--count"])
+    for function, words, code in ERRORS:
+        tests.same(function, ["run", PROGRAM, function, *words], code)
+    # work n takes 6 n + 1 steps or so; of a loop only the longest element counts, and sharing it out.
+    small, big = tests.count("constants", 1024), tests.count("constants", 4096)
+    tests.check("work is all the steps", big["work"] == big["steps"], big)
+    per = (big["work"] - small["work"]) / 3072
+    tests.check("the work of an element", per == int(per) and per > 10, per)
+    # The sum adds one after the other: 3072 more. Four times as many are shared out in 2 more rounds, in map and iota.
+    tests.check("the span grows by the sum and the iota, and by 2", big["span"] - small["span"] == 2 * 3072 + 2,
+                big["span"] - small["span"])
+    print(f"threads: {tests.passed} passed, {tests.failed} failed")
+    return 1 if tests.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
