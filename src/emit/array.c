@@ -29,7 +29,7 @@ static void begin_carried(Emit *e, LoopText *t) {
 static void put_first(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = t->step->results.items[t->carried + i]->type;
     const char *name = t->names[t->carried + i], *value = t->names[i];
-    if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_share(%s);", value);
+    if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_hold(%s);", value);
     if (type->rank > 1)
         ct_emit_line(e, "ct_put_row(rt, 0, &%s, %s + 1, 0, %s);", name, t->count, value);
     else if (ct_flow_is_object(type->element))
@@ -137,7 +137,7 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         return;
     }
     ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s.p", ct_emit_type(result->type), word));
-    ct_emit_line(e, "ct_share(%s);", ct_emit_name(e, result));
+    ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }
 
 /* A word of an array as it is written to. */

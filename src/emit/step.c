@@ -70,7 +70,7 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
         if (!used(e, var)) continue;
         any = true;
         ct_emit_declare(e, var, word_as(e, var->type, ct_format(e->arena, "k%u[%u]", number, i)));
-        if (ct_flow_is_object(var->type)) ct_emit_line(e, "ct_share(%s);", ct_emit_name(e, var));
+        if (ct_flow_is_object(var->type)) ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, var));
     }
     if (!any) ct_emit_line(e, "(void)k%u;", number);
 }
@@ -128,7 +128,7 @@ static void emit_open(Emit *e, const CtFlowStep *step) {
     }
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
-        if (used(e, var) && ct_flow_is_object(var->type)) ct_emit_line(e, "ct_share(%s);", ct_emit_name(e, var));
+        if (used(e, var) && ct_flow_is_object(var->type)) ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, var));
     }
     if (step->as.con.takes) ct_emit_line(e, "ct_drop(rt, %s);", node);
 }
@@ -304,7 +304,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
             ct_emit_line(e, "ct_fail_text(rt, %s, %d, %s);", site, code, ct_emit_arg(e, &step->args.items[0]));
         return;
     }
-    case FLOW_RETAIN: ct_emit_line(e, "ct_share(%s);", ct_emit_arg(e, &step->args.items[0])); return;
+    case FLOW_RETAIN: ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0])); return;
     case FLOW_RELEASE:
         ct_emit_flush(e, true);
         ct_emit_line(e, "ct_drop(rt, %s);", ct_emit_arg(e, &step->args.items[0]));

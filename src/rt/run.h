@@ -255,7 +255,7 @@ static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {
     }
 }
 
-static inline void ct_share(void *object) { ((ct_object *)object)->refs++; }
+static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
 static inline void ct_drop(ct_run *rt, void *object) {
     if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
 }
