@@ -118,6 +118,7 @@ typedef struct cotan_call {
     size_t at_length, with_length;
     cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
+    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why */
     bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
@@ -133,7 +134,13 @@ typedef struct cotan_result {
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
     size_t peak_memory; /* bytes of the last run */
+    const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was asked for */
 } cotan_result;
+
+/* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it. Removing all of
+ * it gives the number of files that were removed. */
+char *cotan_cache(uint64_t *files, uint64_t *bytes);
+uint64_t cotan_cache_clear(void);
 
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);

@@ -94,6 +94,9 @@ run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
+    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick
+    run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "emitted C" tests/emitted.py --cotan build/cotan --every 8
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan

@@ -5,7 +5,7 @@ import re
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-ROOMS = ["base", "rt", "prim", "syntax", "types", "core", "elab", "ad", "value", "eval", "io"]
+ROOMS = ["base", "rt", "prim", "syntax", "types", "core", "elab", "ad", "value", "eval", "flow", "emit", "run", "io"]
 ROOF = len(ROOMS)  # pipeline and api, which know all rooms; the command above them knows the public header
 APART = {("flow", "eval"), ("eval", "flow")}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

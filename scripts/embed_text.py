@@ -11,7 +11,7 @@ def main():
             data = file.read() + b"\0"
         name = "ct_" + os.path.basename(path).replace(".", "_")
         out.append(f"extern const char {name}[];\nconst char {name}[] = {{")
-        out.extend("    " + ",".join(str(byte) for byte in data[start:start + 24]) + "," for start in range(0, len(data), 24))
+        out.extend("    " + ",".join(str(byte - 256 if byte > 127 else byte) for byte in data[start:start + 24]) + "," for start in range(0, len(data), 24))
         out.append("};")
     with open(sys.argv[1], "w", encoding="ascii") as file:
         file.write("\n".join(out) + "\n")

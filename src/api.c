@@ -54,6 +54,7 @@ void cotan_set_limits(cotan_context *context, const cotan_limits *limits) {
     unsigned threads = context->limits.threads;
     context->limits = limits ? *limits : (cotan_limits){0};
     if (context->limits.memory == 0) context->limits.memory = default_memory();
+    context->has_depth = context->limits.depth != 0;
     if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
     if (context->limits.threads == 0) context->limits.threads = 1;
     if (context->limits.threads > CT_POOL_MOST) context->limits.threads = CT_POOL_MOST;
@@ -112,6 +113,8 @@ void cotan_close(cotan_context *context) {
 void cotan_interrupt(cotan_context *context) {
     CtEval *eval = atomic_load(&context->running);
     if (eval) ct_eval_interrupt(eval);
+    CtNative *native = atomic_load(&context->running_native);
+    if (native) ct_native_interrupt(native);
 }
 
 /* ---- guarding ---- */
@@ -121,6 +124,7 @@ static void recover(cotan_context *context) {
     if (context->making) ct_build_free(context->making);
     if (context->active) ct_program_forget(context->active_program, context->active);
     atomic_store(&context->running, NULL);
+    atomic_store(&context->running_native, NULL);
     for (cotan_program *program = context->programs; program; program = program->next) ct_program_end_trial(program);
     ct_report_out_of_memory(context);
 }
@@ -433,7 +437,10 @@ bool ct_call(cotan_context *context, CtCall *c) {
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool done = run_limited(context, c, session, input, &result);
+    bool wanted = call->native && !call->count && c->steps == 0, native = wanted && ct_session_native(session, context);
+    if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
+    if (native) ct_eval_reset_stats(session->eval);
+    bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->span = stats.span;
@@ -526,7 +533,11 @@ typedef struct Dump {
     const char **out;
 } Dump;
 
+/* Behind the passes on Core: what native code is made of. */
+static bool is_native_pass(const char *name) { return strcmp(name, "flow") == 0 || strcmp(name, "c") == 0; }
+
 static bool is_pass(const char *name) {
+    if (is_native_pass(name)) return true;
     for (uint32_t i = 0; i < ct_pass_count; i++)
         if (strcmp(ct_passes[i].name, name) == 0) return true;
     return false;
@@ -538,6 +549,7 @@ static bool unknown_pass(cotan_context *context, const char *name) {
         size_t n = strlen(help);
         snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
     }
+    strcat(help, ", flow, c");
     return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 
@@ -552,6 +564,9 @@ static bool dump(cotan_context *context, void *data) {
     if (!build) return false;
     context->making = build;
     bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
+    const char *why;
+    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, &build->dumped, &why))
+        done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;
     ct_build_free(build);

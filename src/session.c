@@ -152,6 +152,7 @@ CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
 }
 
 void ct_session_free(CtSession *session) {
+    ct_native_free(session->native);
     ct_eval_free(session->eval);
     ct_build_free(session->build);
     free((char *)session->entry.function);

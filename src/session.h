@@ -14,6 +14,7 @@
 
 #include "io/io.h"
 #include "pipeline.h"
+#include "run/run.h"
 
 typedef struct CtErrorItem {
     const char *code, *message, *file;
@@ -35,6 +36,8 @@ typedef struct CtSession {
     CtType *with;               /* VJP, JVP: of the second input; NULL otherwise */
     CtType *value, *derivative; /* derivative NULL for RUN */
     int arity;                  /* of the function as it was written */
+    CtNative *native;           /* made when it is first asked for */
+    const char *not_native;     /* why there is none */
     unsigned threads;
     bool measures; /* spans */
     struct CtSession *next;
@@ -60,7 +63,7 @@ struct cotan_program {
 
 struct cotan_context {
     cotan_limits limits;
-    bool lint;
+    bool lint, has_depth; /* has_depth: the limit on depth is not the default */
     cotan_error *error; /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
@@ -68,6 +71,7 @@ struct cotan_context {
     char **folders; /* in which modules are looked for */
     size_t folder_count;
     _Atomic(CtEval *) running;
+    _Atomic(CtNative *) running_native;
     bool measures; /* the call asks for spans */
     CtPool *pool; /* of as many threads as the limits say; NULL: one */
     locale_t locale, callers_locale;
@@ -168,6 +172,15 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);
 /* The type of the entry point's result, of which value and derivative are parts. */
 CtType *ct_session_result(const CtSession *session);
+
+/* ---- native.c ---- */
+
+/* Whether the session runs as native code, which is made now; otherwise session->not_native says why. */
+bool ct_session_native(CtSession *session, cotan_context *context);
+/* Runs so on an input (taken). */
+bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
+/* The entry point in Flow ("flow") or C ("c"); false with a reason. */
+bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why);
 
 /* ---- interact.c ---- */
 

@@ -53,7 +53,7 @@ _cotan_value() {
     --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' eval native) ;;
-    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce flow c) ;;
     --path) _cotan_files "$2" ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
@@ -94,7 +94,7 @@ _cotan() {
     done
     case $verb:$count in
     help:0) _cotan_offer "$current" < <(_cotan_verbs "$command") ;;
-    methods:* | version:* | help:* | repl:1) ;;
+    cache:* | methods:* | version:* | help:* | repl:1) ;;
     fmt:* | *:0) _cotan_files "$current" cot ;;
     *:1) _cotan_offer "$current" < <(_cotan_functions "$command" "$file") ;;
     esac

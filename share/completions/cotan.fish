@@ -67,7 +67,7 @@ function __cotan_wants
     set -l verb (__cotan_verb); or return 1
     set -l words (__cotan_words)
     switch "$argv[1]:$verb:"(count $words)
-        case 'files:methods:*' 'files:version:*' 'files:help:*'
+        case 'files:cache:*' 'files:methods:*' 'files:version:*' 'files:help:*'
             return 1
         case 'files:fmt:*' 'files:*:0'
             return 0
@@ -103,7 +103,7 @@ complete -c cotan -n '__cotan_after --method' -a '(__cotan_methods)'
 complete -c cotan -n '__cotan_after --methods' -a '(__cotan_more_methods)'
 complete -c cotan -n '__cotan_after --color' -a 'auto always never'
 complete -c cotan -n '__cotan_after --engine' -a 'eval native'
-complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce'
+complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce flow c'
 complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
 complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
 complete -c cotan -n '__cotan_after --html' -a '(__cotan_files .html)'

@@ -180,14 +180,15 @@ static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore
     case ARRAY_PRODUCT:
     case ARRAY_ARGMAX:
     case ARRAY_ARGMIN:
-    case ARRAY_IOTA:
-    case ARRAY_STRIDED:
+    case ARRAY_IOTA: return NULL;
+    case ARRAY_STRIDED: /* `bulk` alone writes these, and a program is differentiated in reverse by one method */
     case ARRAY_GATHER_OR:
     case ARRAY_SCATTER_ADD:
     case ARRAY_SUM_ROWS:
     case ARRAY_SELECT:
     case CT_ARRAY_OP_COUNT: break;
     }
+    ct_error(c->p->context, CT_E0901, span, "CHAD has no rule for `%s`", ct_array_info(core->as.call.of.array)->name);
     return NULL;
 }
 

@@ -32,6 +32,7 @@ const Verb verbs[] = {
     {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, verb_fmt},
     {"repl", "repl [FILE]", "definitions and expressions, line by line", 0, 1, TAKES_FILE | TAKES_METHOD | TAKES_LIMITS,
      verb_repl},
+    {"cache", "cache [clear]", "what native code is kept, and where; clear removes it", 0, 1, TAKES_JSON, verb_cache},
     {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},
     {"explain", "explain FILE FUNCTION | CODE", "how a method differentiates a function, stage by stage; or an error code", 1,
      2, TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML, verb_explain},

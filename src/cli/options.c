@@ -33,7 +33,7 @@ static const OptionRow rows[] = {
     {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
-    {"--engine", "NAME", "eval, the evaluator", TAKES_RUN, ENGINE, 0},
+    {"--engine", "NAME", "eval, the evaluator, or native, C that the system's compiler translates", TAKES_RUN, ENGINE, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
      AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
@@ -195,11 +195,9 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
-        if (strcmp(value, "eval") == 0) return true;
-        if (strcmp(value, "native") == 0)
-            complain(o, "the native engine is not built into this version; use --engine eval");
-        else
-            complain(o, "--engine takes eval, not `%s`", value);
+        o->native = strcmp(value, "native") == 0;
+        if (o->native || strcmp(value, "eval") == 0) return true;
+        complain(o, "--engine takes eval or native, not `%s`", value);
         return false;
     }
     return false;
@@ -269,6 +267,8 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
     *o = (Options){.verb = verb,
                    .colour = allowed && isatty(STDERR_FILENO),
                    .colour_out = allowed && isatty(STDOUT_FILENO)};
+    const char *engine = getenv("COTAN_ENGINE");
+    o->native = engine != NULL && strcmp(engine, "native") == 0;
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;

@@ -262,11 +262,26 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     return status;
 }
 
+/* Why native code was asked for and does not run. */
+static void tell_engine(const Options *options, const cotan_result *r) {
+    if (r->not_native == NULL) return;
+    if (!options->json) {
+        fprintf(stderr, "note: the evaluator runs this: %s\n", r->not_native);
+        return;
+    }
+    fputs("{\"code\":\"E0000\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
+    char message[300];
+    snprintf(message, sizeof message, "the evaluator runs this: %s", r->not_native);
+    print_json_string(stderr, message, strlen(message));
+    fputs("}\n", stderr);
+}
+
 static int finish(const Options *options, cotan_program *program, cotan_call *call, const char *name) {
     cotan_result result;
     call->no_json = call->form != COTAN_NO_FILE || (options->out == NULL && !options->json);
     call->no_text = options->json || options->out != NULL;
     cotan_error *error = cotan_call_json(program, call, &result);
+    tell_engine(options, &result);
     if (error != NULL) return report(options, error);
     if (options->out == NULL) return print_result(options, &result, name);
     int status = write_result(options, &result, name);
@@ -285,7 +300,7 @@ static int dump(const Options *options, cotan_program *program, const cotan_call
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
-    cotan_call call = {.mode = mode, .function = function, .method = options->method, .count = options->count};
+    cotan_call call = {.mode = mode, .function = function, .method = options->method, .native = options->native, .count = options->count};
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;

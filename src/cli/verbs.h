@@ -15,6 +15,7 @@ int verb_type(const Options *options);
 int verb_core(const Options *options);
 int verb_repl(const Options *options);
 int verb_fmt(const Options *options);
+int verb_cache(const Options *options);
 int verb_methods(const Options *options);
 int verb_explain(const Options *options);
 int verb_help(const Options *options);

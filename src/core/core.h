@@ -332,6 +332,8 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
  * of failures, and duplicates no work. Whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
+/* Whether a primitive cannot fail. */
+bool ct_prim_is_total(CtPrim prim);
 /* Removes the globals that `roots` do not reach. */
 void ct_core_reachable(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 

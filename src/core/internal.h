@@ -17,9 +17,6 @@ bool ct_core_is_atom(const CtCore *core);
 /* Whether evaluating it can be left out: it ends, cannot fail, and does nothing but make a value. */
 bool ct_core_is_total(const CtCore *core);
 
-/* Whether a primitive cannot fail. */
-bool ct_prim_is_total(CtPrim prim);
-
 /* A new λ node with the parameters, name and origin of an old one, in no group. */
 CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
 

@@ -1,7 +1,7 @@
 /* Holds Cotan to random programs: value, gradient, tangent and cotangent by every method, and the transpose identity,
  * against central differences in long double.
  *
- *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--costs] [--bound A,B,C] [--save DIR]
+ *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--costs] [--native] [--bound A,B,C] [--save DIR]
  *                   [--verbose]
  *
  * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
@@ -9,8 +9,8 @@
  * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed,
  * and (--save) written as a golden test. --costs tells for each method the largest number of steps of a gradient for
  * each step of the program and each number of the point and of the result, and that divided by the logarithm of its
- * trace. --bound: no gradient takes more than A + B · the program's steps + C · the numbers of its point. The last line
- * is the count that test runners read.
+ * trace. --bound: no gradient takes more than A + B · the program's steps + C · the numbers of its point. --native runs
+ * every call as native code, too, which must print the same. The last line is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -111,12 +111,14 @@ typedef struct Verdict {
 /* A method, and what its gradients cost. */
 typedef struct Method {
     const char *name;
-    bool unbounded;      /* may take exponential time */
-    long beyond;         /* programs on which it went over the limit of steps */
-    long refused;        /* programs that bulk does not take */
-    double costliest;    /* steps for each step of the program and each number of point and result */
-    const double *bound; /* A, B, C; NULL */
-    double by_log;       /* the same, and for each doubling of the operations */
+    bool unbounded;          /* may take exponential time */
+    long beyond;             /* programs on which it went over the limit of steps */
+    long refused;            /* programs that bulk does not take */
+    double costliest;        /* steps for each step of the program and each number of point and result */
+    const double *bound;     /* A, B, C; NULL */
+    double by_log;           /* the same, and for each doubling of the operations */
+    bool native;             /* runs as native code, too */
+    long natives, evaluated; /* how often that ran, and did not */
 } Method;
 
 static const uint64_t step_limit = 30000000;
@@ -132,6 +134,29 @@ static void disagree(Verdict *verdict, const char *what, int i, long double cota
     if (verdict->what[0] == '\0')
         snprintf(verdict->what, sizeof verdict->what, "%s, leaf %d: Cotan %.17Lg, differences %.17Lg", what, i, cotan,
                  expected);
+}
+
+/* The same call as native code prints the same. */
+static void ask_native(cotan_program *program, const cotan_call *call, Method *method, Verdict *verdict,
+                       const cotan_result *expected) {
+    cotan_call asked = *call;
+    cotan_result result;
+    char *value = strdup(expected->value), *derivative = strdup(expected->derivative);
+    asked.native = true;
+    asked.count = false;
+    cotan_error *error = cotan_call_json(program, &asked, &result);
+    if (result.not_native != NULL)
+        method->evaluated++;
+    else if (error != NULL)
+        snprintf(verdict->what, sizeof verdict->what, "%s (%s, native) failed: %s", call->function, method->name,
+                 cotan_error_text(error, false, false));
+    else if (strcmp(value, result.value) != 0 || strcmp(derivative, result.derivative) != 0)
+        snprintf(verdict->what, sizeof verdict->what, "%s (%s): the evaluator %.900s, %.900s, native %.900s, %.900s",
+                 call->function, method->name, value, derivative, result.value, result.derivative);
+    else
+        method->natives++;
+    free(value);
+    free(derivative);
 }
 
 /* Runs one call and reads the numbers of value and derivative. False when there are none. */
@@ -151,6 +176,7 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
     }
     numbers(result.value, value, 4);
     int count = numbers(result.derivative, derivative, MAX_LEAVES);
+    if (method->native) ask_native(program, call, method, verdict, &result);
     if (call->count) {
         double cost = (double)result.steps / (double)(result.primal_steps + (uint64_t)count + 1);
         method->costliest = fmax(method->costliest, cost);
@@ -213,7 +239,8 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
     print_program(file, p);
     fclose(file);
     char *at = text_of_point(&p->point, p->point.leaves);
-    cotan_limits limits = {.memory = (size_t)2 << 30, .steps = step_limit};
+    cotan_limits limits = {.memory = (size_t)2 << 30,
+                           .steps = methods[0].native ? 0 : step_limit}; /* only the evaluator counts */
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
@@ -283,7 +310,7 @@ typedef struct Options {
     Method methods[32];
     int method_count;
     const char *folder;
-    bool verbose, costs;
+    bool native, verbose, costs;
     double bound[3];
 } Options;
 
@@ -308,6 +335,8 @@ static bool read_options(int argc, char **argv, Options *o) {
             o->verbose = true;
         else if (strcmp(argv[i], "--costs") == 0)
             o->costs = true;
+        else if (strcmp(argv[i], "--native") == 0)
+            o->native = true;
         else if (strcmp(argv[i], "--bound") == 0 && more) {
             char *next = argv[++i];
             for (int k = 0; k < 3; k++) o->bound[k] = strtod(next + (k > 0 && *next == ','), &next);
@@ -320,6 +349,7 @@ static bool read_options(int argc, char **argv, Options *o) {
             return false;
         }
     }
+    for (int i = 0; i < o->method_count; i++) o->methods[i].native = o->native;
     return true;
 }
 
@@ -366,6 +396,9 @@ int main(int argc, char **argv) {
         if (method->beyond > 0)
             printf("%s: more than %llu steps on %ld\n", method->name, (unsigned long long)step_limit, method->beyond);
         if (method->refused > 0) printf("%s: refused %ld\n", method->name, method->refused);
+        if (o.native)
+            printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives,
+                   method->evaluated);
         if (o.costs)
             printf("cost of %s: %.2f, by the logarithm %.2f\n", method->name, method->costliest, method->by_log);
     }

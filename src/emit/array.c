@@ -1,0 +1,302 @@
+/* Arrays and loops over them. */
+#include "emit/internal.h"
+
+static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
+
+/* ---- loops ---- */
+
+typedef struct LoopText {
+    CtFlowStep *step;
+    const CtFlowBlock *block;
+    uint32_t carried, arrays;
+    const char **names; /* of what is carried, then of the arrays */
+    const char *count, *index;
+} LoopText;
+
+/* What is carried are variables of C that the results name too. */
+static void begin_carried(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->carried; i++) {
+        CtFlowVar *param = t->block->params.items[1 + i];
+        if (param->name == NULL) param->name = "acc";
+        ct_emit_declare(e, param, ct_emit_arg(e, &t->step->args.items[1 + i]));
+        t->names[i] = ct_emit_name(e, param);
+        if (t->step->results.items[i] != NULL) ct_emit_alias(e, t->step->results.items[i], t->names[i]);
+        if (e->uses[t->step->results.items[i]->id].count == 0 && e->uses[param->id].count == 0)
+            ct_emit_line(e, "(void)%s;", t->names[i]);
+    }
+}
+
+static void put_first(Emit *e, const LoopText *t, uint32_t i) {
+    const CtFlowType *type = t->step->results.items[t->carried + i]->type;
+    const char *name = t->names[t->carried + i], *value = t->names[i];
+    if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_hold(%s);", value);
+    if (type->rank > 1)
+        ct_emit_line(e, "ct_put_row(rt, 0, &%s, %s + 1, 0, %s);", name, t->count, value);
+    else if (ct_flow_is_object(type->element))
+        ct_emit_line(e, "%s->data[0].p = &%s->head;", name, value);
+    else
+        ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
+}
+
+static void begin_arrays(Emit *e, LoopText *t) {
+    bool initial = t->step->as.loop.initial;
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        CtFlowVar *var = t->step->results.items[t->carried + i];
+        if (var->name == NULL) var->name = "xs";
+        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
+                                     pointers(var->type), t->count, initial ? " + 1" : "");
+        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
+        t->names[t->carried + i] = ct_emit_name(e, var);
+        if (initial) put_first(e, t, i);
+    }
+}
+
+static void put_item(Emit *e, const LoopText *t, uint32_t i) {
+    const CtFlowType *type = t->step->results.items[t->carried + i]->type;
+    const CtFlowArg *arg = &t->block->values.items[t->carried + i];
+    const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
+    if (type->rank > 1)
+        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
+                     next, t->index, next, ct_emit_arg(e, arg));
+    else
+        ct_emit_line(e, "%s->data[%s%s].%c = %s;", name, t->index, next, ct_emit_letter(type->element),
+                     ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
+}
+
+static void end_turn(Emit *e, const LoopText *t) {
+    if (t->block->exit != EXIT_YIELD) return;
+    for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
+    const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
+    const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);
+    for (uint32_t i = 0; i < t->carried; i++) {
+        texts[i] = ct_emit_arg(e, &t->block->values.items[i]);
+        types[i] = t->block->params.items[1 + i]->type;
+    }
+    ct_emit_assign(e, t->names, texts, types, t->carried);
+}
+
+void ct_emit_loop(Emit *e, CtFlowStep *step) {
+    LoopText t = {.step = step, .block = step->as.loop.block, .carried = step->as.loop.carried};
+    t.arrays = step->results.count - t.carried;
+    t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
+    t.count = ct_emit_operand(e, &step->args.items[0]);
+    ct_emit_flush(e, false);
+    begin_carried(e, &t);
+    begin_arrays(e, &t);
+    CtFlowVar *index = t.block->params.items[0];
+    t.index = ct_emit_name(e, index);
+    ct_emit_alias(e, index, t.index);
+    ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t.index, t.index, t.count, t.index);
+    e->depth++;
+    const CtFlowBlock *around = e->block;
+    ct_emit_block(e, t.block, NULL);
+    e->block = t.block;
+    end_turn(e, &t);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+    ct_emit_line(e, "}");
+    for (uint32_t i = 0; i < t.arrays; i++) {
+        const CtFlowType *type = step->results.items[t.carried + i]->type;
+        const char *name = t.names[t.carried + i];
+        if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
+    }
+}
+
+/* ---- elements ---- */
+
+/* i, or the position of several indices: (i * n + j) * m + k */
+static const char *position(Emit *e, const CtFlowStep *step, const char *array) {
+    const char *at = ct_emit_operand(e, &step->args.items[1]);
+    for (uint32_t i = 2; i < step->args.count; i++)
+        at = ct_format(e->arena, i == 2 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, array, i - 1,
+                       ct_emit_operand(e, &step->args.items[i]));
+    return at;
+}
+
+static void emit_read(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const CtFlowType *array = step->args.items[0].type;
+    uint32_t indices = step->args.count - 1;
+    if (e->uses[result->id].count == 0) return;
+    const char *name = ct_emit_arg(e, &step->args.items[0]);
+    if (indices < array->rank) {
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_row(rt, %s, %s)", name, ct_emit_arg(e, &step->args.items[1])));
+        for (uint32_t i = 2; i <= indices; i++) {
+            const char *row = ct_emit_name(e, result), *outer = ct_format(e->arena, "row%u", ++e->temporaries);
+            ct_emit_line(e, "ct_array *%s = %s;", outer, row);
+            ct_emit_line(e, "%s = ct_row(rt, %s, %s);", row, outer, ct_emit_arg(e, &step->args.items[i]));
+            ct_emit_line(e, "ct_drop(rt, %s);", outer);
+        }
+        return;
+    }
+    const char *word = ct_format(e->arena, "%s->data[%s]", name, position(e, step, name));
+    if (!ct_flow_is_object(result->type)) {
+        ct_emit_bind(e, result, ct_format(e->arena, "%s.%c", word, ct_emit_letter(result->type)), true, true);
+        return;
+    }
+    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s.p", ct_emit_type(result->type), word));
+    ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
+}
+
+/* A word of an array as it is written to. */
+static void write_word(Emit *e, const char *array, const char *index, const CtFlowArg *arg) {
+    ct_emit_line(e, "%s->data[%s].%c = %s;", array, index, ct_emit_letter(arg->type),
+                 ct_flow_is_object(arg->type) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
+}
+
+static void emit_update(Emit *e, CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const char *array = ct_emit_arg(e, &step->args.items[0]);
+    ct_emit_flush(e, true);
+    if (result->type->rank > 1) {
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                                  ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
+        return;
+    }
+    ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
+    const char *index = ct_emit_arg(e, &step->args.items[1]), *name = ct_emit_name(e, result);
+    if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
+    write_word(e, name, index, &step->args.items[2]);
+}
+
+static void emit_snoc(Emit *e, CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const char *array = ct_emit_arg(e, &step->args.items[0]);
+    ct_emit_flush(e, true);
+    if (result->type->rank > 1) {
+        ct_emit_declare(e, result,
+                        ct_format(e->arena, "ct_snoc_row(rt, %s, %s, %s)", ct_emit_site(e, step->span), array,
+                                  ct_emit_arg(e, &step->args.items[1])));
+        return;
+    }
+    ct_emit_declare(e, result, ct_format(e->arena, "ct_snoc(rt, %s)", array));
+    const char *name = ct_emit_name(e, result);
+    write_word(e, name, ct_format(e->arena, "%s->dims[0] - 1", name), &step->args.items[1]);
+}
+
+static void emit_items(Emit *e, CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const CtFlowType *type = result->type;
+    uint32_t count = step->args.count;
+    if (type->rank > 1) {
+        ct_emit_declare(e, result,
+                        count == 0 ? ct_format(e->arena, "ct_no_rows(rt, NULL, %u, %s)", type->rank, pointers(type))
+                                   : "NULL");
+        for (uint32_t i = 0; i < count; i++)
+            ct_emit_line(e, "ct_put_row(rt, 0, &%s, %u, %u, %s);", ct_emit_name(e, result), count, i,
+                         ct_emit_arg(e, &step->args.items[i]));
+        return;
+    }
+    ct_emit_declare(e, result, ct_format(e->arena, "ct_vector(rt, %s, %u)", pointers(type), count));
+    for (uint32_t i = 0; i < count; i++)
+        write_word(e, ct_emit_name(e, result), ct_format(e->arena, "%u", i), &step->args.items[i]);
+}
+
+static void emit_literals(Emit *e, CtFlowStep *step) {
+    CtText items = ct_text(e->arena);
+    uint32_t number = ++e->temporaries;
+    for (uint32_t i = 0; i < step->args.count; i++)
+        ct_text_printf(&items, "%s{.%c = %s}",
+                       i == 0       ? ""
+                       : i % 8 == 0 ? ",\n        "
+                                    : ", ",
+                       ct_emit_letter(step->args.items[i].type), ct_emit_arg(e, &step->args.items[i]));
+    ct_emit_line(e, "static const ct_word s%u[] = {%s};", number, items.data);
+    ct_emit_declare(e, step->results.items[0],
+                    ct_format(e->arena, "ct_array_of(rt, s%u, %u)", number, step->args.count));
+}
+
+/* ---- whole arrays ---- */
+
+static const char *suffix(const CtFlowType *array) {
+    return array->element->kind == FLOW_I64 ? "_i64" : array->element->kind == FLOW_F32 ? "_f32" : "";
+}
+
+static const char *extreme(Emit *e, const CtFlowStep *step, const char *array) {
+    bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
+    bool index = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
+    const CtFlowType *type = step->args.items[0].type;
+    const char *at =
+        ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)", type->element->kind == FLOW_I64 ? "_i64" : "",
+                  ct_emit_site(e, step->span), ct_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
+    return index ? at : ct_format(e->arena, "%s->data[%s].%c", array, at, ct_emit_letter(type->element));
+}
+
+static const char *bulk_text(Emit *e, const CtFlowStep *step) {
+    const char *a[3] = {NULL, NULL, NULL}, *site = ct_emit_site(e, step->span);
+    for (uint32_t i = 0; i < step->args.count; i++) a[i] = ct_emit_arg(e, &step->args.items[i]);
+    CtArena *arena = e->arena;
+    const CtFlowType *first = step->args.items[0].type;
+    switch (step->as.bulk) {
+    case ARRAY_SHAPE: return ct_format(arena, "ct_shape(rt, %s, %s)", a[0], a[1]);
+    case ARRAY_SUM: return ct_format(arena, "ct_sum%s(%s)", suffix(first), a[0]);
+    case ARRAY_PRODUCT: return ct_format(arena, "ct_product%s(%s)", suffix(first), a[0]);
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN: return extreme(e, step, a[0]);
+    case ARRAY_REPLICATE: {
+        const CtFlowType *type = step->results.items[0]->type;
+        if (type->rank > 1) return ct_format(arena, "ct_replicate_row(rt, %s, %s)", a[0], a[1]);
+        bool object = ct_flow_is_object(type->element);
+        return ct_format(arena,
+                         object ? "ct_replicate(rt, %s, %s, (ct_word){.%c = &%s->head})"
+                                : "ct_replicate(rt, %s, %s, (ct_word){.%c = %s})",
+                         pointers(type), a[0], ct_emit_letter(type->element), a[1]);
+    }
+    case ARRAY_IOTA: return ct_format(arena, "ct_iota(rt, %s)", a[0]);
+    case ARRAY_GATHER: return ct_format(arena, "ct_gather(rt, %s, %s, %s)", site, a[1], a[0]);
+    case ARRAY_TRANSPOSE: return ct_format(arena, "ct_transpose(rt, %s)", a[0]);
+    case ARRAY_RESHAPE: return ct_format(arena, "ct_reshape(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
+    case ARRAY_REVERSE: return ct_format(arena, "ct_reverse(rt, %s)", a[0]);
+    case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
+    case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
+    case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
+    default: return "0"; /* lowered otherwise, or not at all */
+    }
+}
+
+static void emit_bulk(Emit *e, const CtFlowStep *step) {
+    const char *text = bulk_text(e, step);
+    CtFlowVar *result = step->results.items[0];
+    if (e->uses[result->id].count > 0)
+        ct_emit_declare(e, result, text);
+    else if (ct_flow_step_fails(step))
+        ct_emit_line(e, "(void)%s;", text);
+}
+
+void ct_emit_array_step(Emit *e, CtFlowStep *step) {
+    const CtFlowArgs *args = &step->args;
+    const char *site = ct_emit_site(e, step->span);
+    if (step->kind == FLOW_CHECK) {
+        const char *index = ct_emit_arg(e, &args->items[0]), *array = ct_emit_arg(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s->dims[%u]);", site, index, array, step->as.index);
+    } else if (step->kind == FLOW_CHECK_SIZE) {
+        ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
+                     ct_emit_arg(e, &args->items[0]));
+    } else if (step->kind == FLOW_CHECK_ZIP) {
+        const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s->dims[0], %s->dims[0]);", site, a, b);
+    } else if (step->kind == FLOW_CHECK_SHAPE) {
+        const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);
+    } else if (step->kind == FLOW_DIM) {
+        const char *array = ct_emit_arg(e, &args->items[0]);
+        ct_emit_bind(e, step->results.items[0], ct_format(e->arena, "%s->dims[%u]", array, step->as.index), true, true);
+    } else if (step->kind == FLOW_READ) {
+        emit_read(e, step);
+    } else if (step->kind == FLOW_UPDATE) {
+        emit_update(e, step);
+    } else if (step->kind == FLOW_SNOC) {
+        emit_snoc(e, step);
+    } else if (step->kind == FLOW_ITEMS) {
+        emit_items(e, step);
+    } else if (step->kind == FLOW_LITERALS) {
+        emit_literals(e, step);
+    } else {
+        emit_bulk(e, step);
+    }
+}

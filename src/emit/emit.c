@@ -1,0 +1,101 @@
+/* A program as one file of C. */
+#include "emit/internal.h"
+
+extern const char ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[]; /* src/rt, as texts */
+
+/* A file of src/rt, without the lines that include others of them. */
+static void put_file(CtText *out, const char *text) {
+    while (*text != '\0') {
+        const char *end = strchr(text, '\n');
+        size_t length = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
+        if (strncmp(text, "#include \"rt/", 13) != 0) ct_text_add(out, text, length);
+        text += length;
+    }
+    ct_text_putc(out, '\n');
+}
+
+static void put_results(Emit *e, CtText *out) {
+    for (uint32_t i = 0; i < e->results.count; i++) {
+        const CtFlowTypes *types = e->results.items[i];
+        ct_text_puts(out, "typedef struct {\n");
+        for (uint32_t j = 0; j < types->count; j++)
+            ct_text_printf(out, "    %sv%u;\n", ct_emit_type(types->items[j]), j);
+        ct_text_printf(out, "} results_%u;\n", i + 1);
+    }
+    ct_text_putc(out, '\n');
+}
+
+/* The results of a call, as words from `to` on. */
+static void put_words(Emit *e, const CtFlowFunction *function, const char *call, const char *to, uint32_t first) {
+    uint32_t count = function->results.count;
+    const char *type = ct_emit_result_type(e, &function->results);
+    bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
+    ct_text_printf(e->out, "    %s%sr = %s;\n", type, star ? "" : " ", call);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *value = count == 1 ? "r" : ct_format(e->arena, "r.v%u", i);
+        bool object = ct_flow_is_object(function->results.items[i]);
+        ct_text_printf(e->out, object ? "    %s[%u].%c = &%s->head;\n" : "    %s[%u].%c = %s;\n", to, first + i,
+                       ct_emit_letter(function->results.items[i]), value);
+    }
+}
+
+static void put_constant(Emit *e, const CtFlowConstant *constant) {
+    const CtFlowFunction *function = constant->function;
+    const char *message = ct_format(e->arena, "the value of `%s` depends on itself", constant->name);
+    ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place) {\n", constant->id);
+    ct_text_printf(e->out, "    ct_word *at = rt->constants + %u; /* state: 0 new, 1 being evaluated, 2 known */\n",
+                   constant->word);
+    ct_text_puts(e->out, "    if (at[0].i == 2) return at + 1;\n");
+    ct_text_printf(e->out, "    if (at[0].i == 1) ct_fail(rt, place, 509, \"%%s\", %s);\n",
+                   ct_emit_string_literal(e->arena, message));
+    ct_text_puts(e->out, "    at[0].i = 1;\n");
+    const char *call =
+        ct_format(e->arena, "%s(rt%s)", e->function_names[function->id], function->takes_place ? ", place" : "");
+    put_words(e, function, call, "at", 1);
+    ct_text_puts(e->out, "    at[0].i = 2;\n    return at + 1;\n}\n\n");
+}
+
+static void put_entry(Emit *e) {
+    const CtFlowFunction *entry = e->flow->entry;
+    CtText call = ct_text(e->arena);
+    ct_text_printf(&call, "%s(rt%s", e->function_names[entry->id], entry->takes_place ? ", 0" : "");
+    for (uint32_t i = 0; i < entry->params.count; i++) {
+        const CtFlowType *type = entry->params.items[i]->type;
+        const char *cast = ct_flow_is_object(type) ? ct_format(e->arena, "(%s)", ct_emit_type(type)) : "";
+        ct_text_printf(&call, ", %sin[%u].%c", cast, i, ct_emit_letter(type));
+    }
+    ct_text_putc(&call, ')');
+    ct_text_printf(e->out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n\n",
+                   e->flow->constant_words);
+    ct_text_puts(e->out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n");
+    ct_text_puts(e->out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out) {\n");
+    if (entry->params.count == 0) ct_text_puts(e->out, "    (void)in;\n");
+    put_words(e, entry, call.data, "out", 0);
+    ct_text_puts(e->out, "}\n");
+}
+
+void ct_emit(CtText *out, CtFlow *flow) {
+    Emit *e = CT_NEW(flow->arena, Emit);
+    CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
+    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions};
+    ct_emit_function_names(e);
+    for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
+    for (uint32_t i = 0; i < flow->constants.count; i++) put_constant(e, flow->constants.items[i]);
+    put_entry(e);
+    e->out = &prototypes;
+    ct_emit_prototypes(e);
+    ct_text_puts(out,
+                 "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n"
+                 "/* What follows is carried by every program, and used in part. */\n"
+                 "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                 "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
+    put_file(out, ct_scalar_h);
+    put_file(out, ct_run_h);
+    put_file(out, ct_array_h);
+    put_file(out, ct_text_h);
+    ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
+    put_results(e, out);
+    ct_text_add(out, prototypes.data, prototypes.length);
+    ct_text_putc(out, '\n');
+    ct_text_add(out, functions.data, functions.length);
+}

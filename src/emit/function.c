@@ -1,0 +1,239 @@
+/* Functions. One that ends in itself is a loop; functions that end in each other are one function of C, with a label
+ * for each and a function that goes in at its label. */
+#include "emit/internal.h"
+
+/* ---- names ---- */
+
+void ct_emit_function_names(Emit *e) {
+    uint32_t count = e->flow->functions.count;
+    CtSymbols symbols = {.arena = e->arena};
+    CtMap taken = {0};
+    e->function_names = CT_NEW_ARRAY(e->arena, const char *, count + 1);
+    e->offsets = CT_NEW_ARRAY(e->arena, uint32_t, count + 1);
+    CtMap widths = {0}; /* of groups */
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowFunction *function = e->flow->functions.items[i];
+        const char *name = ct_format(e->arena, "f_%s", ct_emit_plain(e->arena, function->name));
+        for (uint32_t n = 2; ct_map_has(&taken, ct_key(ct_intern_text(&symbols, name))); n++)
+            name = ct_format(e->arena, "f_%s_%u", ct_emit_plain(e->arena, function->name), n);
+        ct_map_set(e->arena, &taken, ct_key(ct_intern_text(&symbols, name)), NULL);
+        e->function_names[i] = name;
+        if (function->group == 0) continue;
+        uintptr_t width = (uintptr_t)ct_map_get(&widths, function->group);
+        e->offsets[i] = (uint32_t)width;
+        ct_map_set(e->arena, &widths, function->group, (void *)(width + function->vars)); // NOLINT
+    }
+}
+
+const char *ct_emit_param(Emit *e, const CtFlowFunction *function, uint32_t index) {
+    uint32_t offset = e->offset;
+    e->offset = e->offsets[function->id];
+    const char *name = ct_emit_name(e, function->params.items[index]);
+    e->offset = offset;
+    return name;
+}
+
+const char *ct_emit_label(Emit *e, const CtFlowFunction *function) {
+    return ct_format(e->arena, "in_%s", e->function_names[function->id]);
+}
+
+static bool same_types(const CtFlowTypes *a, const CtFlowTypes *b) {
+    if (a->count != b->count) return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (strcmp(ct_emit_type(a->items[i]), ct_emit_type(b->items[i])) != 0) return false;
+    return true;
+}
+
+const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results) {
+    if (results->count == 1) return ct_emit_type(results->items[0]);
+    uint32_t number = 0;
+    while (number < e->results.count && !same_types(e->results.items[number], results)) number++;
+    if (number == e->results.count) ct_push(e->arena, &e->results, results);
+    return ct_format(e->arena, "results_%u", number + 1);
+}
+
+/* ---- uses ---- */
+
+static void use_args(Emit *e, const CtFlowBlock *block, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        if (args->items[i].var == NULL) continue;
+        Use *use = &e->uses[args->items[i].var->id];
+        use->count++;
+        use->block = block;
+    }
+}
+
+static void count_uses(Emit *e, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        use_args(e, block, &step->args);
+        if (step->kind == FLOW_LOOP) count_uses(e, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            count_uses(e, step->as.cases.branches[j].block);
+    }
+    use_args(e, block, &block->values);
+}
+
+static void begin_function(Emit *e, CtFlowFunction *function) {
+    e->function = function;
+    e->uses = CT_NEW_ARRAY(e->arena, Use, function->vars + 1);
+    e->offset = e->offsets[function->id];
+    e->pending.count = 0;
+    e->line = 0;
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        CtFlowVar *param = function->params.items[i];
+        ct_emit_alias(e, param, ct_emit_name(e, param));
+    }
+    count_uses(e, function->body);
+}
+
+static bool ends_in_itself(const CtFlowFunction *function, const CtFlowBlock *block) {
+    if (block->exit == EXIT_TAIL && block->tail == function) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (ends_in_itself(function, step->as.cases.branches[j].block)) return true;
+    }
+    return false;
+}
+
+/* ---- declarations ---- */
+
+static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
+    for (uint32_t i = 0; i < function->params.count; i++)
+        ct_text_printf(e->out, ", %s%s", ct_emit_type(function->params.items[i]->type),
+                       names ? ct_emit_param(e, function, i) : "");
+}
+
+static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
+    const char *type = ct_emit_result_type(e, &function->results);
+    bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
+    ct_text_printf(e->out, "static %s%s%s(ct_run *rt%s", type, star ? "" : " ", e->function_names[function->id],
+                   function->takes_place ? ", int place" : "");
+    put_params(e, function, true);
+    ct_text_printf(e->out, ")%s\n", end);
+}
+
+void ct_emit_prototypes(Emit *e) {
+    for (uint32_t i = 0; i < e->flow->functions.count; i++)
+        if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door)
+            put_head(e, e->flow->functions.items[i], ";");
+    for (uint32_t i = 0; i < e->flow->constants.count; i++)
+        ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place);\n", i);
+}
+
+/* ---- bodies ---- */
+
+static void tell_function(Emit *e, const CtFlowFunction *function) {
+    if (!ct_flow_is_user(e->flow, function->span)) return;
+    uint32_t line = ct_source_line(e->flow->core->context, function->span.source, function->span.start);
+    ct_emit_line(e, "/* line %u */", line);
+}
+
+/* The body as a text of its own; then what it does not mention is known. */
+static const char *body_text(Emit *e, CtFlowFunction *function, bool loops) {
+    CtText body = ct_text(e->arena), *out = e->out;
+    ct_text_puts(&body, "");
+    begin_function(e, function);
+    e->out = &body;
+    if (loops) ct_emit_line(e, "for (;;) {");
+    e->depth += loops;
+    if (loops || function->group != 0) ct_emit_line(e, "ct_turn(rt);");
+    ct_emit_block(e, function->body, NULL);
+    e->depth -= loops;
+    if (loops) ct_emit_line(e, "}");
+    e->out = out;
+    return body.data;
+}
+
+static void put_unused(Emit *e, const CtFlowFunction *function, const char *body) {
+    if (!ct_emit_mentions(body, "rt")) ct_emit_line(e, "(void)rt;");
+    if (function->takes_place && !ct_emit_mentions(body, "place")) ct_emit_line(e, "(void)place;");
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        const char *name = ct_emit_param(e, function, i);
+        if (!ct_emit_mentions(body, name)) ct_emit_line(e, "(void)%s;", name);
+    }
+}
+
+static void emit_alone(Emit *e, CtFlowFunction *function) {
+    e->temporaries = 0;
+    e->depth = 1;
+    const char *body = body_text(e, function, ends_in_itself(function, function->body));
+    e->depth = 0;
+    tell_function(e, function);
+    put_head(e, function, " {");
+    e->depth = 1;
+    if (function->recurses) ct_emit_line(e, "ct_enter(rt);");
+    put_unused(e, function, body);
+    ct_text_puts(e->out, body);
+    ct_text_puts(e->out, "}\n\n");
+}
+
+typedef CT_VEC(CtFlowFunction *) Group;
+
+static void put_group_head(Emit *e, const Group *group) {
+    const CtFlowFunction *first = group->items[0];
+    const char *type = ct_emit_result_type(e, &first->results);
+    bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
+    ct_text_printf(e->out, "static %s%sgroup_%u(ct_run *rt, int at%s", type, star ? "" : " ", first->group,
+                   first->takes_place ? ", int place" : "");
+    for (uint32_t i = 0; i < group->count; i++) put_params(e, group->items[i], true);
+    ct_text_puts(e->out, ") {\n");
+}
+
+/* A call of the group at one of its functions. */
+static void emit_door(Emit *e, const Group *group, uint32_t which) {
+    const CtFlowFunction *function = group->items[which];
+    put_head(e, function, " {");
+    ct_text_printf(e->out, "    return group_%u(rt, %u%s", function->group, which,
+                   function->takes_place ? ", place" : "");
+    for (uint32_t i = 0; i < group->count; i++) {
+        const CtFlowFunction *member = group->items[i];
+        for (uint32_t j = 0; j < member->params.count; j++)
+            ct_text_printf(e->out, ", %s",
+                           i == which                                         ? ct_emit_param(e, member, j)
+                           : ct_flow_is_object(member->params.items[j]->type) ? "NULL"
+                                                                              : "0");
+    }
+    ct_text_puts(e->out, ");\n}\n\n");
+}
+
+static void emit_group(Emit *e, const Group *group) {
+    bool recurses = false;
+    e->temporaries = 0;
+    put_group_head(e, group);
+    e->depth = 1;
+    for (uint32_t i = 0; i < group->count; i++) recurses |= group->items[i]->recurses;
+    if (recurses) ct_emit_line(e, "ct_enter(rt);");
+    ct_emit_line(e, "switch (at) {");
+    for (uint32_t i = 1; i < group->count; i++)
+        ct_emit_line(e, "case %u: goto %s;", i, ct_emit_label(e, group->items[i]));
+    ct_emit_line(e, "default: goto %s;", ct_emit_label(e, group->items[0]));
+    ct_emit_line(e, "}");
+    for (uint32_t i = 0; i < group->count; i++) {
+        CtFlowFunction *function = group->items[i];
+        e->depth = 1;
+        const char *body = body_text(e, function, false);
+        e->depth = 0;
+        ct_emit_line(e, "%s: {", ct_emit_label(e, function));
+        e->depth = 1;
+        put_unused(e, function, body);
+        ct_text_puts(e->out, body);
+        ct_text_puts(e->out, "}\n");
+    }
+    ct_text_puts(e->out, "}\n\n");
+    for (uint32_t i = 0; i < group->count; i++)
+        if (group->items[i]->has_door) emit_door(e, group, i);
+}
+
+void ct_emit_function(Emit *e, CtFlowFunction *function) {
+    if (function->group == 0) {
+        emit_alone(e, function);
+        return;
+    }
+    Group group = {0};
+    for (uint32_t i = 0; i < e->flow->functions.count; i++)
+        if (e->flow->functions.items[i]->group == function->group)
+            ct_push(e->arena, &group, e->flow->functions.items[i]);
+    if (group.items[0] == function) emit_group(e, &group);
+}

@@ -1,0 +1,85 @@
+/* Private to the room that writes C. */
+#ifndef CT_EMIT_INTERNAL_H
+#define CT_EMIT_INTERNAL_H
+
+#include "emit/emit.h"
+
+typedef struct Use { /* of a variable */
+    uint32_t count;
+    const CtFlowBlock *block; /* of the last one */
+    bool is_test;             /* the result of a comparison */
+    const char *text;         /* how it is written now; NULL: not bound yet */
+    bool is_atom;             /* the text needs no parentheses */
+    bool is_pending;          /* an expression that stands nowhere yet */
+    bool reads;               /* it looks at memory, and must stand before that changes */
+} Use;
+
+typedef struct Emit {
+    CtFlow *flow;
+    CtArena *arena;
+    CtText *out;
+    int depth;
+    CtFlowFunction *function;
+    Use *uses;       /* by the variables' numbers */
+    uint32_t offset; /* added to them in names: functions of a group share a scope */
+    CT_VEC(CtFlowVar *) pending;
+    const CtFlowBlock *block;
+    uint32_t line; /* the last that was told */
+    const char **function_names;
+    uint32_t *offsets;                   /* of each function */
+    CT_VEC(const CtFlowTypes *) results; /* the structs of several results */
+    uint32_t temporaries;
+    bool reading; /* what was written last looks at memory */
+} Emit;
+
+/* expr.c */
+const char *ct_emit_type(const CtFlowType *type);
+char ct_emit_letter(const CtFlowType *type); /* of the word: f, i, p */
+const char *ct_emit_name(Emit *e, const CtFlowVar *var);
+/* A plain identifier made of a name. */
+const char *ct_emit_plain(CtArena *arena, const char *name);
+/* An argument as C; as an operand, in parentheses where it needs them. */
+const char *ct_emit_arg(Emit *e, const CtFlowArg *arg);
+const char *ct_emit_operand(Emit *e, const CtFlowArg *arg);
+/* The same as an object of a struct of C. */
+const char *ct_emit_object(Emit *e, const CtFlowArg *arg);
+void ct_emit_prim(Emit *e, const CtFlowStep *step);
+const char *ct_emit_string_literal(CtArena *arena, const char *text);
+/* Binds a scalar to an expression: written where it is used, if that is once and near; or as a variable. */
+void ct_emit_bind(Emit *e, CtFlowVar *var, const char *text, bool is_atom, bool reads);
+/* The same as a variable in any case, or as an alias of one. */
+void ct_emit_declare(Emit *e, CtFlowVar *var, const char *text);
+void ct_emit_alias(Emit *e, const CtFlowVar *var, const char *name);
+/* Writes what is pending; only what reads memory. */
+void ct_emit_flush(Emit *e, bool only_reads);
+/* Where a failure of a step is told; the place that a callee is given. */
+const char *ct_emit_site(Emit *e, CtSpan span);
+const char *ct_emit_place(Emit *e, CtSpan span, bool tail);
+
+/* step.c */
+void ct_emit_line(Emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner);
+void ct_emit_step(Emit *e, CtFlowStep *step);
+/* The arguments of a call of a function of Flow, with what goes before them. */
+const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs *args, const char *place);
+/* variables = texts, all at once. */
+void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
+                    uint32_t count);
+
+/* array.c */
+void ct_emit_loop(Emit *e, CtFlowStep *step);
+void ct_emit_array_step(Emit *e, CtFlowStep *step);
+
+/* function.c */
+const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);
+/* A parameter of a function, as its body names it; where a function that ends in others of its group begins. */
+const char *ct_emit_param(Emit *e, const CtFlowFunction *function, uint32_t index);
+const char *ct_emit_label(Emit *e, const CtFlowFunction *function);
+void ct_emit_function_names(Emit *e);
+void ct_emit_prototypes(Emit *e);
+/* A function; of a group, all of them with the first. */
+void ct_emit_function(Emit *e, CtFlowFunction *function);
+/* Whether a name stands in a text. */
+bool ct_emit_mentions(const char *text, const char *name);
+
+#endif

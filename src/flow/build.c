@@ -1,0 +1,72 @@
+/* Making functions, blocks and steps of Flow. */
+#include "flow/internal.h"
+
+CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = CT_NEW(l->arena, CtFlowVar);
+    *var = (CtFlowVar){name, l->function->vars++, type};
+    return var;
+}
+
+CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span) {
+    CtFlowFunction *function = CT_NEW(flow->arena, CtFlowFunction);
+    function->name = name;
+    function->span = span;
+    function->id = flow->functions.count;
+    ct_push(flow->arena, &flow->functions, function);
+    return function;
+}
+
+CtFlowBlock *ct_flow_block(Lower *l) { return CT_NEW(l->arena, CtFlowBlock); }
+
+/* What follows a step that does not go on is made, but stands nowhere. */
+CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSpan span) {
+    CtFlowStep *step = CT_NEW(l->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    if (l->block->exit == EXIT_OPEN) ct_push(l->arena, &l->block->steps, step);
+    return step;
+}
+
+void ct_flow_arg(Lower *l, CtFlowStep *step, CtFlowArg arg) { ct_push(l->arena, &step->args, arg); }
+
+CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = ct_flow_var(l, name, type);
+    ct_push(l->arena, &step->results, var);
+    return flow_of(var);
+}
+
+void ct_flow_leave(Lower *l, CtFlowExit exit, CtSpan span, const CtFlowArgs *values, CtFlowFunction *tail) {
+    if (l->block->exit != EXIT_OPEN) return;
+    l->block->exit = exit;
+    l->block->span = span;
+    l->block->tail = tail;
+    if (values != NULL) l->block->values = *values;
+}
+
+CtFlowArg ct_flow_int(Lower *l, int64_t value) {
+    return (CtFlowArg){.type = ct_flow_scalar(l->flow, FLOW_I64), .lit.integer = value};
+}
+
+CtFlowArgs ct_flow_nothing(Lower *l, const CtFlowTypes *types) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, &args, (CtFlowArg){.type = types->items[i]});
+    return args;
+}
+
+void ct_flow_args_add(Lower *l, CtFlowArgs *to, const CtFlowArgs *more) {
+    for (uint32_t i = 0; i < more->count; i++) ct_push(l->arena, to, more->items[i]);
+}
+
+CtFlowArgs ct_flow_slice(const CtFlowArgs *args, uint32_t start, uint32_t count) {
+    return (CtFlowArgs){.items = args->items + start, .count = count, .capacity = count};
+}
+
+CtFlowArgs ct_flow_params(Lower *l, CtFlowVars *to, const char *name, const CtFlowTypes *types) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < types->count; i++) {
+        CtFlowVar *var = ct_flow_var(l, name, types->items[i]);
+        ct_push(l->arena, to, var);
+        ct_push(l->arena, &args, flow_of(var));
+    }
+    return args;
+}

@@ -1,0 +1,194 @@
+/* Flow: how a program runs. First-order, monomorphic, A-normal: docs/flow.md. The steps are in flow.def.
+ *
+ * A program of Flow lives in the arena of the Core that it was made from, and keeps pointers to its types. */
+#ifndef CT_FLOW_FLOW_H
+#define CT_FLOW_FLOW_H
+
+#include "ad/ad.h"
+
+/* ---- types ---- */
+
+typedef enum CtFlowKind { FLOW_F64, FLOW_F32, FLOW_I64, FLOW_NODE, FLOW_ARRAY } CtFlowKind;
+
+typedef struct CtFlowType {
+    CtFlowKind kind;
+    uint32_t rank;                    /* ARRAY */
+    const struct CtFlowType *element; /* ARRAY: never one of a tuple; an array is held by reference */
+    struct CtFlowData *data;          /* NODE */
+} CtFlowType;                         /* equal types are the same pointer */
+
+static inline bool ct_flow_is_object(const CtFlowType *type) { return type->kind >= FLOW_NODE; }
+
+typedef struct CtFlowTypes { /* a sequence: what a Core type becomes */
+    const CtFlowType **items;
+    uint32_t count;
+} CtFlowTypes;
+
+typedef struct CtFlowCon {
+    const char *name;
+    CtFlowTypes fields;
+    uint32_t *slots; /* of each field in the node: objects come first */
+    uint32_t pointers;
+} CtFlowCon;
+
+/* What a node holds: a data type of Core, a tuple that is too wide, or the closures of a function type. */
+typedef struct CtFlowData {
+    const char *name;
+    CtType *type;
+    CtFlowCon *cons;
+    uint32_t count, capacity;
+    uint32_t id;
+    struct CtFlowFunction *apply; /* of a function type: (node, arguments) → results */
+} CtFlowData;
+
+/* ---- programs ---- */
+
+typedef struct CtFlowVar {
+    const char *name; /* of the source, or what it is; not unique */
+    uint32_t id;      /* unique in its function */
+    const CtFlowType *type;
+} CtFlowVar;
+
+typedef struct CtFlowArg { /* a variable, or a literal */
+    CtFlowVar *var;
+    const CtFlowType *type;
+    union {
+        double real;
+        int64_t integer;
+    } lit;
+} CtFlowArg;
+
+typedef CT_VEC(CtFlowArg) CtFlowArgs;
+typedef CT_VEC(CtFlowVar *) CtFlowVars;
+
+typedef enum CtFlowStepKind {
+#define FLOW_STEP(kind, name, what) FLOW_##kind,
+#include "flow/flow.def"
+#undef FLOW_STEP
+} CtFlowStepKind;
+
+typedef enum CtFlowExit { EXIT_OPEN, EXIT_YIELD, EXIT_RETURN, EXIT_TAIL, EXIT_NEVER } CtFlowExit;
+
+typedef struct CtFlowBlock {
+    CtFlowVars params; /* of a loop: the index, then what is carried */
+    CT_VEC(struct CtFlowStep *) steps;
+    CtFlowExit exit; /* OPEN while it is made; NEVER: its last step does not go on */
+    CtFlowArgs values;
+    struct CtFlowFunction *tail;
+    CtSpan span; /* of the exit */
+} CtFlowBlock;
+
+typedef struct CtFlowBranch {
+    uint32_t tag; /* UINT32_MAX: all others */
+    CtFlowBlock *block;
+} CtFlowBranch;
+
+typedef struct CtFlowStep {
+    CtFlowStepKind kind;
+    CtSpan span;
+    CtFlowVars results;
+    CtFlowArgs args;
+    union {
+        CtPrim prim;
+        struct CtFlowFunction *function; /* CALL */
+        struct CtFlowConstant *constant;
+        struct { /* STRING: code points */
+            uint32_t *points;
+            uint32_t count;
+        } string;
+        struct { /* MAKE, OPEN; a result of OPEN may be NULL */
+            CtFlowData *data;
+            uint32_t tag;
+            bool takes;
+        } con;
+        struct { /* SWITCH; on the tag of a node, or on a scalar */
+            CtFlowBranch *branches;
+            uint32_t count;
+        } cases;
+        struct {
+            CtFlowBlock *block; /* yields `carried` values, then one for each array */
+            uint32_t carried;
+            bool associative;
+            bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
+                            */
+            bool borrowed; /* reads in the block see arrays from outside */
+        } loop;
+        struct {
+            CtErrorCode code;
+            const char *text; /* NULL: the string is an argument */
+        } fail;
+        uint32_t index; /* CHECK, DIM; CHECK_SHAPE: which element; */
+        CtArrayOp bulk;
+    } as;
+} CtFlowStep;
+
+typedef struct CtFlowFunction {
+    const char *name;
+    uint32_t id;
+    CtFlowVars params;
+    CtFlowTypes results;
+    CtFlowBlock *body;
+    uint32_t vars; /* how many, for numbering */
+    CtSpan span;
+    bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
+    bool recurses;    /* it may be waiting for itself */
+    bool reached;     /* from the entry */
+    bool has_door;    /* called otherwise than by an end of a function of its group */
+    uint32_t group;   /* functions that end in each other have the same; 0: alone */
+} CtFlowFunction;
+
+/* A constant of the program. */
+typedef struct CtFlowConstant {
+    const char *name;
+    uint32_t id, word; /* word: where its values lie among all constants' */
+    CtFlowFunction *function;
+} CtFlowConstant;
+
+typedef struct CtFlow {
+    CtProgram *core;
+    CtArena *arena;
+    CT_VEC(CtFlowFunction *) functions;
+    CT_VEC(CtFlowConstant *) constants;
+    CT_VEC(CtFlowData *) data;
+    CT_VEC(CtFlowType *) types;
+    CtMap shapes;             /* CtType * -> what it becomes */
+    uint32_t shaping, filled; /* types that are being looked at; data whose constructors are known */
+    CT_VEC(CtSpan) sites;
+    CtMap site_numbers;
+    CtFlowFunction *entry;
+    uint32_t constant_words;
+    const char *refused; /* why there is no program */
+} CtFlow;
+
+/* Lowers a program whose derivatives are expanded: `entry` and all that it needs. When ->refused is set, something is
+ * not lowered, and there is no program. */
+CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry);
+
+/* What a Core type becomes: how many variables of which types. */
+const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type);
+/* The parts of a type whose parts are variables of their own: a tuple, data of one constructor; false for others. */
+bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint32_t *count);
+/* What the elements of an array of a type become: of each part, the type of an array of them. */
+const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element);
+/* The node type of a data type, function type or wide tuple; NULL where it is none. */
+const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
+/* Whether values of the type can be handed in and out: they hold no functions. */
+bool ct_flow_is_plain(const CtType *type);
+
+/* Drops what only makes what is not used: dead.c. */
+void ct_flow_drop_dead(CtFlow *flow);
+/* Writes retains and releases into a program that has none: count.c. */
+void ct_flow_count(CtFlow *flow);
+/* Which functions take a place, recurse, end in each other; sites are numbered: places.c. */
+void ct_flow_places(CtFlow *flow);
+/* The number of a span among the sites; 0 for a place in the library. */
+uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
+bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
+bool ct_flow_step_fails(const CtFlowStep *step);
+
+/* As docs/flow.md writes it. */
+void ct_flow_print(CtText *out, const CtFlow *flow);
+/* NULL when sound; otherwise what is wrong. */
+const char *ct_flow_lint(const CtFlow *flow);
+
+#endif

@@ -1,0 +1,128 @@
+/* Private to the room of Flow. */
+#ifndef CT_FLOW_INTERNAL_H
+#define CT_FLOW_INTERNAL_H
+
+#include "flow/flow.h"
+
+/* ---- types.c ---- */
+
+const CtFlowType *ct_flow_scalar(CtFlow *flow, CtFlowKind kind);
+const CtFlowType *ct_flow_array(CtFlow *flow, uint32_t rank, const CtFlowType *element);
+/* Where part `index` begins among the variables of the whole. */
+uint32_t ct_flow_offset(CtFlow *flow, CtType *const *parts, uint32_t index);
+/* One constructor more; its number. */
+uint32_t ct_flow_con_add(CtFlow *flow, CtFlowData *data, const char *name, const CtFlowTypes *fields);
+void ct_flow_types_add(CtFlow *flow, CtFlowTypes *to, const CtFlowTypes *more);
+
+/* ---- lowering ---- */
+
+enum { FLOW_OTHERS = UINT32_MAX };
+
+/* A function that is known where it is called: its captured variables go before its arguments. */
+typedef struct Callable {
+    CtFlowFunction *function;
+    CtLam *lam;       /* NULL: not a λ of a term */
+    CtVar **captures; /* whose values it takes */
+    uint32_t capture_count;
+    CtMap inherits; /* variable's id -> Callable: known functions that it uses */
+    CtMap tags;     /* function type -> 1 + the number of its constructor */
+} Callable;
+
+typedef struct Binding { /* of a variable of Core */
+    CtFlowArgs values;
+    Callable *known; /* or NULL */
+} Binding;
+
+typedef struct Pending { /* a function whose body is still to be lowered */
+    CtFlowFunction *function;
+    Callable *callable; /* or */
+    CtCore *body;       /* of a constant */
+    CtFlowData *apply;  /* or the calls of a function type's members */
+    CtGlobal *entry;    /* or a global whose value is the function */
+} Pending;
+
+typedef struct Member { /* of a function type: what calls it */
+    CtFlowData *data;
+    Callable *callable;
+    uint32_t tag; /* of its constructor */
+} Member;
+
+typedef struct Lower {
+    CtFlow *flow;
+    CtProgram *p;
+    CtAd *ad;
+    CtArena *arena;
+    jmp_buf refused;
+    CtFlowFunction *function; /* being made */
+    CtFlowBlock *block;
+    CtMap *env; /* variable's id -> Binding */
+    CtMap globals, constants, lams;
+    CT_VEC(Pending) pending;
+    CT_VEC(Member) members;
+    CT_VEC(struct Dual *) duals; /* lower_dual.c */
+    uint32_t dual_branches;
+    size_t bytes; /* of the arena, before */
+    uint32_t depth;
+} Lower;
+
+_Noreturn void ct_flow_lower_refuse(Lower *l, const char *why);
+
+/* build.c */
+CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type);
+CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span);
+CtFlowBlock *ct_flow_block(Lower *l);
+CtFlowStep *ct_flow_step(Lower *l, CtFlowStepKind kind, CtSpan span);
+void ct_flow_arg(Lower *l, CtFlowStep *step, CtFlowArg arg);
+CtFlowArg ct_flow_result(Lower *l, CtFlowStep *step, const char *name, const CtFlowType *type);
+void ct_flow_leave(Lower *l, CtFlowExit exit, CtSpan span, const CtFlowArgs *values, CtFlowFunction *tail);
+static inline CtFlowArg flow_of(CtFlowVar *var) { return (CtFlowArg){.var = var, .type = var->type}; }
+CtFlowArg ct_flow_int(Lower *l, int64_t value);
+/* Values of these types that are never looked at. */
+CtFlowArgs ct_flow_nothing(Lower *l, const CtFlowTypes *types);
+void ct_flow_args_add(Lower *l, CtFlowArgs *to, const CtFlowArgs *more);
+CtFlowArgs ct_flow_slice(const CtFlowArgs *args, uint32_t start, uint32_t count);
+/* New variables of the types as a block's or a function's parameters. */
+CtFlowArgs ct_flow_params(Lower *l, CtFlowVars *to, const char *name, const CtFlowTypes *types);
+
+/* lower.c: terms. The values of a term; or the end of the block with them. */
+CtFlowArgs ct_flow_lower(Lower *l, CtCore *e);
+void ct_flow_lower_tail(Lower *l, CtCore *e);
+CtFlowArg ct_flow_lower_one(Lower *l, CtCore *e);
+void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values);
+Binding *ct_flow_lower_binding(Lower *l, const CtVar *var);
+/* A switch whose branches are lowered one by one. */
+CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
+
+/* lower_fun.c */
+Callable *ct_flow_lower_callable(Lower *l, CtCore *e); /* NULL when the function is not known */
+CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e); /* a λ, global or known variable as a value */
+void ct_flow_lower_group(Lower *l, CtCore *letrec);
+void ct_flow_lower_let_function(Lower *l, CtVar *var, Callable *known);
+/* ⟨a⟩ applied to a function: `tail` ends the block. */
+CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args, bool tail);
+CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, const CtFlowArgs *args, bool tail);
+CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail);
+/* A function argument of an array operation, called in a loop. */
+CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail);
+CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
+void ct_flow_lower_pending(Lower *l);
+
+/* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
+ * when there were none. */
+CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
+bool ct_flow_lower_duals(Lower *l);
+
+/* reaching.c: for each of some variables of function types, for each member in l->members, whether it may be its value.
+ */
+bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count);
+
+/* lower_array.c, lower_loop.c */
+CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);
+CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e);
+CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e);
+/* The element of each array at one index. */
+CtFlowArgs ct_flow_lower_read(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices,
+                              uint32_t count);
+CtFlowArg ct_flow_lower_dim(Lower *l, CtSpan span, CtFlowArg array, uint32_t index);
+
+#endif

@@ -1,0 +1,140 @@
+/* What a sound program of Flow is: every variable is bound once, before its uses and in their block; arguments, results
+ * and what blocks yield have the types of their places; every block ends. */
+#include "flow/internal.h"
+
+typedef struct Lint {
+    const CtFlow *flow;
+    const CtFlowFunction *function;
+    bool *bound; /* by the variables' numbers */
+    const char *wrong;
+} Lint;
+
+static void wrong(Lint *l, const char *what, const char *name) {
+    if (l->wrong == NULL) l->wrong = ct_format(l->flow->arena, "%s: %s %s", l->function->name, what, name);
+}
+
+static void bind(Lint *l, const CtFlowVar *var) {
+    if (var == NULL) return;
+    if (var->id >= l->function->vars || l->bound[var->id])
+        wrong(l, "bound twice:", var->name != NULL ? var->name : "t");
+    if (var->id < l->function->vars) l->bound[var->id] = true;
+}
+
+static void unbind(Lint *l, const CtFlowVars *vars) {
+    for (uint32_t i = 0; i < vars->count; i++)
+        if (vars->items[i] != NULL) l->bound[vars->items[i]->id] = false;
+}
+
+static void check_args(Lint *l, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        const CtFlowVar *var = args->items[i].var;
+        if (var != NULL && (var->id >= l->function->vars || !l->bound[var->id]))
+            wrong(l, "not in scope:", var->name != NULL ? var->name : "t");
+        if (var != NULL && var->type != args->items[i].type)
+            wrong(l, "another type than its variable:", var->name != NULL ? var->name : "t");
+        if (var == NULL && ct_flow_is_object(args->items[i].type)) wrong(l, "an object as a literal", "");
+    }
+}
+
+static void check_types(Lint *l, const CtFlowArgs *args, const CtFlowTypes *types, const char *what) {
+    if (args->count != types->count) {
+        wrong(l, "another number of values:", what);
+        return;
+    }
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].type != types->items[i]) wrong(l, "values of other types:", what);
+}
+
+static void check_params(Lint *l, const CtFlowArgs *args, const CtFlowFunction *callee) {
+    bool same = args->count == callee->params.count;
+    for (uint32_t i = 0; same && i < args->count; i++) same = args->items[i].type == callee->params.items[i]->type;
+    if (!same) wrong(l, "a call does not fit", callee->name);
+}
+
+static void check_yields(Lint *l, const CtFlowArgs *values, const CtFlowVars *results, uint32_t count) {
+    if (values->count != results->count) {
+        wrong(l, "a block yields another number of values", "");
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (values->items[i].type != results->items[i]->type) wrong(l, "a block yields values of other types", "");
+}
+
+static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner);
+
+static void check_step(Lint *l, const CtFlowStep *step) {
+    check_args(l, &step->args);
+    switch (step->kind) {
+    case FLOW_CALL: check_params(l, &step->args, step->as.function); break;
+    case FLOW_MAKE: check_types(l, &step->args, &step->as.con.data->cons[step->as.con.tag].fields, "a node"); break;
+    case FLOW_OPEN:
+        if (step->results.count != step->as.con.data->cons[step->as.con.tag].fields.count)
+            wrong(l, "a node is opened as another", "");
+        break;
+    case FLOW_SWITCH:
+        for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step);
+        break;
+    case FLOW_LOOP: check_block(l, step->as.loop.block, step); break;
+    case FLOW_PRIM:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_FAIL:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_DIM:
+    case FLOW_READ:
+    case FLOW_UPDATE:
+    case FLOW_SNOC:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_BULK:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: break;
+    }
+    for (uint32_t i = 0; i < step->results.count; i++) bind(l, step->results.items[i]);
+}
+
+static void check_exit(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner) {
+    check_args(l, &block->values);
+    switch (block->exit) {
+    case EXIT_OPEN: wrong(l, "a block does not end", ""); return;
+    case EXIT_YIELD:
+        if (owner == NULL)
+            wrong(l, "a body yields", "");
+        else
+            check_yields(l, &block->values, &owner->results,
+                         owner->kind == FLOW_LOOP ? owner->as.loop.carried : owner->results.count);
+        return;
+    case EXIT_RETURN:
+    case EXIT_TAIL:
+        if (owner != NULL && owner->kind == FLOW_LOOP) wrong(l, "a loop's block leaves its function", "");
+        if (block->exit == EXIT_TAIL)
+            check_params(l, &block->values, block->tail);
+        else
+            check_types(l, &block->values, &l->function->results, "a result");
+        return;
+    case EXIT_NEVER: return;
+    }
+}
+
+static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *owner) {
+    for (uint32_t i = 0; i < block->params.count; i++) bind(l, block->params.items[i]);
+    for (uint32_t i = 0; i < block->steps.count && l->wrong == NULL; i++) check_step(l, block->steps.items[i]);
+    if (l->wrong == NULL) check_exit(l, block, owner);
+    if (l->wrong != NULL) return;
+    for (uint32_t i = 0; i < block->steps.count; i++) unbind(l, &block->steps.items[i]->results);
+    unbind(l, &block->params);
+}
+
+const char *ct_flow_lint(const CtFlow *flow) {
+    Lint l = {.flow = flow};
+    for (uint32_t i = 0; i < flow->functions.count && l.wrong == NULL; i++) {
+        l.function = flow->functions.items[i];
+        l.bound = CT_NEW_ARRAY(flow->arena, bool, l.function->vars + 1);
+        for (uint32_t j = 0; j < l.function->params.count; j++) bind(&l, l.function->params.items[j]);
+        check_block(&l, l.function->body, NULL);
+    }
+    return l.wrong;
+}

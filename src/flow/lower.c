@@ -1,0 +1,373 @@
+/* Core ▶ Flow: terms become steps in the order of their evaluation. A tuple's parts are values of their own, so that
+ * taking it apart is nothing. */
+#include "flow/internal.h"
+
+enum { DEEPEST = 1500 };
+
+_Noreturn void ct_flow_lower_refuse(Lower *l, const char *why) {
+    l->flow->refused = why;
+    longjmp(l->refused, 1);
+}
+
+/* ---- variables ---- */
+
+void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values) {
+    if (var == NULL) return;
+    Binding *binding = CT_NEW(l->arena, Binding);
+    binding->values = values;
+    for (uint32_t i = 0; i < values.count; i++)
+        if (values.items[i].var != NULL && values.items[i].var->name == NULL)
+            values.items[i].var->name = var->name->text;
+    ct_map_set(l->arena, l->env, var->id, binding);
+}
+
+Binding *ct_flow_lower_binding(Lower *l, const CtVar *var) {
+    Binding *binding = ct_map_get(l->env, var->id);
+    if (binding == NULL) ct_flow_lower_refuse(l, "a variable is out of sight");
+    return binding;
+}
+
+/* Parts of a whole, one after the other, to variables. */
+static void bind_parts(Lower *l, CtVar *const *vars, CtType *const *types, uint32_t count, const CtFlowArgs *values) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t width = ct_flow_types(l->flow, types[i])->count;
+        ct_flow_lower_bind(l, vars[i], ct_flow_slice(values, at, width));
+        at += width;
+    }
+}
+
+/* ---- literals ---- */
+
+static CtFlowArgs one(Lower *l, CtFlowArg arg) {
+    CtFlowArgs args = {0};
+    ct_push(l->arena, &args, arg);
+    return args;
+}
+
+static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
+    CtFlowArg arg = {.type = ct_flow_types(l->flow, e->type)->items[0]};
+    if (arg.type->kind == FLOW_I64)
+        arg.lit.integer = e->as.lit.integer;
+    else
+        arg.lit.real = e->as.lit.real;
+    return one(l, arg);
+}
+
+/* The source has been read as UTF-8 before. */
+static uint32_t code_point(const unsigned char *s, size_t left, size_t *bytes) {
+    size_t more = s[0] >= 0xF0 ? 3 : s[0] >= 0xE0 ? 2 : s[0] >= 0xC2 ? 1 : 0;
+    *bytes = 1;
+    if (more == 0 || more >= left) return s[0];
+    uint32_t point = s[0] & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++) {
+        if ((s[i] & 0xC0) != 0x80) return s[0];
+        point = point << 6 | (s[i] & 0x3Fu);
+    }
+    *bytes = more + 1;
+    return point;
+}
+
+static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_STRING, e->span);
+    size_t length = e->as.string.length, bytes;
+    step->as.string.points = CT_NEW_ARRAY(l->arena, uint32_t, length + 1);
+    for (size_t at = 0; at < length; at += bytes)
+        step->as.string.points[step->as.string.count++] =
+            code_point((const unsigned char *)e->as.string.data + at, length - at, &bytes);
+    return one(l, ct_flow_result(l, step, "text", ct_flow_types(l->flow, e->type)->items[0]));
+}
+
+/* ---- data ---- */
+
+static CtFlowArgs make(Lower *l, CtSpan span, const CtType *type, uint32_t tag, const CtFlowArgs *fields) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+    const CtFlowType *node = ct_flow_node(l->flow, type);
+    step->as.con.data = node->data;
+    step->as.con.tag = tag;
+    step->args = *fields;
+    return one(l, ct_flow_result(l, step, NULL, node));
+}
+
+static CtFlowArgs lower_all(Lower *l, CtCore *const *args, uint32_t count) {
+    CtFlowArgs all = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowArgs values = ct_flow_lower(l, args[i]);
+        ct_flow_args_add(l, &all, &values);
+    }
+    return all;
+}
+
+/* A construction inside the last field of another, and so on: a list. The inner ones are made first, of what was
+ * evaluated in the order of the source. */
+static CtFlowArgs lower_spine(Lower *l, CtCore *e) {
+    CT_VEC(CtFlowArgs) heads = {0};
+    CtCore *outer = e;
+    while (e->kind == CORE_CON && e->as.call.count > 0 && !e->type->data->is_enum) {
+        ct_push(l->arena, &heads, lower_all(l, e->as.call.args, e->as.call.count - 1));
+        e = e->as.call.args[e->as.call.count - 1];
+    }
+    CtFlowArgs values = ct_flow_lower(l, e);
+    CT_VEC(CtCore *) cells = {0};
+    for (CtCore *c = outer; c != e; c = c->as.call.args[c->as.call.count - 1]) ct_push(l->arena, &cells, c);
+    for (uint32_t i = cells.count; i-- > 0;) {
+        CtFlowArgs fields = heads.items[i];
+        CtType *const *parts;
+        uint32_t count;
+        ct_flow_args_add(l, &fields, &values);
+        bool is_flat = ct_flow_parts(l->flow, cells.items[i]->type, &parts, &count);
+        values =
+            is_flat ? fields
+                    : make(l, cells.items[i]->span, cells.items[i]->type, cells.items[i]->as.call.of.con->tag, &fields);
+    }
+    return values;
+}
+
+static CtFlowArgs lower_con(Lower *l, CtCore *e) {
+    if (e->type->data->is_enum) return one(l, ct_flow_int(l, e->as.call.of.con->tag));
+    if (e->as.call.count > 0) return lower_spine(l, e);
+    CtFlowArgs none = {0};
+    return make(l, e->span, e->type, e->as.call.of.con->tag, &none);
+}
+
+static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
+    CtType *const *parts;
+    uint32_t count;
+    if (e->as.call.count == 0) return one(l, ct_flow_int(l, 0));
+    CtFlowArgs fields = lower_all(l, e->as.call.args, e->as.call.count);
+    if (ct_flow_parts(l->flow, e->type, &parts, &count)) return fields;
+    return make(l, e->span, e->type, 0, &fields);
+}
+
+/* The fields of a node, for variables that may be missing. */
+static void open_node(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, CtVar *const *vars, CtType *const *types,
+                      uint32_t count) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+    step->as.con.data = node.type->data;
+    step->as.con.tag = tag;
+    ct_flow_arg(l, step, node);
+    for (uint32_t i = 0; i < count; i++) {
+        const CtFlowTypes *parts = ct_flow_types(l->flow, types[i]);
+        CtFlowArgs values = {0};
+        for (uint32_t j = 0; j < parts->count; j++) {
+            if (vars[i] == NULL)
+                ct_push(l->arena, &step->results, NULL);
+            else
+                ct_push(l->arena, &values, ct_flow_result(l, step, vars[i]->name->text, parts->items[j]));
+        }
+        ct_flow_lower_bind(l, vars[i], values);
+    }
+}
+
+/* The parts of a tuple or record to variables. */
+static void open_parts(Lower *l, CtSpan span, CtType *whole, CtFlowArgs values, CtVar *const *vars) {
+    CtType *const *parts = whole->kind == TYPE_TUPLE ? whole->parts : whole->data->cons[0].fields;
+    uint32_t count = whole->kind == TYPE_TUPLE ? whole->count : whole->data->cons[0].count;
+    if (ct_flow_parts(l->flow, whole, &parts, &count))
+        bind_parts(l, vars, parts, count, &values);
+    else if (count > 0)
+        open_node(l, span, values.items[0], 0, vars, parts, count);
+}
+
+static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
+    CtType *tuple = e->as.proj.tuple->type, *const * parts;
+    CtFlowArgs values = ct_flow_lower(l, e->as.proj.tuple);
+    uint32_t count, index = e->as.proj.index;
+    if (ct_flow_parts(l->flow, tuple, &parts, &count))
+        return ct_flow_slice(&values, ct_flow_offset(l->flow, parts, index),
+                             ct_flow_types(l->flow, parts[index])->count);
+    CtVar **vars = CT_NEW_ARRAY(l->arena, CtVar *, tuple->count);
+    vars[index] = ct_var_new(l->p, "part", tuple->parts[index]);
+    open_node(l, e->span, values.items[0], 0, vars, tuple->parts, tuple->count);
+    return ct_flow_lower_binding(l, vars[index])->values;
+}
+
+/* ---- branches ---- */
+
+CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_SWITCH, span);
+    ct_flow_arg(l, step, on);
+    return step;
+}
+
+static void add_branch(Lower *l, CtFlowStep *step, uint32_t tag, CtFlowBlock *block) {
+    CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, step->as.cases.count + 1);
+    if (step->as.cases.count > 0) memcpy(branches, step->as.cases.branches, step->as.cases.count * sizeof *branches);
+    branches[step->as.cases.count++] = (CtFlowBranch){tag, block};
+    step->as.cases.branches = branches;
+}
+
+static void lower_branch_body(Lower *l, CtCore *body, bool tail) {
+    if (tail) {
+        ct_flow_lower_tail(l, body);
+        return;
+    }
+    CtFlowArgs values = ct_flow_lower(l, body);
+    ct_flow_leave(l, EXIT_YIELD, body->span, &values, NULL);
+}
+
+static void lower_branch(Lower *l, CtFlowStep *step, const CtCore *e, CtFlowArg on, const CtCase *branch, bool tail) {
+    CtFlowBlock *outer = l->block, *inner = ct_flow_block(l);
+    l->block = inner;
+    if (branch != NULL && on.type->kind == FLOW_NODE)
+        open_node(l, e->span, on, branch->con->tag, branch->vars, branch->con->fields, branch->con->count);
+    lower_branch_body(l, branch != NULL ? branch->body : e->as.cases.otherwise, tail);
+    l->block = outer;
+    add_branch(l, step, branch != NULL ? branch->con->tag : FLOW_OTHERS, inner);
+}
+
+static CtFlowArgs lower_case(Lower *l, CtCore *e, bool tail) {
+    CtCore *scrutinee = e->as.cases.scrutinee;
+    CtType *const *parts;
+    uint32_t count;
+    CtFlowArgs values = ct_flow_lower(l, scrutinee), results = {0};
+    if (ct_flow_parts(l->flow, scrutinee->type, &parts, &count)) {
+        CtCore *body = e->as.cases.count > 0 ? e->as.cases.cases[0].body : e->as.cases.otherwise;
+        if (e->as.cases.count > 0) bind_parts(l, e->as.cases.cases[0].vars, parts, count, &values);
+        if (!tail) return ct_flow_lower(l, body);
+        ct_flow_lower_tail(l, body);
+        return results;
+    }
+    CtFlowArg on = values.items[0];
+    CtFlowStep *step = ct_flow_lower_switch(l, e->span, on);
+    for (uint32_t i = 0; i < e->as.cases.count; i++) lower_branch(l, step, e, on, &e->as.cases.cases[i], tail);
+    if (e->as.cases.otherwise != NULL) lower_branch(l, step, e, on, NULL, tail);
+    bool goes_on = false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) goes_on |= step->as.cases.branches[i].block->exit == EXIT_YIELD;
+    const CtFlowTypes *types = ct_flow_types(l->flow, e->type);
+    if (!goes_on) {
+        ct_flow_leave(l, EXIT_NEVER, e->span, NULL, NULL);
+        return ct_flow_nothing(l, types);
+    }
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+    return results;
+}
+
+/* ---- primitives and failures ---- */
+
+static CtFlowArgs lower_prim(Lower *l, CtCore *e) {
+    CtFlowArgs args = lower_all(l, e->as.call.args, e->as.call.count);
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, e->span);
+    step->as.prim = e->as.call.of.prim;
+    step->args = args;
+    return one(l, ct_flow_result(l, step, NULL, ct_flow_types(l->flow, e->type)->items[0]));
+}
+
+static CtFlowArgs lower_fail(Lower *l, CtCore *e) {
+    CtFlowArgs message = {0};
+    if (e->as.fail.text == NULL) message = ct_flow_lower(l, e->as.fail.message);
+    CtFlowStep *step = ct_flow_step(l, FLOW_FAIL, e->span);
+    step->as.fail.code = e->as.fail.code;
+    step->as.fail.text = e->as.fail.text;
+    step->args = message;
+    ct_flow_leave(l, EXIT_NEVER, e->span, NULL, NULL);
+    return ct_flow_nothing(l, ct_flow_types(l->flow, e->type));
+}
+
+/* ---- terms ---- */
+
+static bool is_constant_function(const CtCore *e) {
+    return e->kind == CORE_GLOBAL && e->as.global->body != NULL && e->as.global->body->kind == CORE_LAM;
+}
+
+/* What stands before a body; gives the body. */
+static CtCore *lower_bindings(Lower *l, CtCore *e) {
+    for (;; e = e->kind == CORE_LETREC ? e->as.letrec.body : e->as.let.body) {
+        if (e->kind == CORE_LETREC) {
+            ct_flow_lower_group(l, e);
+        } else if (e->kind == CORE_LET) {
+            Callable *known = ct_flow_lower_callable(l, e->as.let.rhs);
+            if (known != NULL)
+                ct_flow_lower_let_function(l, e->as.let.vars[0], known);
+            else
+                ct_flow_lower_bind(l, e->as.let.vars[0], ct_flow_lower(l, e->as.let.rhs));
+        } else if (e->kind == CORE_UNPACK) {
+            CtFlowArgs values = ct_flow_lower(l, e->as.let.rhs);
+            open_parts(l, e->span, e->as.let.rhs->type, values, e->as.let.vars);
+        } else {
+            return e;
+        }
+    }
+}
+
+static CtFlowArgs lower_term(Lower *l, CtCore *e) {
+    e = lower_bindings(l, e);
+    switch (e->kind) {
+    case CORE_VAR: {
+        Binding *binding = ct_flow_lower_binding(l, e->as.var);
+        return binding->known != NULL ? ct_flow_lower_closure(l, e) : binding->values;
+    }
+    case CORE_GLOBAL: return is_constant_function(e) ? ct_flow_lower_closure(l, e) : ct_flow_lower_constant(l, e);
+    case CORE_LAM: return ct_flow_lower_closure(l, e);
+    case CORE_LIT: return lower_literal(l, e);
+    case CORE_STRING: return lower_string(l, e);
+    case CORE_APP: return ct_flow_lower_app(l, e, false);
+    case CORE_TUPLE: return lower_tuple(l, e);
+    case CORE_PROJ: return lower_proj(l, e);
+    case CORE_CON: return lower_con(l, e);
+    case CORE_CASE: return lower_case(l, e, false);
+    case CORE_PRIM: return lower_prim(l, e);
+    case CORE_ARRAY: return ct_flow_lower_array(l, e);
+    case CORE_ARRAY_LIT: return ct_flow_lower_array_literal(l, e);
+    case CORE_DERIV:
+        if (e->as.call.of.deriv != DERIV_STOP) ct_flow_lower_refuse(l, "a derivative has not been expanded");
+        return ct_flow_lower(l, e->as.call.args[0]);
+    case CORE_DUAL: return ct_flow_lower_dual(l, e);
+    case CORE_FAIL: return lower_fail(l, e);
+    case CORE_LET:
+    case CORE_LETREC:
+    case CORE_UNPACK: break; /* gone through above */
+    }
+    ct_flow_lower_refuse(l, "a term of no known form");
+}
+
+CtFlowArgs ct_flow_lower(Lower *l, CtCore *e) {
+    if (++l->depth > DEEPEST) ct_flow_lower_refuse(l, "an expression is nested too deeply");
+    CtFlowArgs values = lower_term(l, e);
+    l->depth--;
+    return values;
+}
+
+CtFlowArg ct_flow_lower_one(Lower *l, CtCore *e) { return ct_flow_lower(l, e).items[0]; }
+
+void ct_flow_lower_tail(Lower *l, CtCore *e) {
+    if (++l->depth > DEEPEST) ct_flow_lower_refuse(l, "an expression is nested too deeply");
+    e = lower_bindings(l, e);
+    if (e->kind == CORE_CASE) {
+        lower_case(l, e, true);
+    } else if (e->kind == CORE_APP) {
+        ct_flow_lower_app(l, e, true);
+    } else if (e->kind == CORE_DERIV && e->as.call.of.deriv == DERIV_STOP) {
+        ct_flow_lower_tail(l, e->as.call.args[0]);
+    } else {
+        CtFlowArgs values = ct_flow_lower(l, e);
+        ct_flow_leave(l, EXIT_RETURN, e->span, &values, NULL);
+    }
+    l->depth--;
+}
+
+/* ---- programs ---- */
+
+static void lower_entry(Lower *l, CtGlobal *entry) {
+    CtFlow *flow = l->flow;
+    flow->entry = ct_flow_function(flow, "entry", entry->span);
+    ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
+    ct_flow_lower_pending(l);
+}
+
+CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {
+    CtArena *arena = program->context->arena;
+    CtFlow *flow = CT_NEW(arena, CtFlow);
+    flow->core = program;
+    flow->arena = arena;
+    Lower *l = CT_NEW(arena, Lower);
+    l->flow = flow;
+    l->p = program;
+    l->ad = ad;
+    l->bytes = ct_arena_bytes(arena);
+    l->arena = arena;
+    ct_push(arena, &flow->sites, CT_NO_SPAN);
+    if (setjmp(l->refused) == 0) lower_entry(l, entry);
+    return flow;
+}

@@ -1,0 +1,171 @@
+/* DUAL of a function value that is only known when the program runs: a function with a branch for each value that
+ * reaches it, which gives what the transformed code of that one makes of what it captured. Transformed code has
+ * function values of its own, so that the branches are made until no new ones appear. */
+#include "flow/internal.h"
+
+/* Each level of derivatives multiplies the size of what is transformed, and how deep they nest may depend on data: what
+ * grows beyond this is left to the evaluator, which only transforms what it meets. */
+enum { MOST_BRANCHES = 100, DEEPEST_PATH = 3, MOST_BYTES = 32 << 20 };
+
+typedef struct Dual {
+    CtFlowData *data; /* of the function type */
+    const CtDualPath *path;
+    CtFlowFunction *function;
+    CtFlowStep *step;
+    CtFlowVar *closure;
+    CtFlowArgs states;
+    CtMap made; /* numbers of members that have a branch */
+} Dual;
+
+static bool same_path(const CtDualPath *a, const CtDualPath *b) {
+    if (a->method != b->method || a->count != b->count) return false;
+    return a->count == 0 || memcmp(a->path, b->path, a->count * sizeof *a->path) == 0;
+}
+
+static Dual *dual_of(Lower *l, const CtCore *e, CtFlowData *data) {
+    for (uint32_t i = 0; i < l->duals.count; i++) {
+        Dual *known = l->duals.items[i];
+        if (known->data == data && same_path(known->path, e->as.call.of.dual)) return known;
+    }
+    Dual *dual = CT_NEW(l->arena, Dual);
+    dual->data = data;
+    dual->path = e->as.call.of.dual;
+    dual->function = ct_flow_function(l->flow, "dual", CT_NO_SPAN);
+    dual->function->results = *ct_flow_types(l->flow, e->type);
+    CtFlowFunction *outer = l->function;
+    CtFlowBlock *block = l->block;
+    l->function = dual->function;
+    l->block = dual->function->body = ct_flow_block(l);
+    dual->closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
+    ct_push(l->arena, &dual->function->params, dual->closure);
+    for (uint32_t i = 1; i < e->as.call.count; i++) {
+        CtFlowArgs more =
+            ct_flow_params(l, &dual->function->params, "state", ct_flow_types(l->flow, e->as.call.args[i]->type));
+        ct_flow_args_add(l, &dual->states, &more);
+    }
+    dual->step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(dual->closure));
+    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+    l->function = outer;
+    l->block = block;
+    ct_push(l->arena, &l->duals, dual);
+    return dual;
+}
+
+CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e) {
+    if (e->as.call.of.dual->method == METHOD_BULK)
+        ct_flow_lower_refuse(l, "bulk differentiates for the shapes of the point");
+    if (e->as.call.of.dual->count > DEEPEST_PATH)
+        ct_flow_lower_refuse(l, "the derivative of a function that is only known when the program runs");
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < e->as.call.count; i++) {
+        CtFlowArgs values = ct_flow_lower(l, e->as.call.args[i]);
+        ct_flow_args_add(l, &args, &values);
+    }
+    Dual *dual = dual_of(l, e, args.items[0].type->data);
+    return ct_flow_lower_call(l, e->span, dual->function, &args, false);
+}
+
+/* ---- branches ---- */
+
+/* Whether a λ was made by the path's transformations: others never meet this derivative. */
+static bool has_path(const CtLam *lam, const CtDualPath *path) {
+    for (uint32_t i = 0; i < path->count; i++) {
+        if (lam->origin == NULL || lam->method != path->path[i]) return false;
+        lam = lam->origin;
+    }
+    return true;
+}
+
+static CtLam *transformed(Lower *l, CtLam *lam, const CtDualPath *path) {
+    CtContext *context = l->p->context;
+    uint32_t errors = context->error_count;
+    CtDiag *diags = context->diags, **last = context->last_diag;
+    CtLam *made = ct_ad_dual(l->ad, lam, path);
+    if (made != NULL && context->error_count == errors) return made;
+    context->error_count = errors;
+    context->diags = diags;
+    context->last_diag = last;
+    *context->last_diag = NULL;
+    ct_flow_lower_refuse(l, "a function value that could be differentiated has no derivative");
+}
+
+/* The values that the closure holds, in the order in which the transformed code takes them. */
+static CtFlowArgs captured(Lower *l, const Callable *c, const CtFlowArgs *fields) {
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->capture_count; i++) {
+        uint32_t width = ct_flow_types(l->flow, c->captures[i]->type)->count;
+        ct_flow_lower_bind(l, c->captures[i], ct_flow_slice(fields, at, width));
+        at += width;
+    }
+    for (uint32_t i = 0; i < c->inherits.count; i++) {
+        Binding *binding = CT_NEW(l->arena, Binding);
+        binding->known = c->inherits.entries[i].value;
+        ct_map_set(l->arena, l->env, c->inherits.entries[i].key, binding);
+    }
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < c->lam->capture_count; i++) {
+        CtFlowArgs values = ct_flow_lower(l, ct_core_var(l->p, CT_NO_SPAN, c->lam->captures[i]));
+        ct_flow_args_add(l, &args, &values);
+    }
+    return args;
+}
+
+static void lower_branch(Lower *l, Dual *dual, const Callable *c, uint32_t tag) {
+    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
+    open->as.con.data = dual->data;
+    open->as.con.tag = tag;
+    ct_flow_arg(l, open, flow_of(dual->closure));
+    CtFlowArgs fields = {0};
+    CtFlowTypes types = dual->data->cons[tag].fields;
+    for (uint32_t i = 0; i < types.count; i++)
+        ct_push(l->arena, &fields, ct_flow_result(l, open, "captured", types.items[i]));
+    if (!has_path(c->lam, dual->path)) {
+        CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, CT_NO_SPAN);
+        fail->as.fail.code = CT_E0901;
+        fail->as.fail.text = "a function value has lost where it came from";
+        ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+        return;
+    }
+    CtLam *made = transformed(l, c->lam, dual->path);
+    CtFlowArgs args = captured(l, c, &fields);
+    ct_flow_args_add(l, &args, &dual->states);
+    ct_flow_lower_call_known(l, CT_NO_SPAN, ct_flow_lower_callable(l, made->node), &args, true);
+}
+
+static void add_branch(Lower *l, Dual *dual, Member member) {
+    CtFlowStep *step = dual->step;
+    uint32_t count = step->as.cases.count;
+    if (++l->dual_branches > MOST_BRANCHES || ct_arena_bytes(l->arena) - l->bytes > MOST_BYTES)
+        ct_flow_lower_refuse(l, "too many function values could be differentiated");
+    CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, count + 1);
+    if (count > 0) memcpy(branches, step->as.cases.branches, count * sizeof *branches);
+    CtMap env = {0};
+    l->function = dual->function;
+    l->env = &env;
+    l->depth = 0;
+    l->block = ct_flow_block(l);
+    branches[count] = (CtFlowBranch){member.tag, l->block};
+    step->as.cases.branches = branches;
+    step->as.cases.count++;
+    lower_branch(l, dual, member.callable, member.tag);
+}
+
+bool ct_flow_lower_duals(Lower *l) {
+    uint32_t count = l->duals.count, members = l->members.count;
+    if (count == 0) return false;
+    const CtFlowVar **vars = CT_NEW_ARRAY(l->arena, const CtFlowVar *, count);
+    for (uint32_t i = 0; i < count; i++) vars[i] = l->duals.items[i]->closure;
+    const bool *reaches = ct_flow_reaching(l, vars, count);
+    bool more = false;
+    for (uint32_t i = 0; i < count; i++) {
+        Dual *dual = l->duals.items[i];
+        for (uint32_t m = 0; m < members; m++) {
+            Member member = l->members.items[m];
+            if (member.data != dual->data || !reaches[(size_t)i * members + m] || ct_map_has(&dual->made, m)) continue;
+            ct_map_set(l->arena, &dual->made, m, NULL);
+            add_branch(l, dual, member);
+            more = true;
+        }
+    }
+    return more;
+}

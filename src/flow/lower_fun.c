@@ -1,0 +1,317 @@
+/* Functions: those in sight are called as they stand, with what they capture as further arguments; the others become
+ * data of their type, with a function that applies them. */
+#include "flow/internal.h"
+
+/* ---- known functions ---- */
+
+static void add_capture(Lower *l, Callable *c, CtMap *seen, CtVar *var) {
+    if (ct_map_has(seen, var->id)) return;
+    ct_map_set(l->arena, seen, var->id, var);
+    CtVar **more = CT_NEW_ARRAY(l->arena, CtVar *, c->capture_count + 1);
+    if (c->capture_count > 0) memcpy(more, c->captures, c->capture_count * sizeof *more);
+    more[c->capture_count++] = var;
+    c->captures = more;
+}
+
+/* What a λ captures, as seen from here: of functions that are known, what those capture. */
+static void find_captures(Lower *l, Callable *c, const CtLam *lam) {
+    CtMap seen = {0};
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        CtVar *var = lam->captures[i];
+        Callable *known = ct_flow_lower_binding(l, var)->known;
+        if (known == NULL) {
+            add_capture(l, c, &seen, var);
+            continue;
+        }
+        ct_map_set(l->arena, &c->inherits, var->id, known);
+        for (uint32_t j = 0; j < known->capture_count; j++) add_capture(l, c, &seen, known->captures[j]);
+    }
+}
+
+static CtFlowTypes capture_types(Lower *l, const Callable *c) {
+    CtFlowTypes types = {0};
+    for (uint32_t i = 0; i < c->capture_count; i++)
+        ct_flow_types_add(l->flow, &types, ct_flow_types(l->flow, c->captures[i]->type));
+    return types;
+}
+
+static Callable *new_callable(Lower *l, CtLam *lam, const char *name) {
+    Callable *c = CT_NEW(l->arena, Callable);
+    c->lam = lam;
+    c->function = ct_flow_function(l->flow, name, lam->node != NULL ? lam->node->span : CT_NO_SPAN);
+    c->function->results = *ct_flow_types(l->flow, lam->body->type);
+    ct_push(l->arena, &l->pending, (Pending){.function = c->function, .callable = c});
+    return c;
+}
+
+static Callable *callable_of_lam(Lower *l, CtLam *lam) {
+    Callable *c = ct_map_get(&l->lams, ct_key(lam));
+    if (c != NULL) return c;
+    ct_core_captures(l->p, lam);
+    c = new_callable(l, lam, lam->name != NULL ? lam->name : "lambda");
+    ct_map_set(l->arena, &l->lams, ct_key(lam), c);
+    find_captures(l, c, lam);
+    return c;
+}
+
+static Callable *callable_of_global(Lower *l, CtGlobal *global) {
+    Callable *c = ct_map_get(&l->globals, ct_key(global));
+    if (c != NULL) return c;
+    c = new_callable(l, global->body->as.lam, global->name->text);
+    c->function->span = global->span;
+    ct_map_set(l->arena, &l->globals, ct_key(global), c);
+    return c;
+}
+
+Callable *ct_flow_lower_callable(Lower *l, CtCore *e) {
+    if (e->kind == CORE_LAM) return callable_of_lam(l, e->as.lam);
+    if (e->kind == CORE_VAR) return ct_flow_lower_binding(l, e->as.var)->known;
+    bool function = e->kind == CORE_GLOBAL && e->as.global->body != NULL && e->as.global->body->kind == CORE_LAM;
+    return function ? callable_of_global(l, e->as.global) : NULL;
+}
+
+void ct_flow_lower_let_function(Lower *l, CtVar *var, Callable *known) {
+    Binding *binding = CT_NEW(l->arena, Binding);
+    binding->known = known;
+    ct_map_set(l->arena, l->env, var->id, binding);
+}
+
+/* Functions of a group capture the same, and each other. */
+void ct_flow_lower_group(Lower *l, CtCore *letrec) {
+    uint32_t count = letrec->as.letrec.count;
+    Callable **all = CT_NEW_ARRAY(l->arena, Callable *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        CtLam *lam = letrec->as.letrec.binds[i].lam->as.lam;
+        ct_core_captures(l->p, lam);
+        all[i] = new_callable(l, lam, letrec->as.letrec.binds[i].var->name->text);
+        ct_map_set(l->arena, &l->lams, ct_key(lam), all[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) find_captures(l, all[i], letrec->as.letrec.binds[i].lam->as.lam);
+    for (uint32_t i = 0; i < count; i++) {
+        CtVar *var = letrec->as.letrec.binds[i].var;
+        for (uint32_t j = 0; j < count; j++) ct_map_set(l->arena, &all[j]->inherits, var->id, all[i]);
+        ct_flow_lower_let_function(l, var, all[i]);
+    }
+}
+
+/* ---- calls ---- */
+
+CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args, bool tail) {
+    CtFlowArgs results = {0};
+    if (tail) {
+        ct_flow_leave(l, EXIT_TAIL, span, args, function);
+        return results;
+    }
+    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, span);
+    step->as.function = function;
+    step->args = *args;
+    for (uint32_t i = 0; i < function->results.count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, function->results.items[i]));
+    return results;
+}
+
+static CtFlowArgs captured_values(Lower *l, const Callable *c) {
+    CtFlowArgs values = {0};
+    for (uint32_t i = 0; i < c->capture_count; i++)
+        ct_flow_args_add(l, &values, &ct_flow_lower_binding(l, c->captures[i])->values);
+    return values;
+}
+
+CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, const CtFlowArgs *args, bool tail) {
+    CtFlowArgs all = captured_values(l, known);
+    ct_flow_args_add(l, &all, args);
+    return ct_flow_lower_call(l, span, known->function, &all, tail);
+}
+
+static CtFlowFunction *apply_of(Lower *l, CtFlowData *data) {
+    if (data->apply != NULL) return data->apply;
+    data->apply = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
+    data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
+    return data->apply;
+}
+
+CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
+    CtFlowArgs all = {0};
+    ct_push(l->arena, &all, closure);
+    ct_flow_args_add(l, &all, args);
+    return ct_flow_lower_call(l, span, apply_of(l, closure.type->data), &all, tail);
+}
+
+CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
+    CtCore *fun = e->as.call.of.fun;
+    Callable *known = ct_flow_lower_callable(l, fun);
+    CtFlowArgs closure = {0}, args = {0};
+    if (known == NULL) closure = ct_flow_lower(l, fun);
+    for (uint32_t i = 0; i < e->as.call.count; i++) {
+        CtFlowArgs values = ct_flow_lower(l, e->as.call.args[i]);
+        ct_flow_args_add(l, &args, &values);
+    }
+    if (known != NULL) return ct_flow_lower_call_known(l, e->span, known, &args, tail);
+    return ct_flow_lower_apply(l, e->span, closure.items[0], &args, tail);
+}
+
+/* ---- functions as values ---- */
+
+/* The number of a known function among the values of its type. */
+static uint32_t member_tag(Lower *l, CtFlowData *data, Callable *c) {
+    uintptr_t known = (uintptr_t)ct_map_get(&c->tags, ct_key(data));
+    if (known != 0) return (uint32_t)known - 1;
+    CtFlowTypes fields = capture_types(l, c);
+    uint32_t tag = ct_flow_con_add(l->flow, data, c->function->name, &fields);
+    ct_push(l->arena, &l->members, (Member){data, c, tag});
+    ct_map_set(l->arena, &c->tags, ct_key(data), (void *)(uintptr_t)(tag + 1)); // NOLINT
+    return tag;
+}
+
+CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e) {
+    Callable *c = ct_flow_lower_callable(l, e);
+    const CtFlowType *node = ct_flow_node(l->flow, e->type);
+    uint32_t tag = member_tag(l, node->data, c);
+    CtFlowArgs fields = captured_values(l, c), results = {0};
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, e->span);
+    step->as.con.data = node->data;
+    step->as.con.tag = tag;
+    step->args = fields;
+    ct_push(l->arena, &results, ct_flow_result(l, step, c->function->name, node));
+    return results;
+}
+
+/* ---- constants ---- */
+
+static CtFlowConstant *constant_of(Lower *l, CtGlobal *global) {
+    CtFlowConstant *constant = ct_map_get(&l->constants, ct_key(global));
+    if (constant != NULL) return constant;
+    if (global->body == NULL) ct_flow_lower_refuse(l, "a constant without a value");
+    constant = CT_NEW(l->arena, CtFlowConstant);
+    ct_map_set(l->arena, &l->constants, ct_key(global), constant);
+    constant->name = global->name->text;
+    constant->id = l->flow->constants.count;
+    constant->function = ct_flow_function(l->flow, global->name->text, global->span);
+    constant->function->results = *ct_flow_types(l->flow, global->type);
+    constant->word = l->flow->constant_words;
+    l->flow->constant_words += 1 + constant->function->results.count;
+    ct_push(l->arena, &l->flow->constants, constant);
+    ct_push(l->arena, &l->pending, (Pending){.function = constant->function, .body = global->body});
+    return constant;
+}
+
+CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e) {
+    CtFlowConstant *constant = constant_of(l, e->as.global);
+    CtFlowStep *step = ct_flow_step(l, FLOW_CONSTANT, e->span);
+    CtFlowArgs results = {0};
+    step->as.constant = constant;
+    for (uint32_t i = 0; i < constant->function->results.count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, constant->name, constant->function->results.items[i]));
+    return results;
+}
+
+/* ---- bodies ---- */
+
+static void lower_callable_body(Lower *l, const Callable *c) {
+    CtFlowVars *params = &l->function->params;
+    for (uint32_t i = 0; i < c->capture_count; i++) {
+        CtVar *var = c->captures[i];
+        ct_flow_lower_bind(l, var, ct_flow_params(l, params, var->name->text, ct_flow_types(l->flow, var->type)));
+    }
+    for (uint32_t i = 0; i < c->inherits.count; i++) {
+        Binding *binding = CT_NEW(l->arena, Binding);
+        binding->known = c->inherits.entries[i].value;
+        ct_map_set(l->arena, l->env, c->inherits.entries[i].key, binding);
+    }
+    for (uint32_t i = 0; i < c->lam->count; i++) {
+        CtVar *var = c->lam->params[i];
+        ct_flow_lower_bind(l, var, ct_flow_params(l, params, var->name->text, ct_flow_types(l->flow, var->type)));
+    }
+    ct_flow_lower_tail(l, c->lam->body);
+}
+
+/* (c, ⟨a⟩) → the member that c is, of what c holds and ⟨a⟩. */
+static void lower_apply_body(Lower *l, CtFlowData *data) {
+    CtFlowFunction *function = l->function;
+    CtFlowVar *closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
+    ct_push(l->arena, &function->params, closure);
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i + 1 < data->type->count; i++) {
+        CtFlowArgs more = ct_flow_params(l, &function->params, "a", ct_flow_types(l->flow, data->type->parts[i]));
+        ct_flow_args_add(l, &args, &more);
+    }
+    CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(closure));
+    step->as.cases.branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, data->count);
+    for (uint32_t i = 0; i < l->members.count; i++) {
+        if (l->members.items[i].data != data) continue;
+        const Callable *c = l->members.items[i].callable;
+        CtFlowBlock *outer = l->block;
+        uint32_t tag = step->as.cases.count++;
+        l->block = step->as.cases.branches[tag].block = ct_flow_block(l);
+        step->as.cases.branches[tag].tag = tag;
+        CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
+        open->as.con.data = data;
+        open->as.con.tag = tag;
+        ct_flow_arg(l, open, flow_of(closure));
+        CtFlowArgs all = {0};
+        for (uint32_t j = 0; j < data->cons[tag].fields.count; j++)
+            ct_push(l->arena, &all, ct_flow_result(l, open, "captured", data->cons[tag].fields.items[j]));
+        ct_flow_args_add(l, &all, &args);
+        ct_flow_lower_call(l, CT_NO_SPAN, c->function, &all, true);
+        l->block = outer;
+    }
+    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+}
+
+static void lower_entry_body(Lower *l, CtGlobal *entry) {
+    CtType *type = entry->type;
+    CtCore *term = ct_core_global(l->p, entry->span, entry);
+    if (type->kind != TYPE_FUN) {
+        ct_flow_lower_tail(l, term);
+        return;
+    }
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i + 1 < type->count; i++) {
+        CtFlowArgs more = ct_flow_params(l, &l->function->params, "input", ct_flow_types(l->flow, type->parts[i]));
+        ct_flow_args_add(l, &args, &more);
+    }
+    Callable *known = ct_flow_lower_callable(l, term);
+    if (known != NULL)
+        ct_flow_lower_call_known(l, entry->span, known, &args, true);
+    else
+        ct_flow_lower_apply(l, entry->span, ct_flow_lower(l, term).items[0], &args, true);
+}
+
+/* A constant waits for its value, to keep it: nothing in it is a tail call. */
+static void lower_constant_body(Lower *l, CtCore *body) {
+    CtFlowArgs values = ct_flow_lower(l, body);
+    ct_flow_leave(l, EXIT_RETURN, body->span, &values, NULL);
+}
+
+static void lower_function(Lower *l, const Pending *pending) {
+    CtMap env = {0};
+    l->function = pending->function;
+    l->block = l->function->body = ct_flow_block(l);
+    l->env = &env;
+    l->depth = 0;
+    if (pending->callable != NULL) {
+        lower_callable_body(l, pending->callable);
+    } else if (pending->apply != NULL) {
+        lower_apply_body(l, pending->apply);
+    } else if (pending->entry != NULL) {
+        CtType *type = pending->entry->type;
+        l->function->results = *ct_flow_types(l->flow, type->kind == TYPE_FUN ? ct_type_fun_result(type) : type);
+        lower_entry_body(l, pending->entry);
+    } else {
+        lower_constant_body(l, pending->body);
+    }
+}
+
+void ct_flow_lower_pending(Lower *l) {
+    uint32_t done = 0;
+    do {
+        while (done < l->pending.count) {
+            Pending pending = l->pending.items[done++];
+            lower_function(l, &pending);
+        }
+    } while (ct_flow_lower_duals(l) || done < l->pending.count);
+    for (uint32_t i = 0; i < l->flow->data.count; i++) { /* by now all values of function types are known */
+        CtFlowData *data = l->flow->data.items[i];
+        if (data->apply != NULL) lower_function(l, &(Pending){.function = data->apply, .apply = data});
+    }
+}

@@ -1,0 +1,127 @@
+/* Array operations with a function argument: loops. The body of a λ in sight is written into the loop. */
+#include "flow/internal.h"
+
+typedef struct Loop {
+    CtCore *e;
+    CtArrayOp op;
+    CtCore *fun;
+    CtFlowArg closure;      /* where the function is not known */
+    CtFlowArgs first, more; /* the arrays that are walked over */
+    CtFlowArgs start;       /* what is carried at first */
+    CtFlowArg count;
+} Loop;
+
+static bool carries(CtArrayOp op) {
+    return op == ARRAY_FOLDL || op == ARRAY_REDUCE || op == ARRAY_SCANL || op == ARRAY_SCAN || op == ARRAY_MAP_ACCUM;
+}
+
+/* The element type of the array that the loop makes; NULL when it makes none. */
+static CtType *made(const Loop *loop) {
+    if (loop->op == ARRAY_FOLDL || loop->op == ARRAY_REDUCE) return NULL;
+    CtType *array = loop->op == ARRAY_MAP_ACCUM ? loop->e->type->parts[1] : loop->e->type;
+    return array->parts[0];
+}
+
+static void lower_arguments(Lower *l, Loop *loop) {
+    CtCore **args = loop->e->as.call.args;
+    int function = ct_array_info(loop->op)->function;
+    CtFlowArgs values[3] = {{0}, {0}, {0}};
+    loop->fun = args[function];
+    for (uint32_t i = 0; i < loop->e->as.call.count; i++) {
+        if ((int)i != function)
+            values[i] = ct_flow_lower(l, args[i]);
+        else if (ct_flow_lower_callable(l, args[i]) == NULL)
+            loop->closure = ct_flow_lower_one(l, args[i]);
+    }
+    CtSpan span = loop->e->span;
+    if (loop->op == ARRAY_BUILD) {
+        loop->count = values[0].items[0];
+        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SIZE, span);
+        check->as.bulk = ARRAY_BUILD;
+        ct_flow_arg(l, check, loop->count);
+        return;
+    }
+    loop->first = values[carries(loop->op) ? 2 : 1];
+    if (carries(loop->op)) loop->start = values[1];
+    if (loop->op == ARRAY_ZIP_WITH) {
+        loop->more = values[2];
+        CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_ZIP, span);
+        ct_flow_arg(l, check, loop->first.items[0]);
+        ct_flow_arg(l, check, loop->more.items[0]);
+    }
+    loop->count = ct_flow_lower_dim(l, span, loop->first.items[0], 0);
+}
+
+static CtFlowArgs call_function(Lower *l, Loop *loop, const CtFlowArgs *args) {
+    if (loop->closure.type != NULL) return ct_flow_lower_apply(l, loop->e->span, loop->closure, args, false);
+    if (loop->fun->kind != CORE_LAM)
+        return ct_flow_lower_call_known(l, loop->e->span, ct_flow_lower_callable(l, loop->fun), args, false);
+    const CtLam *lam = loop->fun->as.lam;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < lam->count; i++) {
+        uint32_t width = ct_flow_types(l->flow, lam->params[i]->type)->count;
+        ct_flow_lower_bind(l, lam->params[i], ct_flow_slice(args, at, width));
+        at += width;
+    }
+    return ct_flow_lower(l, lam->body);
+}
+
+static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
+    CtSpan span = loop->e->span;
+    CtFlowVar *index = ct_flow_var(l, "i", ct_flow_scalar(l->flow, FLOW_I64));
+    ct_push(l->arena, &l->block->params, index);
+    CtFlowArg i = flow_of(index);
+    CtFlowArgs args = {0}, yields = {0};
+    for (uint32_t j = 0; j < loop->start.count; j++) {
+        CtFlowVar *var = ct_flow_var(l, NULL, loop->start.items[j].type);
+        ct_push(l->arena, &l->block->params, var);
+        ct_push(l->arena, &args, flow_of(var));
+    }
+    if (loop->op == ARRAY_BUILD) {
+        ct_push(l->arena, &args, i);
+    } else {
+        CtFlowArgs first = ct_flow_lower_read(l, span, &loop->first, &i, 1), more = {0};
+        if (loop->op == ARRAY_ZIP_WITH) more = ct_flow_lower_read(l, span, &loop->more, &i, 1);
+        ct_flow_args_add(l, &args, &first);
+        ct_flow_args_add(l, &args, &more);
+    }
+    CtFlowArgs result = call_function(l, loop, &args);
+    CtType *const *parts;
+    uint32_t count;
+    if (loop->op == ARRAY_MAP_ACCUM && !ct_flow_parts(l->flow, ct_type_fun_result(loop->fun->type), &parts, &count))
+        ct_flow_lower_refuse(l, "mapAccumL of a wide state");
+    ct_flow_args_add(l, &yields, &result);
+    if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(l, &yields, &result);
+    ct_flow_leave(l, EXIT_YIELD, span, &yields, NULL);
+    step->as.loop.carried = loop->start.count;
+}
+
+CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
+    Loop loop = {.e = e, .op = e->as.call.of.array};
+    lower_arguments(l, &loop);
+    CtFlowStep *step = ct_flow_step(l, FLOW_LOOP, e->span);
+    step->as.loop.associative = loop.op == ARRAY_REDUCE || loop.op == ARRAY_SCAN;
+    step->as.loop.initial = loop.op == ARRAY_SCANL;
+    ct_flow_arg(l, step, loop.count);
+    ct_flow_args_add(l, &step->args, &loop.start);
+    CtFlowBlock *outer = l->block;
+    l->block = step->as.loop.block = ct_flow_block(l);
+    lower_body(l, &loop, step);
+    l->block = outer;
+    CtFlowArgs results = {0};
+    for (uint32_t i = 0; i < loop.start.count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, loop.start.items[i].type));
+    uint32_t arrays_from = results.count;
+    CtType *element = made(&loop);
+    if (element == NULL) return results;
+    const CtFlowTypes *types = ct_flow_array_types(l->flow, element);
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
+    if (loop.op == ARRAY_MAP_ACCUM) {
+        CtType *const *parts;
+        uint32_t count;
+        if (ct_flow_parts(l->flow, e->type, &parts, &count)) return results;
+        ct_flow_lower_refuse(l, "mapAccumL of a wide state");
+    }
+    return ct_flow_slice(&results, arrays_from, results.count - arrays_from);
+}

@@ -1,0 +1,247 @@
+/* What types of Core become: sequences of Flow's types. */
+#include "flow/internal.h"
+
+/* A tuple or record of more variables is a node. */
+enum { WIDE = 12 };
+
+typedef struct Shape { /* what is known of a Core type */
+    CtFlowTypes types;
+    bool has_types, is_array_known;
+    CtFlowTypes arrays; /* of arrays of it */
+    const CtFlowType *node;
+    enum { PARTS_UNKNOWN, PARTS_NONE, PARTS_SOME } parts;
+} Shape;
+
+static Shape *shape_of(CtFlow *flow, const CtType *type) {
+    Shape *shape = ct_map_get(&flow->shapes, ct_key(type));
+    if (shape != NULL) return shape;
+    shape = CT_NEW(flow->arena, Shape);
+    ct_map_set(flow->arena, &flow->shapes, ct_key(type), shape);
+    return shape;
+}
+
+/* ---- making Flow's types ---- */
+
+static const CtFlowType *intern(CtFlow *flow, CtFlowType type) {
+    for (uint32_t i = 0; i < flow->types.count; i++) {
+        CtFlowType *known = flow->types.items[i];
+        if (known->kind == type.kind && known->rank == type.rank && known->element == type.element &&
+            known->data == type.data)
+            return known;
+    }
+    CtFlowType *fresh = CT_NEW(flow->arena, CtFlowType);
+    *fresh = type;
+    ct_push(flow->arena, &flow->types, fresh);
+    return fresh;
+}
+
+const CtFlowType *ct_flow_scalar(CtFlow *flow, CtFlowKind kind) { return intern(flow, (CtFlowType){.kind = kind}); }
+
+const CtFlowType *ct_flow_array(CtFlow *flow, uint32_t rank, const CtFlowType *element) {
+    return intern(flow, (CtFlowType){.kind = FLOW_ARRAY, .rank = rank, .element = element});
+}
+
+static void add(CtFlow *flow, CtFlowTypes *to, const CtFlowType *type) {
+    const CtFlowType **items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, to->count + 1);
+    for (uint32_t i = 0; i < to->count; i++) items[i] = to->items[i];
+    items[to->count++] = type;
+    to->items = items;
+}
+
+void ct_flow_types_add(CtFlow *flow, CtFlowTypes *to, const CtFlowTypes *more) {
+    const CtFlowType **items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, to->count + more->count + 1);
+    for (uint32_t i = 0; i < to->count; i++) items[i] = to->items[i];
+    for (uint32_t i = 0; i < more->count; i++) items[to->count + i] = more->items[i];
+    to->items = items;
+    to->count += more->count;
+}
+
+static void fill(CtFlow *flow);
+
+/* ---- which types are their parts ---- */
+
+/* Whether `target` is among the parts of a type that would have to be variables: a record in itself. */
+static bool holds(const CtType *type, const CtType *target, CtMap *seen, CtArena *arena) {
+    if (type->kind == TYPE_ARRAY) return type->parts[0] == target || holds(type->parts[0], target, seen, arena);
+    CtType *const *parts = type->parts;
+    uint32_t count = type->kind == TYPE_TUPLE ? type->count : 0;
+    if (type->kind == TYPE_DATA && type->data->con_count == 1) {
+        parts = type->data->cons[0].fields;
+        count = type->data->cons[0].count;
+    }
+    if (count == 0 || ct_map_has(seen, ct_key(type))) return false;
+    ct_map_set(arena, seen, ct_key(type), NULL);
+    for (uint32_t i = 0; i < count; i++)
+        if (parts[i] == target || holds(parts[i], target, seen, arena)) return true;
+    return false;
+}
+
+static bool raw_parts(const CtType *type, CtType *const **parts, uint32_t *count) {
+    bool record = type->kind == TYPE_DATA && type->data->con_count == 1 && !type->data->is_enum;
+    if (!record && type->kind != TYPE_TUPLE) return false;
+    *parts = record ? type->data->cons[0].fields : type->parts;
+    *count = record ? type->data->cons[0].count : type->count;
+    return *count > 0;
+}
+
+bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint32_t *count) {
+    if (!raw_parts(type, parts, count)) return false;
+    Shape *shape = shape_of(flow, type);
+    if (shape->parts == PARTS_UNKNOWN) {
+        CtMap seen = {0};
+        flow->shaping++;
+        shape->parts = PARTS_NONE;
+        uint32_t width = 0;
+        if (*count <= WIDE && !(type->kind == TYPE_DATA && holds(type, type, &seen, flow->arena))) {
+            for (uint32_t i = 0; i < *count && width <= WIDE; i++) width += ct_flow_types(flow, (*parts)[i])->count;
+            if (width <= WIDE) shape->parts = PARTS_SOME;
+        }
+        flow->shaping--;
+        fill(flow);
+    }
+    return shape->parts == PARTS_SOME;
+}
+
+uint32_t ct_flow_offset(CtFlow *flow, CtType *const *parts, uint32_t index) {
+    uint32_t offset = 0;
+    for (uint32_t i = 0; i < index; i++) offset += ct_flow_types(flow, parts[i])->count;
+    return offset;
+}
+
+/* ---- nodes ---- */
+
+uint32_t ct_flow_con_add(CtFlow *flow, CtFlowData *data, const char *name, const CtFlowTypes *fields) {
+    if (data->count == data->capacity) {
+        CtFlowCon *more = CT_NEW_ARRAY(flow->arena, CtFlowCon, 2 * data->capacity + 4);
+        if (data->count > 0) memcpy(more, data->cons, data->count * sizeof *more);
+        data->cons = more;
+        data->capacity = 2 * data->capacity + 4;
+    }
+    CtFlowCon *con = &data->cons[data->count];
+    *con = (CtFlowCon){.name = name, .fields = *fields, .slots = CT_NEW_ARRAY(flow->arena, uint32_t, fields->count)};
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < fields->count; i++)
+        if (ct_flow_is_object(fields->items[i])) con->slots[i] = next++;
+    con->pointers = next;
+    for (uint32_t i = 0; i < fields->count; i++)
+        if (!ct_flow_is_object(fields->items[i])) con->slots[i] = next++;
+    return data->count++;
+}
+
+static void add_con(CtFlow *flow, CtFlowData *data, const char *name, CtType *const *parts, uint32_t count) {
+    CtFlowTypes fields = {0};
+    for (uint32_t i = 0; i < count; i++) ct_flow_types_add(flow, &fields, ct_flow_types(flow, parts[i]));
+    ct_flow_con_add(flow, data, name, &fields);
+}
+
+const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
+    Shape *shape = shape_of(flow, type);
+    if (shape->node != NULL) return shape->node;
+    CtText name = ct_text(flow->arena);
+    ct_type_print(&name, type);
+    CtFlowData *data = CT_NEW(flow->arena, CtFlowData);
+    data->name = name.data;
+    data->type = (CtType *)type;
+    data->id = flow->data.count;
+    ct_push(flow->arena, &flow->data, data);
+    shape->node = intern(flow, (CtFlowType){.kind = FLOW_NODE, .data = data});
+    fill(flow);
+    return shape->node;
+}
+
+/* The constructors of data are looked at when no other type is: they may lead back to it. */
+static void fill(CtFlow *flow) {
+    while (flow->shaping == 0 && flow->filled < flow->data.count) {
+        CtFlowData *data = flow->data.items[flow->filled++];
+        const CtType *type = data->type;
+        flow->shaping++;
+        if (type->kind == TYPE_TUPLE) add_con(flow, data, "tuple", type->parts, type->count);
+        for (uint32_t i = 0; type->kind == TYPE_DATA && i < type->data->con_count; i++)
+            add_con(flow, data, type->data->cons[i].name->text, type->data->cons[i].fields, type->data->cons[i].count);
+        flow->shaping--;
+    }
+}
+
+/* ---- sequences ---- */
+
+static CtFlowTypes types_of(CtFlow *flow, const CtType *type) {
+    CtFlowTypes types = {0};
+    CtType *const *parts;
+    uint32_t count;
+    if (ct_flow_parts(flow, type, &parts, &count)) {
+        for (uint32_t i = 0; i < count; i++) ct_flow_types_add(flow, &types, ct_flow_types(flow, parts[i]));
+        return types;
+    }
+    switch (type->kind) {
+    case TYPE_DOUBLE: add(flow, &types, ct_flow_scalar(flow, FLOW_F64)); break;
+    case TYPE_FLOAT: add(flow, &types, ct_flow_scalar(flow, FLOW_F32)); break;
+    case TYPE_INT:
+    case TYPE_CHAR: add(flow, &types, ct_flow_scalar(flow, FLOW_I64)); break;
+    case TYPE_ARRAY: return *ct_flow_array_types(flow, type->parts[0]);
+    case TYPE_TUPLE:
+        if (type->count == 0) {
+            add(flow, &types, ct_flow_scalar(flow, FLOW_I64));
+            break;
+        }
+        add(flow, &types, ct_flow_node(flow, type));
+        break;
+    case TYPE_DATA:
+        add(flow, &types, type->data->is_enum ? ct_flow_scalar(flow, FLOW_I64) : ct_flow_node(flow, type));
+        break;
+    case TYPE_FUN: add(flow, &types, ct_flow_node(flow, type)); break;
+    }
+    return types;
+}
+
+const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type) {
+    Shape *shape = shape_of(flow, type);
+    if (!shape->has_types) {
+        flow->shaping++;
+        shape->types = types_of(flow, type);
+        shape->has_types = true;
+        flow->shaping--;
+        fill(flow);
+    }
+    return &shape->types;
+}
+
+/* Arrays of a part of the elements: what is itself an array may have any length there, and is held by reference. */
+static void add_arrays_of_part(CtFlow *flow, CtFlowTypes *to, const CtType *part) {
+    if (part->kind != TYPE_ARRAY) {
+        ct_flow_types_add(flow, to, ct_flow_array_types(flow, part));
+        return;
+    }
+    const CtFlowTypes *inner = ct_flow_types(flow, part);
+    for (uint32_t i = 0; i < inner->count; i++) add(flow, to, ct_flow_array(flow, 1, inner->items[i]));
+}
+
+static CtFlowTypes arrays_of(CtFlow *flow, const CtType *element) {
+    CtFlowTypes types = {0};
+    CtType *const *parts;
+    uint32_t count;
+    if (ct_flow_parts(flow, element, &parts, &count)) {
+        for (uint32_t i = 0; i < count; i++) add_arrays_of_part(flow, &types, parts[i]);
+        return types;
+    }
+    const CtFlowTypes *inner = ct_flow_types(flow, element);
+    for (uint32_t i = 0; i < inner->count; i++) {
+        const CtFlowType *part = inner->items[i];
+        bool is_row = element->kind == TYPE_ARRAY;
+        add(flow, &types, is_row ? ct_flow_array(flow, part->rank + 1, part->element) : ct_flow_array(flow, 1, part));
+    }
+    return types;
+}
+
+const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element) {
+    Shape *shape = shape_of(flow, element);
+    if (!shape->is_array_known) {
+        flow->shaping++;
+        shape->arrays = arrays_of(flow, element);
+        shape->is_array_known = true;
+        flow->shaping--;
+        fill(flow);
+    }
+    return &shape->arrays;
+}
+
+bool ct_flow_is_plain(const CtType *type) { return !ct_type_has_fun((CtType *)type); }

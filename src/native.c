@@ -1,0 +1,87 @@
+/* Sessions on native code: lowering, compiling, calling, and why not. */
+#include "session.h"
+
+#include "emit/emit.h"
+
+#include <stdlib.h>
+
+/* The program in Flow, ready to be written as C; NULL with a reason. */
+static CtFlow *lower(CtBuild *build, const char **why) {
+    if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
+                              ? build->entry->type->parts[0]
+                              : build->entry->type) ||
+        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_type_fun_result(build->entry->type)
+                                                               : build->entry->type)) {
+        *why = "functions go in or out";
+        return NULL;
+    }
+    CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
+    if (flow->refused == NULL) {
+        ct_flow_drop_dead(flow);
+        ct_flow_places(flow);
+        ct_flow_count(flow);
+        if (build->options.lint) flow->refused = ct_flow_lint(flow);
+    }
+    *why = flow->refused;
+    return flow->refused == NULL ? flow : NULL;
+}
+
+static void make(CtSession *session, cotan_context *context) {
+    CtBuild *build = session->build;
+    const char *why = NULL;
+    if (context->limits.steps != 0)
+        why = "steps are counted by the evaluator";
+    else if (context->has_depth)
+        why = "waiting calls are counted by the evaluator";
+    CtFlow *flow = why == NULL ? lower(build, &why) : NULL;
+    if (flow != NULL) {
+        CtText c = ct_text(build->arena);
+        char reason[200];
+        ct_emit(&c, flow);
+        session->native = ct_native_new(flow, c.data, c.length, reason);
+        if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
+    }
+    session->not_native = why;
+}
+
+bool ct_session_native(CtSession *session, cotan_context *context) {
+    if (session->native == NULL && session->not_native == NULL) make(session, context);
+    return session->native != NULL;
+}
+
+bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
+    CtBuild *build = session->build;
+    const CtType *type = build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
+    CtNativeError error;
+    size_t used = ct_arena_bytes(build->arena), limit = context->limits.memory;
+    limit = limit > used ? limit - used : 1;
+    atomic_store(&context->running_native, session->native);
+    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit, parameter, input,
+                               ct_session_result(session), result, &error);
+    atomic_store(&context->running_native, NULL);
+    if (parameter != NULL) ct_session_release(session, parameter, input);
+    if (done) return true;
+    CtDiag *diag = ct_error(&build->context, error.code, error.span, "%s", error.message);
+    if (error.code == CT_E0801) ct_help(&build->context, diag, "--max-memory sets the limit");
+    return ct_report(context, &build->context);
+}
+
+char *cotan_cache(uint64_t *files, uint64_t *bytes) {
+    CtCacheState state = ct_cache_state();
+    *files = state.files;
+    *bytes = state.bytes;
+    return state.folder;
+}
+
+uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
+
+bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why) {
+    CtFlow *flow = lower(build, why);
+    if (flow == NULL) return false;
+    if (strcmp(pass, "c") == 0)
+        ct_emit(out, flow);
+    else
+        ct_flow_print(out, flow);
+    return true;
+}

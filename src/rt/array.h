@@ -1,0 +1,379 @@
+/* Arrays of emitted programs. Operations borrow their arguments unless they say that they take them, and give what the
+ * caller owns. */
+#ifndef CT_RT_ARRAY_H
+#define CT_RT_ARRAY_H
+
+#include "rt/run.h"
+
+static inline uint32_t ct_rank(const ct_array *x) { return x->head.words & ~(uint32_t)CT_IS_ARRAY; }
+static inline int64_t ct_words(const ct_array *x) { return x->dims[0] * ct_row_words(x); }
+
+/* An array of `capacity` words; its lengths are the caller's to set. */
+static inline ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
+    ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
+    x->head.refs = 1;
+    x->head.tag = 0;
+    x->head.words = CT_IS_ARRAY | rank;
+    x->head.pointers = pointers;
+    x->owner = NULL;
+    x->capacity = capacity;
+    x->data = NULL;
+    if (CT_UNLIKELY(capacity > (int64_t)1 << 58)) ct_fail_memory(rt);
+    if (capacity > 0) x->data = ct_take(rt, (size_t)capacity);
+    return x;
+}
+
+static inline ct_array *ct_vector(ct_run *rt, bool pointers, int64_t length) {
+    ct_array *x = ct_array_make(rt, 1, pointers, length);
+    x->dims[0] = length;
+    return x;
+}
+/* The same, whose failure has a site. */
+static inline ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_t length) {
+    rt->here = site;
+    ct_array *x = ct_vector(rt, pointers, length);
+    rt->here = 0;
+    return x;
+}
+
+/* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
+static inline ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {
+    uint32_t rank = ct_rank(like);
+    int64_t words;
+    if (__builtin_mul_overflow(length, ct_row_words(like), &words)) ct_fail_memory(rt);
+    ct_array *x = ct_array_make(rt, rank, like->head.pointers != 0, words);
+    x->dims[0] = length;
+    for (uint32_t i = 1; i < rank; i++) x->dims[i] = length == 0 ? 0 : like->dims[i];
+    return x;
+}
+
+static inline void ct_copy_words(ct_array *to, int64_t at, const ct_array *from, int64_t start, int64_t count) {
+    if (count <= 0) return;
+    memcpy(to->data + at, from->data + start, (size_t)count * sizeof(ct_word));
+    if (!to->head.pointers) return;
+    for (int64_t i = 0; i < count; i++) to->data[at + i].p->refs++;
+}
+
+/* ---- failures ---- */
+
+static CT_COLD void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t length) {
+    if (length == 0) ct_fail(rt, site, 501, "index %lld of an array without elements", (long long)index);
+    ct_fail(rt, site, 501, "index %lld is outside of an array of %lld element%s", (long long)index, (long long)length,
+            length == 1 ? "" : "s");
+}
+static inline void ct_check_index(ct_run *rt, int site, int64_t index, int64_t length) {
+    if (CT_UNLIKELY((uint64_t)index >= (uint64_t)length)) ct_index_fails(rt, site, index, length);
+}
+static CT_COLD void ct_size_fails(ct_run *rt, int site, const char *what, int64_t count) {
+    ct_fail(rt, site, 508, "%s was asked for %lld elements", what, (long long)count);
+}
+static inline void ct_check_size(ct_run *rt, int site, const char *what, int64_t count) {
+    if (CT_UNLIKELY(count < 0)) ct_size_fails(rt, site, what, count);
+}
+static inline void ct_check_zip(ct_run *rt, int site, int64_t a, int64_t b) {
+    if (CT_UNLIKELY(a != b))
+        ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
+                (long long)b);
+}
+static CT_COLD void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first, bool deeper) {
+    ct_fail(rt, site, 507, "element %lld of an array has %lld element%s%s, but element 0 has %lld", (long long)index,
+            (long long)other, other == 1 ? "" : "s", deeper ? " in a deeper dimension" : "", (long long)first);
+}
+/* Two elements of an array, themselves arrays: `dims` are those of the one at index 0. */
+static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, const ct_array *other, int64_t index) {
+    for (uint32_t i = 0; i < ct_rank(other); i++)
+        if (CT_UNLIKELY(dims[i] != other->dims[i])) ct_shape_fails(rt, site, index, other->dims[i], dims[i], i > 0);
+}
+
+/* ---- rows ---- */
+
+/* Row i, unchecked: it keeps the whole array alive. */
+static inline ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
+    uint32_t rank = ct_rank(x) - 1;
+    ct_array *owner = x->owner != NULL ? x->owner : x;
+    ct_array *row = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
+    row->head.refs = 1;
+    row->head.tag = 0;
+    row->head.words = CT_IS_ARRAY | rank;
+    row->head.pointers = x->head.pointers;
+    row->data = x->data + i * ct_row_words(x);
+    row->capacity = 0;
+    row->owner = owner;
+    owner->head.refs++;
+    for (uint32_t j = 0; j < rank; j++) row->dims[j] = x->dims[j + 1];
+    return row;
+}
+
+/* Element i of an array under way, of `length` elements in the end: a row, which is taken. *x is made by the first. */
+static inline void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length, int64_t i, ct_array *row) {
+    int64_t words = ct_words(row);
+    if (*x == NULL) {
+        int64_t all;
+        uint32_t rank = ct_rank(row);
+        if (__builtin_mul_overflow(words, length, &all)) ct_fail_memory(rt);
+        *x = ct_array_make(rt, rank + 1, row->head.pointers != 0, all);
+        (*x)->dims[0] = length;
+        for (uint32_t j = 0; j < rank; j++) (*x)->dims[j + 1] = row->dims[j];
+    }
+    ct_check_shape(rt, site, (*x)->dims + 1, row, i);
+    ct_copy_words(*x, i * words, row, 0, words);
+    ct_drop(rt, row);
+}
+
+/* What a loop without turns has made. */
+static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool pointers) {
+    if (x != NULL) return x;
+    x = ct_array_make(rt, rank, pointers, 0);
+    for (uint32_t i = 0; i < rank; i++) x->dims[i] = 0;
+    return x;
+}
+
+/* ---- changing ---- */
+
+/* Takes an array; gives one of the same contents that nobody else holds, with room for `more` words behind. */
+static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
+    if (CT_LIKELY(x->head.refs == 1 && x->owner == NULL)) return x;
+    int64_t words = ct_words(x);
+    uint32_t rank = ct_rank(x);
+    ct_array *copy = ct_array_make(rt, rank, x->head.pointers != 0, words + more);
+    for (uint32_t i = 0; i < rank; i++) copy->dims[i] = x->dims[i];
+    ct_copy_words(copy, 0, x, 0, words);
+    ct_drop(rt, x);
+    return copy;
+}
+
+/* The same elements in more memory: half as much again, or what is needed. */
+static CT_COLD void ct_grow(ct_run *rt, ct_array *x, int64_t words, int64_t needed) {
+    int64_t capacity = x->capacity + x->capacity / 2 + 4;
+    if (capacity < needed) capacity = needed;
+    ct_word *data = ct_take(rt, (size_t)capacity);
+    if (words > 0) memcpy(data, x->data, (size_t)words * sizeof(ct_word));
+    if (x->data != NULL) ct_give(rt, x->data, (size_t)x->capacity);
+    x->data = data;
+    x->capacity = capacity;
+}
+
+/* Room at the end for one element of rank 1; takes the array. The caller writes it. */
+static inline ct_array *ct_snoc(ct_run *rt, ct_array *x) {
+    x = ct_own(rt, x, 1);
+    int64_t length = x->dims[0];
+    if (CT_UNLIKELY(length >= x->capacity)) ct_grow(rt, x, length, length + 1);
+    x->dims[0] = length + 1;
+    return x;
+}
+
+/* One row more; takes both. */
+static inline ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_array *row) {
+    int64_t length = x->dims[0], words = ct_words(row);
+    if (length == 0) {
+        ct_array *fresh = NULL;
+        ct_drop(rt, x);
+        ct_put_row(rt, site, &fresh, 1, 0, row);
+        return fresh;
+    }
+    ct_check_shape(rt, site, x->dims + 1, row, length);
+    x = ct_own(rt, x, words);
+    if ((length + 1) * words > x->capacity) ct_grow(rt, x, length * words, (length + 1) * words);
+    ct_copy_words(x, length * words, row, 0, words);
+    x->dims[0]++;
+    ct_drop(rt, row);
+    return x;
+}
+
+/* With row i exchanged (the index is checked); takes both. */
+static inline ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int64_t i, ct_array *row) {
+    int64_t words = ct_words(row);
+    if (x->dims[0] == 1) { /* any shape will do */
+        ct_array *fresh = NULL;
+        ct_drop(rt, x);
+        ct_put_row(rt, site, &fresh, 1, 0, row);
+        return fresh;
+    }
+    ct_check_shape(rt, site, x->dims + 1, row, i);
+    x = ct_own(rt, x, 0);
+    if (x->head.pointers)
+        for (int64_t j = 0; j < words; j++) row->data[j].p->refs++;
+    for (int64_t j = 0; j < words; j++) {
+        ct_word old = x->data[i * words + j];
+        x->data[i * words + j] = row->data[j];
+        if (x->head.pointers) ct_drop(rt, old.p);
+    }
+    ct_drop(rt, row);
+    return x;
+}
+
+/* ---- making ---- */
+
+static inline ct_array *ct_replicate(ct_run *rt, bool pointers, int64_t count, ct_word item) {
+    ct_array *x = ct_vector(rt, pointers, count);
+    for (int64_t i = 0; i < count; i++) x->data[i] = item;
+    if (pointers) item.p->refs += (uint32_t)count;
+    return x;
+}
+static inline ct_array *ct_replicate_row(ct_run *rt, int64_t count, ct_array *row) {
+    int64_t words = ct_words(row), all;
+    uint32_t rank = ct_rank(row);
+    if (__builtin_mul_overflow(words, count, &all)) ct_fail_memory(rt);
+    ct_array *x = ct_array_make(rt, rank + 1, row->head.pointers != 0, all);
+    x->dims[0] = count;
+    for (uint32_t j = 0; j < rank; j++) x->dims[j + 1] = count == 0 ? 0 : row->dims[j];
+    for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * words, row, 0, words);
+    return x;
+}
+static inline ct_array *ct_iota(ct_run *rt, int64_t count) {
+    ct_array *x = ct_vector(rt, false, count);
+    for (int64_t i = 0; i < count; i++) x->data[i].i = i;
+    return x;
+}
+static inline ct_array *ct_shape(ct_run *rt, const ct_array *from, uint32_t rank) {
+    ct_array *x = ct_vector(rt, false, rank);
+    for (uint32_t i = 0; i < rank; i++) x->data[i].i = i < ct_rank(from) ? from->dims[i] : 0;
+    return x;
+}
+static inline ct_array *ct_array_of(ct_run *rt, const ct_word *items, int64_t count) {
+    ct_array *x = ct_vector(rt, false, count);
+    if (count > 0) memcpy(x->data, items, (size_t)count * sizeof(ct_word));
+    return x;
+}
+
+/* ---- rearranging ---- */
+
+static inline ct_array *ct_gather(ct_run *rt, int site, const ct_array *from, const ct_array *indices) {
+    int64_t count = indices->dims[0], row = ct_row_words(from);
+    for (int64_t i = 0; i < count; i++) ct_check_index(rt, site, indices->data[i].i, from->dims[0]);
+    ct_array *x = ct_array_like(rt, from, count);
+    if (row == 1 && !x->head.pointers)
+        for (int64_t i = 0; i < count; i++) x->data[i] = from->data[indices->data[i].i];
+    else
+        for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * row, from, indices->data[i].i * row, row);
+    return x;
+}
+
+static inline ct_array *ct_reverse(ct_run *rt, const ct_array *from) {
+    int64_t count = from->dims[0], row = ct_row_words(from);
+    ct_array *x = ct_array_like(rt, from, count);
+    for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * row, from, (count - 1 - i) * row, row);
+    return x;
+}
+
+static inline ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array *b) {
+    uint32_t rank = ct_rank(a);
+    for (uint32_t i = 1; a->dims[0] > 0 && b->dims[0] > 0 && i < rank; i++)
+        if (a->dims[i] != b->dims[i]) ct_shape_fails(rt, site, a->dims[0], b->dims[i], a->dims[i], i > 1);
+    ct_array *x = ct_array_like(rt, a->dims[0] > 0 ? a : b, a->dims[0] + b->dims[0]);
+    ct_copy_words(x, 0, a, 0, ct_words(a));
+    ct_copy_words(x, ct_words(a), b, 0, ct_words(b));
+    return x;
+}
+
+static inline ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+    ct_check_size(rt, site, "slice", count);
+    if (start < 0 || start > from->dims[0] || count > from->dims[0] - start)
+        ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
+                (long long)start, (long long)from->dims[0]);
+    int64_t row = ct_row_words(from);
+    ct_array *x = ct_array_like(rt, from, count);
+    ct_copy_words(x, 0, from, start * row, count * row);
+    return x;
+}
+
+/* The rows behind each other: one dimension less. */
+static inline ct_array *ct_concat(ct_run *rt, const ct_array *from) {
+    uint32_t rank = ct_rank(from) - 1;
+    int64_t words = ct_words(from);
+    ct_array *x = ct_array_make(rt, rank, from->head.pointers != 0, words);
+    x->dims[0] = from->dims[0] * from->dims[1];
+    for (uint32_t i = 1; i < rank; i++) x->dims[i] = x->dims[0] == 0 ? 0 : from->dims[i + 1];
+    ct_copy_words(x, 0, from, 0, words);
+    return x;
+}
+
+static inline ct_array *ct_reshape(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *from) {
+    int64_t product;
+    if (rows < 0 || columns < 0)
+        ct_fail(rt, site, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
+    if (__builtin_mul_overflow(rows, columns, &product) || product != from->dims[0])
+        ct_fail(rt, site, 504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows, (long long)columns,
+                (long long)from->dims[0]);
+    uint32_t rank = ct_rank(from);
+    int64_t words = ct_words(from);
+    ct_array *x = ct_array_make(rt, rank + 1, from->head.pointers != 0, words);
+    x->dims[0] = rows;
+    x->dims[1] = rows == 0 ? 0 : columns;
+    for (uint32_t i = 1; i < rank; i++) x->dims[i + 1] = from->dims[i];
+    ct_copy_words(x, 0, from, 0, words);
+    return x;
+}
+
+static inline ct_array *ct_transpose(ct_run *rt, const ct_array *from) {
+    uint32_t rank = ct_rank(from);
+    int64_t rows = from->dims[0], columns = from->dims[1], cell = columns > 0 ? ct_row_words(from) / columns : 0;
+    ct_array *x = ct_array_make(rt, rank, from->head.pointers != 0, ct_words(from));
+    x->dims[0] = columns;
+    x->dims[1] = columns == 0 ? 0 : rows;
+    for (uint32_t i = 2; i < rank; i++) x->dims[i] = columns == 0 ? 0 : from->dims[i];
+    if (cell == 1 && !x->head.pointers)
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++) x->data[i * rows + j] = from->data[j * columns + i];
+    else
+        for (int64_t i = 0; i < columns; i++)
+            for (int64_t j = 0; j < rows; j++)
+                ct_copy_words(x, (i * rows + j) * cell, from, (j * columns + i) * cell, cell);
+    return x;
+}
+
+/* ---- reductions, from the left ---- */
+
+static inline double ct_sum(const ct_array *x) {
+    double sum = 0;
+    for (int64_t i = 0; i < x->dims[0]; i++) sum += x->data[i].f;
+    return sum;
+}
+static inline double ct_sum_f32(const ct_array *x) {
+    double sum = 0;
+    for (int64_t i = 0; i < x->dims[0]; i++) sum = (double)(float)(sum + x->data[i].f);
+    return sum;
+}
+static inline int64_t ct_sum_i64(const ct_array *x) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < x->dims[0]; i++) sum = ct_wrap_add(sum, x->data[i].i);
+    return sum;
+}
+static inline double ct_product(const ct_array *x) {
+    double product = 1;
+    for (int64_t i = 0; i < x->dims[0]; i++) product *= x->data[i].f;
+    return product;
+}
+static inline double ct_product_f32(const ct_array *x) {
+    double product = 1;
+    for (int64_t i = 0; i < x->dims[0]; i++) product = (double)(float)(product * x->data[i].f);
+    return product;
+}
+static inline int64_t ct_product_i64(const ct_array *x) {
+    int64_t product = 1;
+    for (int64_t i = 0; i < x->dims[0]; i++) product = ct_wrap_mul(product, x->data[i].i);
+    return product;
+}
+
+/* Where the first of the largest or smallest is; the first NaN where there is one. */
+static inline int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
+    if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    int64_t best = 0;
+    for (int64_t i = 0; i < x->dims[0]; i++) {
+        double a = x->data[i].f, b = x->data[best].f;
+        if (a != a) return i;
+        if (largest ? a > b : a < b) best = i;
+    }
+    return best;
+}
+static inline int64_t ct_extreme_i64(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
+    if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    int64_t best = 0;
+    for (int64_t i = 0; i < x->dims[0]; i++) {
+        int64_t a = x->data[i].i, b = x->data[best].i;
+        if (largest ? a > b : a < b) best = i;
+    }
+    return best;
+}
+
+#endif

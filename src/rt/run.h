@@ -1,0 +1,292 @@
+/* What a run of an emitted program stands on: objects with reference counts, their memory, and failing.
+ *
+ * Objects are nodes (data, closures) and arrays. An object that nobody holds any more is freed at once, without
+ * recursion. A failure jumps to whoever started the run; what the run had allocated is then dropped as a whole by
+ * ct_run_clear. A run belongs to one thread at a time. */
+#ifndef CT_RT_RUN_H
+#define CT_RT_RUN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "rt/scalar.h"
+
+#if defined(__GNUC__)
+#define CT_LIKELY(c)   __builtin_expect((c) != 0, 1)
+#define CT_UNLIKELY(c) __builtin_expect((c) != 0, 0)
+#define CT_COLD        __attribute__((noinline, cold, unused))
+#define CT_FRAME()     ((char *)__builtin_frame_address(0))
+#else
+#define CT_LIKELY(c)   (c)
+#define CT_UNLIKELY(c) (c)
+#define CT_COLD
+#define CT_FRAME() ((char *)0)
+#endif
+
+/* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
+#if defined(__SANITIZE_ADDRESS__)
+#define CT_PLAIN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CT_PLAIN 1
+#endif
+#endif
+#ifndef CT_PLAIN
+#define CT_PLAIN 0
+#endif
+
+enum {
+    CT_SMALL = 32,      /* words of the largest object from the free lists */
+    CT_NULLARIES = 256, /* constructors without fields that are shared */
+    CT_IS_ARRAY = 1 << 30,
+};
+
+typedef struct ct_object {
+    union {
+        struct {
+            uint32_t refs, tag; /* tag: the constructor's number */
+        };
+        struct ct_object *next; /* while it waits to be freed */
+    };
+    uint32_t words;    /* of a node: its fields; of an array: CT_IS_ARRAY and its rank */
+    uint32_t pointers; /* of a node: how many of the fields, the first ones, are objects; of an array: whether the
+                          elements are */
+} ct_object;
+
+typedef union ct_word {
+    double f;
+    int64_t i;
+    ct_object *p;
+} ct_word;
+
+typedef struct ct_node {
+    ct_object head;
+    ct_word at[];
+} ct_node;
+
+/* Row-major. A row of an array is an array whose data are its owner's. */
+typedef struct ct_array {
+    ct_object head;
+    ct_word *data;
+    int64_t capacity; /* words of data */
+    struct ct_array *owner;
+    int64_t dims[]; /* as many as the rank; behind a 0 all are 0 */
+} ct_array;
+
+typedef struct ct_large { /* in front of memory that comes from malloc */
+    struct ct_large *next, **link;
+    size_t bytes, unused;
+} ct_large;
+
+typedef struct ct_run {
+    void *free[CT_SMALL + 1]; /* by words */
+    char *bump, *bump_end;
+    ct_large *large, *chunks;
+    size_t bytes, limit;      /* 0: none */
+    char *volatile stack_end; /* a frame below it is too deep; behind every frame when the run is to stop */
+    volatile int interrupt;
+    jmp_buf out;
+    int here;       /* the site of an allocation that may be too large */
+    int code, site; /* of the failure: E0501 is 501; sites are numbered by the compiler, 0 is none */
+    char *message;  /* of the failure, in `text` or `long_text` */
+    char text[400];
+    char *long_text; /* of a failure with a message of the program's own; from malloc */
+    ct_object nullary[CT_NULLARIES];
+    ct_word *constants;
+} ct_run;
+
+/* ---- failing ---- */
+
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 4, 5)))
+#endif
+static CT_COLD void
+ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(rt->text, sizeof rt->text, format, list);
+    va_end(list);
+    rt->code = code;
+    rt->site = site;
+    rt->message = rt->text;
+    longjmp(rt->out, 1);
+}
+
+#if defined(__GNUC__)
+__attribute__((noreturn))
+#endif
+static CT_COLD void
+ct_fail_memory(ct_run *rt) {
+    ct_fail(rt, rt->here, 801, "the run needs more memory than it may use");
+}
+
+/* Entering a function that recurses, and turning a loop by recursion. */
+static CT_COLD void ct_pause(ct_run *rt) {
+    if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
+    ct_fail_memory(rt);
+}
+static inline void ct_enter(ct_run *rt) {
+    if (CT_UNLIKELY(CT_FRAME() < rt->stack_end)) ct_pause(rt);
+}
+static inline void ct_turn(ct_run *rt) {
+    if (CT_UNLIKELY(rt->interrupt)) ct_pause(rt);
+}
+
+/* ---- memory ---- */
+
+static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
+    ct_large *large = rt->limit != 0 && bytes > rt->limit - rt->bytes ? NULL : malloc(sizeof *large + bytes);
+    if (large == NULL) ct_fail_memory(rt);
+    *large = (ct_large){rt->large, &rt->large, bytes, 0};
+    if (large->next != NULL) large->next->link = &large->next;
+    rt->large = large;
+    rt->bytes += bytes;
+    return large + 1;
+}
+
+static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
+    ct_large *large = (ct_large *)memory - 1;
+    *large->link = large->next;
+    if (large->next != NULL) large->next->link = large->link;
+    rt->bytes -= large->bytes;
+    free(large);
+}
+
+/* A new chunk for small objects; what is left of the last one stays unused. */
+static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
+    size_t bytes = 64 * 1024;
+    if (bytes < rt->bytes / 8) bytes = rt->bytes / 8 < (1 << 24) ? rt->bytes / 8 / 16 * 16 : 1 << 24;
+    ct_large *chunk = rt->limit != 0 && bytes > rt->limit - rt->bytes ? NULL : malloc(sizeof *chunk + bytes);
+    if (chunk == NULL) ct_fail_memory(rt);
+    *chunk = (ct_large){rt->chunks, NULL, bytes, 0};
+    rt->chunks = chunk;
+    rt->bytes += bytes;
+    rt->bump = (char *)(chunk + 1) + words * sizeof(ct_word);
+    rt->bump_end = (char *)(chunk + 1) + bytes;
+    return chunk + 1;
+}
+
+static inline void *ct_take(ct_run *rt, size_t words) {
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return ct_take_large(rt, words * sizeof(ct_word));
+    void **cell = rt->free[words];
+    if (CT_LIKELY(cell != NULL)) {
+        rt->free[words] = *cell;
+        return cell;
+    }
+    char *at = rt->bump;
+    if (CT_UNLIKELY((size_t)(rt->bump_end - at) < words * sizeof(ct_word))) return ct_take_chunk(rt, words);
+    rt->bump = at + words * sizeof(ct_word);
+    return at;
+}
+
+static inline void ct_give(ct_run *rt, void *memory, size_t words) {
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) {
+        ct_give_large(rt, memory);
+        return;
+    }
+    *(void **)memory = rt->free[words];
+    rt->free[words] = memory;
+}
+
+/* ---- objects ---- */
+
+enum {
+    CT_NODE_WORDS = sizeof(ct_node) / sizeof(ct_word),
+    CT_ARRAY_WORDS = sizeof(ct_array) / sizeof(ct_word),
+};
+
+static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
+    ct_node *node = ct_take(rt, CT_NODE_WORDS + (size_t)words);
+    node->head.refs = 1;
+    node->head.tag = tag;
+    node->head.words = words;
+    node->head.pointers = pointers;
+    return node;
+}
+
+/* A constructor without fields. */
+static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
+    if (tag >= CT_NULLARIES) return ct_node_new(rt, tag, 0, 0);
+    rt->nullary[tag].refs++;
+    return (ct_node *)&rt->nullary[tag];
+}
+
+/* The node alone: its fields have been moved out. */
+static inline void ct_node_free(ct_run *rt, ct_node *node) {
+    ct_give(rt, node, CT_NODE_WORDS + (size_t)node->head.words);
+}
+
+static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
+    if (--object->refs > 0) return;
+    object->next = *todo;
+    *todo = object;
+}
+
+static inline int64_t ct_row_words(const ct_array *array) {
+    int64_t words = 1;
+    for (uint32_t i = 1; i < (array->head.words & ~(uint32_t)CT_IS_ARRAY); i++) words *= array->dims[i];
+    return words;
+}
+
+static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {
+    ct_object *todo = object;
+    object->next = NULL;
+    while (todo != NULL) {
+        object = todo;
+        todo = object->next;
+        if (object->words & CT_IS_ARRAY) {
+            ct_array *array = (ct_array *)object;
+            uint32_t rank = object->words & ~(uint32_t)CT_IS_ARRAY;
+            int64_t count = array->owner == NULL && object->pointers ? array->dims[0] * ct_row_words(array) : 0;
+            for (int64_t i = 0; i < count; i++) ct_destroy_later(&todo, array->data[i].p);
+            if (array->owner != NULL)
+                ct_destroy_later(&todo, &array->owner->head);
+            else if (array->data != NULL)
+                ct_give(rt, array->data, (size_t)array->capacity);
+            ct_give(rt, array, CT_ARRAY_WORDS + (size_t)rank);
+        } else {
+            ct_node *node = (ct_node *)object;
+            for (uint32_t i = 0; i < object->pointers; i++) ct_destroy_later(&todo, node->at[i].p);
+            ct_node_free(rt, node);
+        }
+    }
+}
+
+static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
+static inline void ct_drop(ct_run *rt, void *object) {
+    if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
+}
+/* The end of a node whose fields are in variables now: they are moved, or shared. */
+static inline void ct_node_leave(ct_run *rt, ct_node *node) {
+    if (node->head.refs == 1) {
+        ct_node_free(rt, node);
+        return;
+    }
+    node->head.refs--;
+    for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;
+}
+
+/* ---- the run ---- */
+
+/* Drops all that was allocated. */
+static inline void ct_run_clear(ct_run *rt) {
+    while (rt->large != NULL) {
+        ct_large *next = rt->large->next;
+        free(rt->large);
+        rt->large = next;
+    }
+    while (rt->chunks != NULL) {
+        ct_large *next = rt->chunks->next;
+        free(rt->chunks);
+        rt->chunks = next;
+    }
+    for (int i = 0; i <= CT_SMALL; i++) rt->free[i] = NULL;
+    rt->bump = rt->bump_end = NULL;
+    rt->bytes = 0;
+    for (uint32_t i = 0; i < CT_NULLARIES; i++) rt->nullary[i] = (ct_object){.refs = 1, .tag = i};
+}
+
+#endif

@@ -1,0 +1,107 @@
+/* The system's compiler. */
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run/internal.h"
+
+extern char **environ;
+
+const char *const ct_compiler_flags[] = {
+    "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", NULL};
+enum { FLAG_ROOM = 16, WORD_ROOM = 32 };
+
+static bool is_program(const char *path, struct stat *info) {
+    return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find_in_path(const char *name, char *path, size_t size, struct stat *info) {
+    if (strchr(name, '/') != NULL) {
+        snprintf(path, size, "%s", name);
+        return is_program(path, info);
+    }
+    const char *folders = getenv("PATH");
+    while (folders != NULL && *folders != '\0') {
+        size_t length = strcspn(folders, ":");
+        if (length > 0 && (size_t)snprintf(path, size, "%.*s/%s", (int)length, folders, name) < size &&
+            is_program(path, info))
+            return true;
+        folders += length + (folders[length] == ':');
+    }
+    return false;
+}
+
+bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
+    const char *cc = getenv("CC");
+    if (cc == NULL || *cc == '\0') cc = "cc";
+    if (strlen(cc) >= sizeof compiler->words) return snprintf(reason, 200, "CC is too long"), false;
+    strcpy(compiler->words, cc);
+    compiler->word_count = 0;
+    for (char *c = compiler->words; *c != '\0'; c++) {
+        if (*c == ' ' || *c == '\t')
+            *c = '\0';
+        else if (c == compiler->words || c[-1] == '\0')
+            compiler->word_count++;
+    }
+    const char *first = compiler->words;
+    while (*first == '\0' && compiler->word_count > 0) first++;
+    struct stat info;
+    if (compiler->word_count == 0 || compiler->word_count > WORD_ROOM ||
+        !find_in_path(first, compiler->path, sizeof compiler->path, &info)) {
+        snprintf(reason, 200, "there is no C compiler `%.100s`", first);
+        return false;
+    }
+    snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
+             (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+    return true;
+}
+
+static int wait_for(pid_t child) {
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
+                     char reason[200]) {
+    char from[4400], to[4400];
+    char *words[WORD_ROOM + FLAG_ROOM + 8];
+    int count = 0;
+    if ((size_t)snprintf(from, sizeof from, "%s/%s", folder, source) >= sizeof from ||
+        (size_t)snprintf(to, sizeof to, "%s/%s", folder, target) >= sizeof to)
+        return snprintf(reason, 200, "the cache's name is too long"), false;
+    const char *word = compiler->words;
+    for (int i = 0; i < compiler->word_count; i++) {
+        while (*word == '\0') word++;
+        words[count++] = i == 0 ? (char *)compiler->path : (char *)word;
+        word += strlen(word);
+    }
+    for (int i = 0; ct_compiler_flags[i] != NULL; i++) words[count++] = (char *)ct_compiler_flags[i];
+    words[count++] = "-o";
+    words[count++] = to;
+    words[count++] = from;
+    words[count++] = "-lm";
+    words[count] = NULL;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (getenv("COTAN_NATIVE_VERBOSE") == NULL) posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    pid_t child;
+    int failed = posix_spawn(&child, compiler->path, &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0) {
+        snprintf(reason, 200, "the C compiler cannot be started: %s", strerror(failed));
+        return false;
+    }
+    int status = wait_for(child);
+    if (status != 0) snprintf(reason, 200, "the C compiler failed with status %d", status);
+    return status == 0;
+}

@@ -1,0 +1,273 @@
+/* Values between the evaluator's heap and a native run. Data of any depth are walked with a list of what is still to be
+ * done. */
+#include "run/internal.h"
+
+/* ---- to native ---- */
+
+typedef struct Incoming { /* a node to be made */
+    const CtType *type;
+    CtWord value;
+    ct_word *to;
+} Incoming;
+
+typedef struct In {
+    ct_run *rt;
+    CtFlow *flow;
+    Incoming *todo;
+    size_t count, capacity;
+} In;
+
+static void make_later(In *in, const CtType *type, CtWord value, ct_word *to) {
+    if (in->count == in->capacity) {
+        size_t capacity = 2 * in->capacity + 64;
+        Incoming *more = realloc(in->todo, capacity * sizeof *more);
+        if (more == NULL) {
+            free(in->todo);
+            ct_fail_memory(in->rt);
+        }
+        in->todo = more;
+        in->capacity = capacity;
+    }
+    in->todo[in->count++] = (Incoming){type, value, to};
+}
+
+static CtWord *fields_of(CtWord value) { return ((CtFields *)value.object)->words; }
+
+static void put_array(In *in, const CtType *type, CtWord value, ct_word **to);
+
+/* The words of a value to where its variables are. */
+static void put(In *in, const CtType *type, CtWord value, ct_word **to) {
+    CtType *const *parts;
+    uint32_t count, at = 0;
+    if (ct_flow_parts(in->flow, type, &parts, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            put(in, parts[i], fields_of(value)[i], to + at);
+            at += ct_flow_types(in->flow, parts[i])->count;
+        }
+    } else if (type->kind == TYPE_ARRAY) {
+        put_array(in, type, value, to);
+    } else if (ct_flow_types(in->flow, type)->items[0]->kind == FLOW_NODE) {
+        make_later(in, type, value, to[0]);
+    } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
+        to[0]->f = value.real;
+    } else {
+        to[0]->i = value.integer;
+    }
+}
+
+enum { FEW = 64 };
+
+static void make_node(In *in, Incoming one) {
+    uint32_t tag = one.type->kind == TYPE_DATA ? one.value.object->tag : 0;
+    const CtFlowCon *con = &ct_flow_node(in->flow, one.type)->data->cons[tag];
+    uint32_t width = con->fields.count, at = 0;
+    if (width == 0) {
+        one.to->p = &ct_bare(in->rt, tag)->head;
+        return;
+    }
+    ct_node *node = ct_node_new(in->rt, tag, width, con->pointers);
+    one.to->p = &node->head;
+    ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *to);
+    for (uint32_t i = 0; i < width; i++) to[i] = &node->at[con->slots[i]];
+    CtType *const *parts = one.type->kind == TYPE_DATA ? one.type->data->cons[tag].fields : one.type->parts;
+    uint32_t count = one.type->kind == TYPE_DATA ? one.type->data->cons[tag].count : one.type->count;
+    for (uint32_t i = 0; i < count; i++) {
+        put(in, parts[i], fields_of(one.value)[i], to + at);
+        at += ct_flow_types(in->flow, parts[i])->count;
+    }
+}
+
+typedef struct Rows { /* arrays of the parts of the elements, being filled */
+    In *in;
+    const CtType *element; /* no array */
+    ct_array **arrays;
+    ct_word **to;
+    uint32_t width;
+    int64_t at;
+} Rows;
+
+static void put_rows(Rows *rows, const CtType *type, const CtArray *from) {
+    for (int64_t i = 0; i < from->length; i++) {
+        if (type->parts[0]->kind == TYPE_ARRAY) {
+            put_rows(rows, type->parts[0], (const CtArray *)from->items[i].object);
+            continue;
+        }
+        for (uint32_t j = 0; j < rows->width; j++) rows->to[j] = &rows->arrays[j]->data[rows->at];
+        put(rows->in, rows->element, from->items[i], rows->to);
+        rows->at++;
+    }
+}
+
+static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
+    const CtFlowTypes *types = ct_flow_types(in->flow, type);
+    const CtArray *level = (const CtArray *)value.object;
+    uint32_t rank = 0, width = types->count;
+    int64_t dims[64], words = 1;
+    const CtType *element = type;
+    for (; element->kind == TYPE_ARRAY && rank < 64; element = element->parts[0]) {
+        dims[rank] = level != NULL ? level->length : 0;
+        words *= dims[rank];
+        level =
+            dims[rank] > 0 && element->parts[0]->kind == TYPE_ARRAY ? (const CtArray *)level->items[0].object : NULL;
+        rank++;
+    }
+    Rows rows = {.in = in, .element = element, .width = width};
+    ct_array *few[FEW];
+    ct_word *few_to[FEW];
+    rows.arrays = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *rows.arrays);
+    rows.to = width <= FEW ? few_to : ct_alloc_array(in->flow->arena, width, sizeof *rows.to);
+    for (uint32_t i = 0; i < width; i++) {
+        ct_array *array = ct_array_make(in->rt, rank, ct_flow_is_object(types->items[i]->element), words);
+        for (uint32_t j = 0; j < rank; j++) array->dims[j] = dims[j];
+        rows.arrays[i] = array;
+        to[i]->p = &array->head;
+    }
+    put_rows(&rows, type, (const CtArray *)value.object);
+}
+
+void ct_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words) {
+    In in = {.rt = rt, .flow = flow};
+    uint32_t width = ct_flow_types(flow, type)->count;
+    ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *to);
+    for (uint32_t i = 0; i < width; i++) to[i] = &words[i];
+    put(&in, type, value, to);
+    while (in.count > 0) make_node(&in, in.todo[--in.count]);
+    free(in.todo);
+}
+
+/* ---- and back ---- */
+
+typedef struct Outgoing {
+    const CtType *type;
+    ct_object *value;
+    CtWord *to;
+} Outgoing;
+
+typedef struct Out {
+    CtHeap *heap;
+    CtFlow *flow;
+    Outgoing *todo;
+    size_t count, capacity;
+    bool full;
+} Out;
+
+static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *to) {
+    if (out->count == out->capacity) {
+        size_t capacity = 2 * out->capacity + 64;
+        Outgoing *more = realloc(out->todo, capacity * sizeof *more);
+        if (more == NULL) {
+            out->full = true;
+            return;
+        }
+        out->todo = more;
+        out->capacity = capacity;
+    }
+    out->todo[out->count++] = (Outgoing){type, value, to};
+}
+
+static CtFields *new_fields(Out *out, const CtType *type, uint32_t tag) {
+    bool data = type->kind == TYPE_DATA;
+    const CtLayout *layout = data ? ct_layout_con(out->heap, &type->data->cons[tag]) : ct_layout_tuple(out->heap, type);
+    CtFields *fields = layout != NULL ? ct_fields_new(out->heap, layout, tag) : NULL;
+    if (fields == NULL) out->full = true;
+    return fields;
+}
+
+static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord *to);
+
+static void get(Out *out, const CtType *type, const ct_word **from, CtWord *to) {
+    CtType *const *parts;
+    uint32_t count, at = 0;
+    if (out->full) return;
+    if (ct_flow_parts(out->flow, type, &parts, &count)) {
+        CtFields *fields = new_fields(out, type, 0);
+        if (fields == NULL) return;
+        to->object = &fields->head;
+        for (uint32_t i = 0; i < count; i++) {
+            get(out, parts[i], from + at, &fields->words[i]);
+            at += ct_flow_types(out->flow, parts[i])->count;
+        }
+    } else if (type->kind == TYPE_ARRAY) {
+        get_array(out, type, from, to);
+    } else if (ct_flow_types(out->flow, type)->items[0]->kind == FLOW_NODE) {
+        copy_later(out, type, from[0]->p, to);
+    } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
+        to->real = from[0]->f;
+    } else {
+        to->integer = from[0]->i;
+    }
+}
+
+static void copy_node(Out *out, Outgoing one) {
+    const ct_node *node = (const ct_node *)one.value;
+    uint32_t tag = one.value->tag, at = 0;
+    const CtFlowCon *con = &ct_flow_node(out->flow, one.type)->data->cons[tag];
+    bool data = one.type->kind == TYPE_DATA;
+    CtType *const *parts = data ? one.type->data->cons[tag].fields : one.type->parts;
+    uint32_t count = data ? one.type->data->cons[tag].count : one.type->count;
+    if (count == 0) {
+        one.to->object = ct_nullary(out->heap, &one.type->data->cons[tag]);
+        if (one.to->object == NULL) out->full = true;
+        return;
+    }
+    CtFields *fields = new_fields(out, one.type, tag);
+    if (fields == NULL) return;
+    one.to->object = &fields->head;
+    uint32_t width = con->fields.count;
+    const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(out->flow->arena, width, sizeof *from);
+    for (uint32_t i = 0; i < width; i++) from[i] = &node->at[con->slots[i]];
+    for (uint32_t i = 0; i < count; i++) {
+        get(out, parts[i], from + at, &fields->words[i]);
+        at += ct_flow_types(out->flow, parts[i])->count;
+    }
+}
+
+typedef struct Reading {
+    Out *out;
+    const ct_array **arrays;
+    const ct_word **from;
+    uint32_t width;
+    int64_t at;
+} Reading;
+
+static void get_rows(Reading *r, const CtType *type, uint32_t level, CtWord *to) {
+    int64_t length = r->arrays[0]->dims[level];
+    const CtLayout *layout = ct_layout_array(r->out->heap, type);
+    CtArray *array = layout != NULL ? ct_array_new(r->out->heap, layout, length, length) : NULL;
+    if (array == NULL) {
+        r->out->full = true;
+        return;
+    }
+    to->object = &array->head;
+    for (int64_t i = 0; i < length && !r->out->full; i++) {
+        if (type->parts[0]->kind == TYPE_ARRAY) {
+            get_rows(r, type->parts[0], level + 1, &array->items[i]);
+            continue;
+        }
+        for (uint32_t j = 0; j < r->width; j++) r->from[j] = &r->arrays[j]->data[r->at];
+        r->at++;
+        get(r->out, type->parts[0], r->from, &array->items[i]);
+    }
+}
+
+static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord *to) {
+    uint32_t width = ct_flow_types(out->flow, type)->count;
+    const ct_array *few[FEW];
+    const ct_word *few_from[FEW];
+    Reading r = {.out = out, .width = width};
+    r.arrays = width <= FEW ? few : ct_alloc_array(out->flow->arena, width, sizeof *r.arrays);
+    r.from = width <= FEW ? few_from : ct_alloc_array(out->flow->arena, width, sizeof *r.from);
+    for (uint32_t i = 0; i < width; i++) r.arrays[i] = (const ct_array *)from[i]->p;
+    get_rows(&r, type, 0, to);
+}
+
+bool ct_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value) {
+    Out out = {.heap = heap, .flow = flow};
+    uint32_t width = ct_flow_types(flow, type)->count;
+    const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *from);
+    for (uint32_t i = 0; i < width; i++) from[i] = &words[i];
+    get(&out, type, from, value);
+    while (out.count > 0 && !out.full) copy_node(&out, out.todo[--out.count]);
+    free(out.todo);
+    return !out.full;
+}

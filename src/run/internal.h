@@ -1,0 +1,33 @@
+/* Private to the room of native code. */
+#ifndef CT_RUN_INTERNAL_H
+#define CT_RUN_INTERNAL_H
+
+#include "rt/array.h"
+#include "run/run.h"
+
+/* cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from malloc. */
+int ct_cache_open(char **path);
+/* Whether KEY.so is there and was made of exactly these bytes. */
+bool ct_cache_has(int folder, const char *name, const char *key, size_t length);
+/* Puts a file from its temporary name in its place, with its key; drops what was used least when there is too much. */
+bool ct_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length);
+
+/* compile.c: runs the compiler in the folder on a C file that is there. False with a reason. */
+typedef struct CtCompiler {
+    char path[4096];  /* found in PATH */
+    char words[1024]; /* CC, its words ended by NULs */
+    int word_count;
+    char identity[256]; /* that tells one version from another */
+} CtCompiler;
+bool ct_compiler_find(CtCompiler *compiler, char reason[200]);
+bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
+                     char reason[200]);
+extern const char *const ct_compiler_flags[];
+
+/* convert.c */
+/* A value as the words of its type's variables; fails through rt->out. */
+void ct_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words);
+/* And back, in the heap; false when that is full. */
+bool ct_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value);
+
+#endif

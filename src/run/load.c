@@ -1,0 +1,247 @@
+/* Loading what the compiler made, and calling it on a stack of its own. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "run/internal.h"
+
+typedef void Entry(ct_run *rt, const ct_word *in, ct_word *out);
+
+struct CtNative {
+    CtFlow *flow;
+    void *library;
+    Entry *entry;
+    int64_t constant_words;
+    ct_run run;
+    /* of the call under way */
+    CtHeap *heap;
+    const CtType *input, *type;
+    CtWord value, *result;
+    locale_t locale;
+    bool done;
+};
+
+/* ---- making ---- */
+
+static uint64_t hash(const char *bytes, size_t length, uint64_t seed) {
+    uint64_t h = seed;
+    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)bytes[i]) * 0x100000001B3u;
+    return h ^ h >> 29;
+}
+
+/* All that the library depends on: its C, Cotan's version, the compiler and its flags. */
+static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, size_t length) {
+    CtText key = ct_text(arena);
+    ct_text_printf(&key, "cotan %s\n%s %s\n", CT_VERSION, compiler->path, compiler->identity);
+    const char *word = compiler->words;
+    for (int i = 0; i < compiler->word_count; i++) {
+        while (*word == '\0') word++;
+        ct_text_printf(&key, "%s ", word);
+        word += strlen(word);
+    }
+    for (int i = 0; ct_compiler_flags[i] != NULL; i++) ct_text_printf(&key, "%s ", ct_compiler_flags[i]);
+    ct_text_puts(&key, "\n");
+    ct_text_add(&key, c, length);
+    return key;
+}
+
+static bool write_source(int folder, const char *name, const char *c, size_t length) {
+    int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return false;
+    bool sound = true;
+    while (length > 0 && sound) {
+        ssize_t put = write(file, c, length);
+        sound = put > 0;
+        if (sound) c += put, length -= (size_t)put;
+    }
+    return close(file) == 0 && sound;
+}
+
+static bool compile(const CtCompiler *compiler, int folder, const char *path, const char *name, const CtText *key,
+                    const char *c, size_t length, char reason[200]) {
+    static _Atomic uint32_t counter;
+    char source[128], target[128];
+    const char *mode = getenv("COTAN_NATIVE");
+    if (mode != NULL && strcmp(mode, "load") == 0)
+        return snprintf(reason, 200, "COTAN_NATIVE=load, and the program is not in the cache"), false;
+    uint32_t number = counter++;
+    snprintf(source, sizeof source, "%s.%ld.%u.c", name, (long)getpid(), number);
+    snprintf(target, sizeof target, "%s.%ld.%u.tmp", name, (long)getpid(), number);
+    snprintf(reason, 200, "the cache in %.120s cannot be written", path);
+    bool sound = write_source(folder, source, c, length) && ct_compiler_run(compiler, path, source, target, reason);
+    sound = sound && ct_cache_keep(folder, target, name, key->data, key->length);
+    unlinkat(folder, source, 0);
+    if (!sound) unlinkat(folder, target, 0);
+    return sound;
+}
+
+/* A folder that goes when the library has been loaded, where there is no cache. */
+static int private_folder(char **path) {
+    char name[] = "/tmp/cotan.XXXXXX";
+    if (mkdtemp(name) == NULL) return -1;
+    *path = strdup(name);
+    return *path == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
+static void remove_private(int folder, const char *path, const char *name) {
+    char file[128];
+    snprintf(file, sizeof file, "%s.so", name);
+    unlinkat(folder, file, 0);
+    snprintf(file, sizeof file, "%s.key", name);
+    unlinkat(folder, file, 0);
+    rmdir(path);
+}
+
+static bool open_library(CtNative *native, const char *path, const char *name, char reason[200]) {
+    char file[4400];
+    snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
+    native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
+    void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
+    if (words == NULL || entry == NULL) return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
+    memcpy(&native->entry, &entry, sizeof entry);
+    native->constant_words = *words;
+    native->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
+    return native->run.constants != NULL;
+}
+
+CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[200]) {
+    CtCompiler compiler;
+    const char *mode = getenv("COTAN_NATIVE");
+    snprintf(reason, 200, "there is no memory");
+    if (mode != NULL && strcmp(mode, "off") == 0) return snprintf(reason, 200, "COTAN_NATIVE=off"), NULL;
+    if (!ct_compiler_find(&compiler, reason)) return NULL;
+    CtText key = key_of(flow->arena, &compiler, c, length);
+    char name[64], *path;
+    snprintf(name, sizeof name, "%016llx%016llx", (unsigned long long)hash(key.data, key.length, 0xCBF29CE484222325u),
+             (unsigned long long)hash(key.data, key.length, 0x9E3779B97F4A7C15u));
+    bool kept = true;
+    int folder = ct_cache_open(&path);
+    if (folder < 0) {
+        kept = false;
+        folder = private_folder(&path);
+    }
+    if (folder < 0) return snprintf(reason, 200, "there is no folder for what is compiled"), NULL;
+    CtNative *native = calloc(1, sizeof *native);
+    bool sound = native != NULL && (ct_cache_has(folder, name, key.data, key.length) ||
+                                    compile(&compiler, folder, path, name, &key, c, length, reason));
+    sound = sound && open_library(native, path, name, reason);
+    if (!kept) remove_private(folder, path, name);
+    close(folder);
+    free(path);
+    if (!sound) {
+        ct_native_free(native);
+        return NULL;
+    }
+    native->flow = flow;
+    ct_run_clear(&native->run);
+    return native;
+}
+
+void ct_native_free(CtNative *native) {
+    if (native == NULL) return;
+    ct_run_clear(&native->run);
+    free(native->run.constants);
+    free(native->run.long_text);
+    if (native->library != NULL) dlclose(native->library);
+    free(native);
+}
+
+/* ---- calling ---- */
+
+static void release_results(CtNative *native, const ct_word *words) {
+    const CtFlowTypes *types = ct_flow_types(native->flow, native->type);
+    for (uint32_t i = 0; i < types->count; i++)
+        if (ct_flow_is_object(types->items[i])) ct_drop(&native->run, words[i].p);
+}
+
+enum { MOST_WORDS = 4096 };
+
+static void work(CtNative *native) {
+    ct_word in[MOST_WORDS], out[MOST_WORDS];
+    ct_run *rt = &native->run;
+    if (setjmp(rt->out) != 0) return;
+    if (native->input != NULL) ct_to_native(rt, native->flow, native->input, native->value, in);
+    native->entry(rt, in, out);
+    if (!ct_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
+    release_results(native, out);
+    if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a count is wrong; found by tests */
+        ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);
+    native->done = true;
+}
+
+enum { STACK_RED_ZONE = 256 * 1024 };
+
+static void *on_stack(void *data) {
+    CtNative *native = data;
+    uselocale(native->locale);
+    work(native);
+    uselocale(LC_GLOBAL_LOCALE);
+    return NULL;
+}
+
+/* A stack as large as the limit: what is not touched takes no memory. */
+static bool run_on_stack(CtNative *native, size_t size) {
+    void *stack = MAP_FAILED;
+    size = size / 65536 * 65536;
+    while (stack == MAP_FAILED && size >= ((size_t)1 << 20)) {
+        stack =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        if (stack == MAP_FAILED) size /= 2;
+    }
+    if (stack == MAP_FAILED) return false;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    native->run.stack_end = (char *)stack + STACK_RED_ZONE;
+    pthread_attr_init(&attributes);
+    bool started = pthread_attr_setstack(&attributes, stack, size) == 0 &&
+                   pthread_create(&thread, &attributes, on_stack, native) == 0;
+    pthread_attr_destroy(&attributes);
+    if (started) pthread_join(thread, NULL);
+    munmap(stack, size);
+    return started;
+}
+
+static void report(CtNative *native, CtNativeError *error) {
+    ct_run *rt = &native->run;
+    char name[16];
+    snprintf(name, sizeof name, "E%04d", rt->code);
+    error->code = CT_E0901;
+    for (int i = 1; i < CT_ERROR_COUNT; i++)
+        if (strcmp(ct_error_name((CtErrorCode)i), name) == 0) error->code = (CtErrorCode)i;
+    error->message = rt->message;
+    error->span = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site]
+                                                                                 : CT_NO_SPAN;
+}
+
+bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
+                    CtWord *result, CtNativeError *error) {
+    native->heap = heap;
+    native->input = input;
+    native->value = value;
+    native->type = type;
+    native->result = result;
+    native->done = false;
+    native->locale = uselocale((locale_t)0);
+    native->run.limit = limit;
+    native->run.code = 801;
+    native->run.site = native->run.here = 0;
+    native->run.message = (char *)"there is no memory for a stack";
+    run_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+    native->run.interrupt = 0;
+    if (native->done) return true;
+    report(native, error);
+    ct_run_clear(&native->run); /* also of what the constants are */
+    memset(native->run.constants, 0, (size_t)native->constant_words * sizeof(ct_word));
+    return false;
+}
+
+void ct_native_interrupt(CtNative *native) {
+    native->run.interrupt = 1;
+    native->run.stack_end = (char *)UINTPTR_MAX; // NOLINT
+}

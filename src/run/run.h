@@ -1,0 +1,45 @@
+/* Native code: programs of Flow, translated by the system's compiler, loaded and called.
+ *
+ * The compiler is what CC names, or cc; it is started without a shell. What it makes is kept in $XDG_CACHE_HOME/cotan
+ * (or
+ * ~/.cache/cotan), a folder that must be the user's own and closed to others; the whole key, program, version, compiler
+ * and flags, is stored beside it and compared. COTAN_NATIVE=load only loads what is there, =off does nothing at all. */
+#ifndef CT_RUN_RUN_H
+#define CT_RUN_RUN_H
+
+#include "flow/flow.h"
+#include "value/value.h"
+
+typedef struct CtNative CtNative;
+
+/* Where a run ended that failed. */
+typedef struct CtNativeError {
+    CtErrorCode code;
+    CtSpan span;
+    const char *message; /* lives until the next call */
+} CtNativeError;
+
+/* Compiles the C of a program, or finds it in the cache, and loads it. NULL with a reason, a sentence without a full
+ * stop. */
+CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[200]);
+void ct_native_free(CtNative *native);
+
+/* Calls the entry on one input of a type (NULL: it takes none), borrowed; the result, of type `type`, is made in the
+ * heap. False with an error. `limit` is the bytes that the run may use. */
+bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
+                    CtWord *result, CtNativeError *error);
+/* Another thread or a signal handler may ask a run to stop. */
+void ct_native_interrupt(CtNative *native);
+
+/* ---- the cache ---- */
+
+typedef struct CtCacheState {
+    char *folder;
+    uint64_t files, bytes;
+} CtCacheState;
+/* What is kept; folder NULL without memory or where there is none. The caller frees the folder's name. */
+CtCacheState ct_cache_state(void);
+/* Removes all of it; how many files there were. */
+uint64_t ct_cache_clear(void);
+
+#endif

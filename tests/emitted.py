@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""The C that golden programs become, by itself: it compiles without a warning under gcc and clang, and runs clean under AddressSanitizer
+and UBSan, with nothing left of the run. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from run import GOLDEN, ROOT, commands_of, programs  # noqa: E402
+
+WARNINGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-c", "-o", "/dev/null"]
+SANITIZED = ["-std=c11", "-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# Starts the entry, which takes nothing, as the library would. What constants hold is all that may be left.
+DRIVER = """
+static ct_run run;
+int main(void) {
+    ct_word out[4096];
+    run.constants = calloc((size_t)cotan_constant_words + 1, sizeof(ct_word));
+    ct_run_clear(&run);
+    if (setjmp(run.out) == 0) {
+        cotan_entry(&run, NULL, out);
+        puts("ended");
+    } else {
+        printf("E%04d\\n", run.code);
+    }
+    ct_run_clear(&run);
+    free(run.constants);
+    free(run.long_text);
+    return 0;
+}
+"""
+
+
+def entries(path):
+    """The constants of a program that its commands run."""
+    for command in commands_of(path):
+        words = shlex.split(command.split("#")[0].split("|")[0]) if command.count("'") % 2 == 0 else []
+        if words[:3] != ["cotan", "run", "FILE"] or "--args" in words:
+            continue
+        names = [word for word in words[3:4] if re.fullmatch(r"[a-z][\w']*", word)]
+        yield names[0] if names else "main"
+
+
+def check(cotan, path, name, compilers, folder):
+    """What is wrong; None when the program is not lowered."""
+    dumped = subprocess.run([cotan, "run", os.path.basename(path), name, "--dump", "c", "--no-warnings"], cwd=os.path.dirname(path),
+                            capture_output=True, timeout=100)
+    if dumped.returncode != 0:
+        return None
+    source = os.path.join(folder, f"{abs(hash((path, name)))}.c")
+    with open(source, "wb") as file:
+        file.write(dumped.stdout)
+    for compiler in compilers:
+        done = subprocess.run([compiler, *WARNINGS, source], capture_output=True, timeout=300)
+        if done.returncode != 0:
+            return f"{compiler}: " + done.stderr.decode(errors="replace")[:600]
+    with open(source, "ab") as file:
+        file.write(DRIVER.encode())
+    program = source[:-2]
+    done = subprocess.run([compilers[0], *SANITIZED, "-o", program, source, "-lm"], capture_output=True, timeout=300)
+    if done.returncode != 0:
+        return "sanitized: " + done.stderr.decode(errors="replace")[:600]
+    done = subprocess.run([program], capture_output=True, timeout=100, preexec_fn=lambda: None)
+    os.remove(program)
+    os.remove(source)
+    if done.returncode != 0:
+        return done.stderr.decode(errors="replace")[:1200]
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--cotan", default=os.path.join(ROOT, "build", "cotan"))
+    parser.add_argument("--every", type=int, default=1, help="only every n-th program")
+    options = parser.parse_args()
+    cotan, passed, failed, skipped = os.path.abspath(options.cotan), 0, 0, 0
+    jobs = sorted({(path, name) for path in programs(options.words) if path.endswith(".cot") for name in entries(path)})
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
+        chosen = jobs[::options.every]
+        for (path, name), wrong in zip(chosen, pool.map(lambda job: check(cotan, *job, ["gcc", "clang"], folder), chosen)):
+            if wrong is None:
+                skipped += 1
+            elif wrong:
+                failed += 1
+                print(f"FAIL {os.path.relpath(path, GOLDEN)} {name}: {wrong}")
+            else:
+                passed += 1
+    print(f"emitted C: {passed} passed, {failed} failed ({skipped} are not lowered)")
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()
