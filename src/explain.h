@@ -49,6 +49,7 @@ typedef struct CtRun {
     const char *value, *derivative;
     const char *left; /* by the forward pass, as text; NULL: nothing */
     const char *term; /* what the reverse pass evaluates, where a method makes such a term; NULL */
+    const CtStage *accumulated; /* in an environment, by the reverse pass; NULL */
     CT_VEC(CtNode) nodes;
     CT_VEC(CtArrival) arrivals;
     uint64_t more_nodes, more_arrivals; /* that were not kept */
@@ -91,6 +92,14 @@ const char *ct_explain_cut(CtArena *arena, const char *text);
 
 /* explain_run.c: fills e->out->run, and adds the stages that are made when it runs. */
 bool ct_explain_run(CtExplain *e);
+
+/* ---- explain_cells.c ---- */
+
+/* What the reverse pass of `chad` adds to the cells of its environment: CHAD 2024 §4.3. */
+typedef struct CtCells CtCells;
+/* To be said before the wrapper is made; and when its pullback has run: what was seen, as a stage. */
+CtCells *ct_cells_watch(CtExplain *e);
+const CtStage *ct_cells_stage(CtCells *cells);
 
 /* ---- explain_values.c ---- */
 

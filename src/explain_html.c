@@ -188,6 +188,7 @@ static void put_run(Page *page, const CtRun *run, const char *svg) {
         put_pre(page, run->term);
         ct_text_puts(out, "</section>\n");
     }
+    if (run->accumulated) put_stage(page, run->accumulated);
     put_result(page, run);
     ct_text_puts(out, "</div>\n");
     if (run->watched) put_data(page, run);

@@ -567,6 +567,7 @@ bool ct_explain_run(CtExplain *e) {
     bool by_number = e->method != METHOD_BULK && !ct_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
     if (!ct_explain_sound(e)) return false;
+    CtCells *cells = e->method == METHOD_CHAD ? ct_cells_watch(e) : NULL;
     if (by_number)
         ct_ad_record(e->ad, e->method);
     else
@@ -575,6 +576,7 @@ bool ct_explain_run(CtExplain *e) {
     if (by_number) watch(e, w);
     if (!ct_explain_sound(e)) return false;
     bool done = run_at(e, w, wrapper);
+    if (done && cells) run->accumulated = ct_cells_stage(cells);
     const char **texts[] = {&run->point, &run->with, &run->value, &run->derivative};
     for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
     ct_ad_look(e->ad, NULL);

@@ -164,6 +164,7 @@ static void put_run(Page *page, const CtRun *run) {
         put_title(page, "the term", "What the reverse pass evaluates.");
         ct_text_puts(out, run->term);
     }
+    if (run->accumulated) put_stage(page, run->accumulated);
     if (run->reverse && run->arrivals.count > 0) put_arrivals(page, run);
     put_title(page, "the result", NULL);
     ct_text_printf(out, "point = %s\n%s = %s\n", run->point, run->reverse ? "cotangent" : "tangent", run->with);

@@ -104,6 +104,18 @@ bool ct_ad_is_seen(const CtAd *ad, const CtGlobal *global);
 /* NULL when there is none. */
 const CtOperationNote *ct_ad_operation_note(const CtAd *ad, int64_t number);
 
+/* A cell of the environment to which `chad` adds, as it was transformed while that was recorded. */
+typedef struct CtCellNote {
+    const char *name; /* of the variable whose cell it is */
+    bool captured;    /* or it is one of those that a function value captured, and the cell is the closure's */
+    bool after;       /* the cotangent has been added; else it is about to be */
+} CtCellNote;
+/* From now on what `chad` transforms calls, before and after each one_x d, a function `seen` with the arguments: the
+ * number of the note, the cell, d (Zero after), and the environment, which it gives back. */
+void ct_ad_record_cells(CtAd *ad);
+/* NULL when there is none. */
+const CtCellNote *ct_ad_cell_note(const CtAd *ad, int64_t number);
+
 /* D[A]₂ of a method that maps terms, not reals (CHAD 2024), where D[A] is D[A]₁; NULL for the other methods. What is
  * discrete has the unit type. */
 CtType *ct_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type);

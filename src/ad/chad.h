@@ -28,6 +28,7 @@ typedef enum CtPlaceKind {
 typedef struct CtPlace {
     CtPlaceKind kind;
     uint32_t number;
+    const CtVar *var; /* whose it is, once it is found by its variable */
 } CtPlace;
 
 /* What distinguishes the rungs of the ladder. */

@@ -16,6 +16,7 @@ CtPlace ct_chad_cell(CtChad *c) {
 void ct_chad_place(CtChad *c, CtVar *var, CtPlace place) {
     CtPlace *kept = CT_NEW(c->ad->arena, CtPlace);
     *kept = place;
+    kept->var = var;
     ct_map_set(c->ad->arena, &c->places, ct_key(var), kept);
 }
 
@@ -56,6 +57,21 @@ static void sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *more) {
     next(seq, span, more);
 }
 
+static void accumulate(CtChad *c, CtSeq *seq, CtSpan span, CtCore *x, CtCore *cot) {
+    CtCore *args[3] = {x, cot, ct_seq_state(seq, span)};
+    next(seq, span, ct_library_call(c->ad, span, "one", args, 3));
+}
+
+/* For those who look on: afterwards without the cotangent, which would otherwise be held here while it is added. */
+static void accumulate_seen(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, uint32_t cell, CtCore *cot) {
+    CtCellNote note = {.name = place.var->name->text, .captured = place.kind == PLACE_CAPTURED};
+    CtCore *x = ct_seq_name(seq, "x", address(c, span, cell)), *d = ct_seq_name(seq, "d", cot);
+    next(seq, span, ct_ad_cell_seen(c->ad, note, x, d, ct_seq_state(seq, span)));
+    accumulate(c, seq, span, x, d);
+    note.after = true;
+    next(seq, span, ct_ad_cell_seen(c->ad, note, x, ct_chad_zero(c->ad, span), ct_seq_state(seq, span)));
+}
+
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot) {
     bool captured = place.kind == PLACE_CAPTURED;
     if (captured) cot = ct_chad_at(c, span, ct_core_int(c->p, span, place.number), cot);
@@ -65,8 +81,10 @@ void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot)
         sum(c, seq, span, ct_library_call(c->ad, span, "oneHot", args, 3));
         return;
     }
-    CtCore *args[3] = {address(c, span, cell), cot, ct_seq_state(seq, span)};
-    next(seq, span, ct_library_call(c->ad, span, "one", args, 3));
+    if (ct_ad_records_cells(c->ad))
+        accumulate_seen(c, seq, span, place, cell, cot);
+    else
+        accumulate(c, seq, span, address(c, span, cell), cot);
 }
 
 /* split */

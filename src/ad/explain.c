@@ -3,7 +3,8 @@
  * While a method is recorded, each D[op] that is made ends in a call of a function that gives its last argument back,
  *     seen op ⟨D[x], ∂op/∂x⟩ D[op ⟨x⟩]
  * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever
- * it goes from there, so that who meets it again knows which operation made it.
+ * it goes from there, so that who meets it again knows which operation made it. Likewise what `chad` adds to the cells of
+ * its environment: seen x d env.
  */
 #include "ad/internal.h"
 
@@ -11,6 +12,8 @@ typedef struct CtRecorder {
     CtRules rules;           /* the method's own, but for `operation` */
     const CtRules *original; /* NULL: nothing is recorded */
     CT_VEC(CtOperationNote) notes;
+    CT_VEC(CtCellNote) cells;
+    bool is_of_cells;
     CtMap functions; /* CtSym, the types of the arguments -> CtGlobal * */
 } CtRecorder;
 
@@ -101,6 +104,24 @@ void ct_ad_record(CtAd *ad, CtMethod method) {
     ad->recorder->rules.operation = operation;
     if (ad->recorder->original->fuse) ad->recorder->rules.fuse = fuse;
     ad->rules[method] = &ad->recorder->rules;
+}
+
+void ct_ad_record_cells(CtAd *ad) {
+    ad->recorder = CT_NEW(ad->arena, CtRecorder);
+    ad->recorder->is_of_cells = true;
+}
+
+bool ct_ad_records_cells(const CtAd *ad) { return ad->recorder && ad->recorder->is_of_cells; }
+
+CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment) {
+    CtCore *args[4] = {ct_core_int(ad->p, d->span, ad->recorder->cells.count), cell, d, environment};
+    ct_push(ad->arena, &ad->recorder->cells, note);
+    return ct_ad_call(ad, d->span, seen(ad, args, 4), args, 4);
+}
+
+const CtCellNote *ct_ad_cell_note(const CtAd *ad, int64_t number) {
+    const CtRecorder *r = ad->recorder;
+    return number >= 0 && number < r->cells.count ? &r->cells.items[number] : NULL;
 }
 
 const CtOperationNote *ct_ad_operation_note(const CtAd *ad, int64_t number) {

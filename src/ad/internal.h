@@ -310,6 +310,10 @@ CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z);
 CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
 /* (y, b) */
 CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b);
+/* explain.c: whether what `chad` adds to cells is to be seen; and the call of `seen` that shows it, which gives the
+ * environment. */
+bool ct_ad_records_cells(const CtAd *ad);
+CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment);
 /* A call of a library function. */
 CtCore *ct_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count);
 /* A constructor of B, as a term. */

@@ -212,6 +212,7 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure c
 }
 INSTRUCTION(WATCH) {
     const CtCode *code = frame_code(fp);
+    SAVE(); /* the steps so far */
     m->watch.called(m->watch.data, code->global, code->lam, fp[FRAME_ENV].object, fp);
     NEXT(1);
 }
