@@ -351,12 +351,15 @@ static CtGlobal *show_wrapper(CtExplain *e, const Reach *functions) {
     return wrapper;
 }
 
-/* D[f] is left as it is, since it may be differentiated again. The build is used up. */
-static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
-    CtStage *to = stage(e, "the wrapper, simplified", "As it runs: what is small is put in the place of its calls.");
+void ct_explain_simplify(CtExplain *e, CtGlobal *wrapper) {
     e->p->keeps_calls = false;
     ct_core_reachable(e->p, &wrapper, 1);
     ct_core_simplify(e->p);
+}
+
+static void show_simplified(CtExplain *e, CtGlobal *wrapper) {
+    CtStage *to = stage(e, "the wrapper, simplified", "As it runs: what is small is put in the place of its calls.");
+    ct_explain_simplify(e, wrapper);
     add_global(e, to, wrapper);
 }
 

@@ -86,6 +86,9 @@ void ct_explain_end(CtExplain *e);
 bool ct_explain_sound(CtExplain *e);
 /* The wrapper of the method around the function: (S) → (T, (T) → S) in reverse, (S, S) → (T, T) forward. */
 CtGlobal *ct_explain_wrapper(CtExplain *e);
+/* The program as it runs: what is small is put in the place of its calls. D[f] is left as it is, since it may be
+ * differentiated again. The build is used up. */
+void ct_explain_simplify(CtExplain *e, CtGlobal *wrapper);
 
 /* A text as far as anybody reads it: some hundred lines, and how many are left out. */
 const char *ct_explain_cut(CtArena *arena, const char *text);

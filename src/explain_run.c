@@ -528,7 +528,6 @@ static void watch(CtExplain *e, Watch *w) {
     w->dual = ct_ad_global(e->ad, e->method, e->function);
     w->second[0] = second_type(e, e->p->double_type);
     w->second[1] = second_type(e, e->p->float_type);
-    ct_ad_expand(e->ad);
     find_watched(w);
     ct_eval_watch(e->session->eval, (CtWatch){wants, called, w});
 }
@@ -573,7 +572,9 @@ bool ct_explain_run(CtExplain *e) {
     else
         ct_ad_look(e->ad, &look);
     CtGlobal *wrapper = ct_explain_wrapper(e);
+    ct_ad_expand(e->ad);
     if (by_number) watch(e, w);
+    if (cells) ct_explain_simplify(e, wrapper);
     if (!ct_explain_sound(e)) return false;
     bool done = run_at(e, w, wrapper);
     if (done && cells) run->accumulated = ct_cells_stage(cells);
