@@ -10,7 +10,7 @@
 
 enum {
     C_PHI = 20, /* the steps that + takes at most for a node that both have */
-    C_ONE = 40, /* those of `one` itself, and the potential of a Plus */
+    C_ONE = 10, /* those of `one` itself */
     MOST_ROWS = 60,
     MOST_SEEN = 2000,
     MOST_NODES = 4000000, /* whose sizes are counted */
@@ -27,7 +27,7 @@ typedef struct Item {
 typedef struct Row {
     int64_t cell;
     const char *name, *added, *holds;
-    uint64_t size, in, out; /* of d; of d and the cell before; of the cell after */
+    int64_t size, in, out; /* of d; potentials: of d and the cell before; of the cell after */
     uint64_t steps;
 } Row;
 
@@ -47,9 +47,15 @@ static void push(CtCells *cells, const CtType *type, CtWord value) {
     ct_push(cells->e->arena, &cells->work, item);
 }
 
-/* §4.3: nodes in memory. A node of Cot is one; so is each number of an array. */
-static uint64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
-    uint64_t size = 0;
+/* A bag, of One and Plus, is one node, and each of its items another: so two that are put side by side lose a node. */
+static int64_t weight_of(const CtCon *con) {
+    if (strcmp(con->name->text, "One") == 0) return 2;
+    return strcmp(con->name->text, "Plus") == 0 ? -1 : 1;
+}
+
+/* §4.3: the nodes. So is each number of an array. */
+static int64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
+    int64_t size = 0;
     push(cells, type, value);
     while (cells->work.count > 0) {
         Item item = cells->work.items[--cells->work.count];
@@ -57,12 +63,12 @@ static uint64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
         if (item.type->kind == TYPE_ARRAY) {
             const CtArray *array = (const CtArray *)item.value.object;
             bool pointers = ct_type_is_pointer(item.type->parts[0]);
-            size += pointers ? 0 : (uint64_t)array->length;
+            size += pointers ? 0 : array->length;
             for (int64_t i = 0; i < array->length && pointers; i++) push(cells, item.type->parts[0], array->items[i]);
         } else if (item.type->kind == TYPE_DATA) {
             const CtFields *fields = (const CtFields *)item.value.object;
             const CtCon *con = &item.type->data->cons[fields->head.tag];
-            size++;
+            size += weight_of(con);
             for (uint32_t i = 0; i < con->count; i++)
                 if (ct_type_is_pointer(con->fields[i])) push(cells, con->fields[i], fields->words[i]);
         }
@@ -214,27 +220,26 @@ static const char *table(const CtCells *cells) {
         put_padded(&out, row->name, wide[0]);
         put_padded(&out, row->added, wide[1]);
         put_padded(&out, row->holds, wide[2]);
-        ct_text_printf(&out, "%4llu  %6llu  %6llu  %6llu ", (unsigned long long)row->size, (unsigned long long)row->in,
-                       (unsigned long long)row->out, (unsigned long long)row->steps);
-        put_paid(&out, row->steps, C_ONE + (int64_t)row->in - (int64_t)row->out);
+        ct_text_printf(&out, "%4lld  %6lld  %6lld  %6llu ", (long long)row->size, (long long)row->in,
+                       (long long)row->out, (unsigned long long)row->steps);
+        put_paid(&out, row->steps, C_ONE + row->in - row->out);
     }
     if (shown < cells->rows.count) ct_text_printf(&out, "      … %u more\n", cells->rows.count - shown);
     return out.data;
 }
 
 static const char *sums(const CtCells *cells) {
-    uint64_t in = 0, out = 0, steps = 0, count = cells->rows.count;
-    for (uint32_t i = 0; i < count; i++) {
+    int64_t in = 0, out = 0, count = cells->rows.count;
+    uint64_t steps = 0;
+    for (uint32_t i = 0; i < cells->rows.count; i++) {
         in += cells->rows.items[i].in;
         out += cells->rows.items[i].out;
         steps += cells->rows.items[i].steps;
     }
     CtText text = ct_text(cells->e->arena);
-    int64_t paid = (int64_t)(C_ONE * count + in) - (int64_t)out;
-    ct_text_printf(&text, "%llu × %d + φ in %llu − φ out %llu pay for %llu steps: %llu ", (unsigned long long)count,
-                   C_ONE, (unsigned long long)in, (unsigned long long)out, (unsigned long long)steps,
-                   (unsigned long long)steps);
-    put_paid(&text, steps, paid);
+    ct_text_printf(&text, "%lld · %d + φ in %lld − φ out %lld pay for the steps: %llu ", (long long)count, C_ONE,
+                   (long long)in, (long long)out, (unsigned long long)steps);
+    put_paid(&text, steps, C_ONE * count + in - out);
     if (cells->more > 0) ct_text_printf(&text, "… %llu more were not looked at\n", (unsigned long long)cells->more);
     return text.data;
 }
