@@ -321,6 +321,13 @@ static void show_transformed(CtExplain *e, const Reach *functions) {
     }
     add_left_out(e, to, functions->found.count - shown, "that it uses");
     if (e->function != e->written) add_global(e, to, ct_ad_global(e->ad, e->method, e->function));
+    if (e->method != METHOD_CHAD) return;
+    CtBlock block = {"Fig. 7, as it is in Core",
+                     "x' : D[τ]₂ → EVM Γ 1   λd base env. …, which gives the environment; x is in the cell base + n\n"
+                     "one_x d                one (base + n) d env\n"
+                     "scope (y' d)           y' d, then env ! (base + n), and Zero is put there\n"
+                     "do x' d; y' e          let env1 = x' d … in let env2 = y' e … in …\n"};
+    ct_push(e->arena, &to->blocks, block);
 }
 
 static CtGlobal *show_wrapper(CtExplain *e, const Reach *functions) {

@@ -249,9 +249,9 @@ const CtStage *ct_cells_stage(CtCells *cells) {
     CtStage *stage = CT_NEW(arena, CtStage);
     stage->title = "the reverse pass";
     stage->note = ct_format(arena,
-                            "What is added to the cells of the environment, in order. φ d = %d · size d; each one takes "
-                            "no more steps than %d + φ in − φ out (CHAD 2024 §4.3).",
-                            C_PHI, C_ONE);
+                            "What is added to the cells of the environment, in order: its steps are paid with "
+                            "%d + φ in − φ out, φ d = %d · size d (CHAD 2024 §4.3).",
+                            C_ONE, C_PHI);
     if (cells->rows.count == 0) {
         CtBlock none = {NULL, "nothing\n"};
         ct_push(arena, &stage->blocks, none);

@@ -164,7 +164,7 @@ def check_stages(page, seen):
 # So do the methods of CHAD, which map terms.
 def check_terms(name, page, seen):
     titles = ["the function", "the types", "the function, transformed", "the wrapper", "the wrapper, simplified",
-              "what the forward pass leaves", "the result"]
+              "what the forward pass leaves", *(["the reverse pass"] if name == "chad" else []), "the result"]
     expect(f"{name}: stages", re.findall("<h2>(.*?)</h2>", page), titles)
     expect(f"{name}: nothing to step through", (seen["buttons"], "<svg" in page), (0, False))
     expect(f"{name}: the pullback", "pulled back = " in seen["text"], True)
