@@ -58,7 +58,7 @@ static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
     named->name = var->name->text;
 }
 
-static const Env *bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
+const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
     if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
@@ -85,7 +85,7 @@ static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam
 CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
-    for (uint32_t i = 0; i < count; i++) env = bind(&tr, env, vars[i], values[i]);
+    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(&tr, env, vars[i], values[i]);
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
@@ -294,16 +294,6 @@ CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element) {
     return ct_stand_rows(tr->room, size, element);
 }
 
-CtStand *ct_trace_without_counters(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_COUNTER) return ct_stand_term(tr->room, ct_trace_counter_term(tr, s));
-    bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
-    if (!structured) return s;
-    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
-    for (uint32_t i = 0; i < made->as.of.count; i++)
-        made->as.of.parts[i] = ct_trace_without_counters(tr, s->as.of.parts[i]);
-    return made;
-}
-
 CtStand *ct_trace_unknown(Tracer *tr, CtStand *s) {
     if (s->kind == STAND_KNOWN || s->kind == STAND_COUNTER || is_bool_con(tr, s))
         return ct_stand_term(tr->room, ct_trace_term(tr, s));
@@ -491,8 +481,7 @@ CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan
                                  ct_trace_merge(tr, test, a->as.rows.element, b->as.rows.element, span));
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->kind != b->kind || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count)
-        return ct_trace_refuse(tr, span,
-                               "a branch on a number whose two results differ in constructor or length");
+        return ct_trace_refuse(tr, span, "a branch on a number whose two results differ in constructor or length");
     CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++)
         made->as.of.parts[i] = ct_trace_merge(tr, test, a->as.of.parts[i], b->as.of.parts[i], span);
@@ -529,7 +518,8 @@ static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
         if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
-            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            for (uint32_t k = 0; k < alt->con->count; k++)
+                env = ct_trace_bind(tr, env, alt->vars[k], s->as.of.parts[k]);
             return ct_trace_eval(tr, env, alt->body);
         }
         if (alt->con->tag == 1)
@@ -656,7 +646,7 @@ CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t c
     const Env *env = f->as.closure.env;
     CtSpan place = tr->place;
     tr->place = ct_trace_place(tr, span);
-    for (uint32_t i = 0; i < count; i++) env = bind(tr, env, lam->params[i], args[i]);
+    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand *result = ct_trace_eval(tr, env, lam->body);
     tr->depth--;
@@ -683,7 +673,7 @@ static CtStand *global(Tracer *tr, CtCore *core) {
     return known;
 }
 
-static const Env *letrec(Tracer *tr, const Env *env, CtCore *core) {
+const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
     uint32_t count = core->as.letrec.count;
     CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
     CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
@@ -716,15 +706,16 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     for (;;) {
         if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
         if (core->kind == CORE_LET) {
-            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            env = ct_trace_bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
             CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
             for (uint32_t i = 0; i < core->as.let.count; i++)
-                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+                env = ct_trace_bind(tr, env, core->as.let.vars[i],
+                                    tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
-            env = letrec(tr, env, core);
+            env = ct_trace_letrec(tr, env, core);
             core = core->as.letrec.body;
         } else {
             break;
@@ -780,108 +771,6 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
     case CORE_LETREC: break;
     }
     return ct_trace_refuse(tr, core->span, "this");
-}
-
-/* ---- functions that call themselves last ---- */
-
-/* Whether a call in a tail position of the body is one of f. */
-static bool has_own_call(Tracer *tr, const CtStand *f, CtCore *core) {
-    switch (core->kind) {
-    case CORE_LET:
-    case CORE_UNPACK: return has_own_call(tr, f, core->as.let.body);
-    case CORE_LETREC: return has_own_call(tr, f, core->as.letrec.body);
-    case CORE_CASE: {
-        for (uint32_t i = 0; i < core->as.cases.count; i++)
-            if (has_own_call(tr, f, core->as.cases.cases[i].body)) return true;
-        return core->as.cases.otherwise != NULL && has_own_call(tr, f, core->as.cases.otherwise);
-    }
-    case CORE_APP: {
-        const CtCore *fun = core->as.call.of.fun;
-        if (fun->kind == CORE_GLOBAL) return fun->as.global->body == f->as.closure.lam->node;
-        if (fun->kind != CORE_VAR) return false;
-        for (const Env *env = f->as.closure.env; env != NULL; env = env->outer)
-            if (env->var == fun->as.var)
-                return env->value != NULL && env->value->kind == STAND_CLOSURE &&
-                       env->value->as.closure.lam == f->as.closure.lam;
-        return false;
-    }
-    default: return false;
-    }
-}
-
-bool ct_trace_calls_itself(Tracer *tr, const CtStand *f) { return has_own_call(tr, f, f->as.closure.lam->body); }
-
-static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
-
-static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
-    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
-    for (uint32_t i = 0; i < core->as.cases.count; i++) {
-        const CtCase *alt = &core->as.cases.cases[i];
-        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
-            for (uint32_t k = 0; k < alt->con->count; k++) env = bind(tr, env, alt->vars[k], s->as.of.parts[k]);
-            return tail_step(tr, tail, env, alt->body);
-        }
-        *(alt->con->tag == 1 ? &yes : &no) = alt->body;
-    }
-    if (s->kind == STAND_DATA) return tail_step(tr, tail, env, core->as.cases.otherwise);
-    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL) return NULL;
-    CtBulk *test = s->as.term, *live = tr->live;
-    tr->live = ct_trace_both(tr, live, test);
-    CtStand **left = tail_step(tr, tail, env, yes);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
-    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, no);
-    tr->live = live;
-    if (right == NULL || ct_trace_refused(tr)) return NULL;
-    if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
-    for (uint32_t p = 0; p < tail->count; p++) {
-        bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
-                    left[p]->as.counter.base == right[p]->as.counter.base &&
-                    left[p]->as.counter.slope == right[p]->as.counter.slope;
-        if (!same) left[p] = ct_trace_merge(tr, test, left[p], right[p], core->span);
-    }
-    return left;
-}
-
-static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    for (;;) {
-        if (ct_trace_refused(tr)) return NULL;
-        if (core->kind == CORE_LET) {
-            env = bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
-            core = core->as.let.body;
-        } else if (core->kind == CORE_UNPACK) {
-            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
-            for (uint32_t i = 0; i < core->as.let.count; i++)
-                env = bind(tr, env, core->as.let.vars[i], tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
-            core = core->as.let.body;
-        } else if (core->kind == CORE_LETREC) {
-            env = letrec(tr, env, core);
-            core = core->as.letrec.body;
-        } else {
-            break;
-        }
-    }
-    if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
-    if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
-    if (core->kind != CORE_APP) return NULL;
-    const CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
-    bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
-                  f->as.closure.env == tail->f->as.closure.env;
-    if (!is_own) return NULL;
-    CtStand **args = eval_all(tr, env, core->as.call.args, core->as.call.count);
-    for (uint32_t p = 0; p < tail->count; p++)
-        if (args[p]->kind == STAND_FAILURE) return NULL;
-    return ct_trace_refused(tr) ? NULL : args;
-}
-
-CtStand **ct_trace_tail_step(Tracer *tr, const CtTail *tail, CtStand *const *args) {
-    const CtLam *lam = tail->f->as.closure.lam;
-    const Env *env = tail->f->as.closure.env;
-    for (uint32_t i = 0; i < tail->count; i++) env = bind(tr, env, lam->params[i], args[i]);
-    tr->depth++;
-    CtStand **next = tail_step(tr, tail, env, lam->body);
-    tr->depth--;
-    return next != tail->fails ? next : NULL;
 }
 
 bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,

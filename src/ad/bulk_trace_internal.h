@@ -153,9 +153,7 @@ CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const 
 /* ---- for it, of bulk_trace.c ---- */
 
 CtStand *ct_trace_known_bool(Tracer *tr, bool value);
-bool ct_trace_calls_itself(Tracer *tr, const CtStand *f);
-/* What a function calls itself with; NULL when it does not do so whatever numbers are. */
-CtStand **ct_trace_tail_step(Tracer *tr, const CtTail *tail, CtStand *const *args);
-CtStand *ct_trace_without_counters(Tracer *tr, CtStand *s);
+const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value);
+const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core);
 
 #endif

@@ -89,11 +89,125 @@ CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const 
     return ct_trace_known_bool(tr, holds);
 }
 
+static CtStand *without_counters(Tracer *tr, CtStand *s) {
+    if (s->kind == STAND_COUNTER) return ct_stand_term(tr->room, ct_trace_counter_term(tr, s));
+    bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
+    if (!structured) return s;
+    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = without_counters(tr, s->as.of.parts[i]);
+    return made;
+}
+
+/* ---- the call in a tail position ---- */
+
+/* Whether a call in a tail position of the body is one of f. */
+static bool has_own_call(const CtStand *f, const CtCore *core) {
+    switch (core->kind) {
+    case CORE_LET:
+    case CORE_UNPACK: return has_own_call(f, core->as.let.body);
+    case CORE_LETREC: return has_own_call(f, core->as.letrec.body);
+    case CORE_CASE: {
+        for (uint32_t i = 0; i < core->as.cases.count; i++)
+            if (has_own_call(f, core->as.cases.cases[i].body)) return true;
+        return core->as.cases.otherwise != NULL && has_own_call(f, core->as.cases.otherwise);
+    }
+    case CORE_APP: {
+        const CtCore *fun = core->as.call.of.fun;
+        if (fun->kind == CORE_GLOBAL) return fun->as.global->body == f->as.closure.lam->node;
+        if (fun->kind != CORE_VAR) return false;
+        for (const Env *env = f->as.closure.env; env != NULL; env = env->outer)
+            if (env->var == fun->as.var)
+                return env->value != NULL && env->value->kind == STAND_CLOSURE &&
+                       env->value->as.closure.lam == f->as.closure.lam;
+        return false;
+    }
+    default: return false;
+    }
+}
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
+
+static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
+    for (uint32_t i = 0; i < core->as.cases.count; i++) {
+        const CtCase *alt = &core->as.cases.cases[i];
+        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
+            for (uint32_t k = 0; k < alt->con->count; k++)
+                env = ct_trace_bind(tr, env, alt->vars[k], s->as.of.parts[k]);
+            return tail_step(tr, tail, env, alt->body);
+        }
+        *(alt->con->tag == 1 ? &yes : &no) = alt->body;
+    }
+    if (s->kind == STAND_DATA) return tail_step(tr, tail, env, core->as.cases.otherwise);
+    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL) return NULL;
+    CtBulk *test = s->as.term, *live = tr->live;
+    tr->live = ct_trace_both(tr, live, test);
+    CtStand **left = tail_step(tr, tail, env, yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
+    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, no);
+    tr->live = live;
+    if (right == NULL || ct_trace_refused(tr)) return NULL;
+    if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
+    for (uint32_t p = 0; p < tail->count; p++) {
+        bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
+                    left[p]->as.counter.base == right[p]->as.counter.base &&
+                    left[p]->as.counter.slope == right[p]->as.counter.slope;
+        if (!same) left[p] = ct_trace_merge(tr, test, left[p], right[p], core->span);
+    }
+    return left;
+}
+
+static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
+    for (;;) {
+        if (ct_trace_refused(tr)) return NULL;
+        if (core->kind == CORE_LET) {
+            env = ct_trace_bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
+            core = core->as.let.body;
+        } else if (core->kind == CORE_UNPACK) {
+            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
+            for (uint32_t i = 0; i < core->as.let.count; i++)
+                env = ct_trace_bind(tr, env, core->as.let.vars[i],
+                                    tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
+            core = core->as.let.body;
+        } else if (core->kind == CORE_LETREC) {
+            env = ct_trace_letrec(tr, env, core);
+            core = core->as.letrec.body;
+        } else {
+            break;
+        }
+    }
+    if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
+    if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
+    if (core->kind != CORE_APP) return NULL;
+    const CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+    bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
+                  f->as.closure.env == tail->f->as.closure.env;
+    if (!is_own) return NULL;
+    CtStand **args = CT_NEW_ARRAY(tr->arena, CtStand *, tail->count + 1);
+    for (uint32_t p = 0; p < tail->count; p++) {
+        args[p] = ct_trace_eval(tr, env, core->as.call.args[p]);
+        if (args[p]->kind == STAND_FAILURE) return NULL;
+    }
+    return ct_trace_refused(tr) ? NULL : args;
+}
+
+/* What a function calls itself with; NULL when it does not do so whatever numbers are. */
+static CtStand **own_call(Tracer *tr, const CtTail *tail, CtStand *const *args) {
+    const CtLam *lam = tail->f->as.closure.lam;
+    const Env *env = tail->f->as.closure.env;
+    for (uint32_t i = 0; i < tail->count; i++) env = ct_trace_bind(tr, env, lam->params[i], args[i]);
+    tr->depth++;
+    CtStand **next = tail_step(tr, tail, env, lam->body);
+    tr->depth--;
+    return next != tail->fails ? next : NULL;
+}
+
 /* ---- the arguments of the call ---- */
 
 /* Which arguments are counters, by what the function calls itself with at first. */
 static bool find_counters(Tracer *tr, CtTail *tail, CtStand *const *args) {
-    CtStand **next = ct_trace_tail_step(tr, tail, args);
+    CtStand **next = own_call(tr, tail, args);
     bool some = false;
     if (next == NULL || ct_trace_refused(tr)) return false;
     for (uint32_t p = 0; p < tail->count; p++) {
@@ -131,12 +245,12 @@ static CtStand **all_args(Tracer *tr, const CtTail *tail, const CtStand *state, 
 
 CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index) {
     tail->counting = (CtCounting){index, INT64_MAX};
-    CtStand **next = ct_trace_tail_step(tr, tail, all_args(tr, tail, state, 0, &tail->counting));
+    CtStand **next = own_call(tr, tail, all_args(tr, tail, state, 0, &tail->counting));
     if (next == NULL || ct_trace_refused(tr)) return NULL;
     for (uint32_t p = 0; p < tail->count; p++) {
         const CtStand *s = next[p];
         if (tail->slopes[p] == 0) {
-            next[p] = ct_trace_without_counters(tr, next[p]);
+            next[p] = without_counters(tr, next[p]);
             continue;
         }
         bool goes_on = s->kind == STAND_COUNTER && s->as.counter.slope == tail->slopes[p] &&
@@ -151,7 +265,7 @@ CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar 
 CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
     const CtLam *lam = f->as.closure.lam;
     CtTail tail = {.f = f, .count = count, .span = span};
-    if (ct_trace_refused(tr) || !ct_trace_calls_itself(tr, f) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
+    if (ct_trace_refused(tr) || !has_own_call(f, lam->body) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
     tail.slopes = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.bases = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.fails = CT_NEW_ARRAY(tr->arena, CtStand *, 1);
