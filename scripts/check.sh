@@ -84,6 +84,8 @@ all_tests() {
     run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
     run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
     run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
+    run "$kind, random programs over arrays, other methods" "$folder/tests/random_arrays" --count $((random / 10)) \
+        --seed 1000000 --methods forward,vector,delta,delta-fused,dual-staged,dual-cayley,dual-arrays,dual-defunc,chad
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -93,6 +95,7 @@ run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
     run "costs" tests/costs.py --cotan build/cotan
+    run "CHAD" tests/chad.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan

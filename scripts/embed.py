@@ -22,7 +22,7 @@ def main():
         out.append("};\n")
         module = name.removeprefix("lib/").removesuffix(".cot").replace("/", ".")
         if module.startswith("ad."):
-            module = re.search(rb"^module (\S+) where", data, re.M).group(1).decode()
+            module = re.search(rb"^module (\S+)", data, re.M).group(1).decode()
         module = f'"{module}"' if module[0].isupper() else "NULL"
         rows.append(f'    {{"{name}", (const char *)text_{index}, {module}, {len(data)}}},')
     out.append("const struct CtEmbedded ct_embedded[] = {")

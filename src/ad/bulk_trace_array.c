@@ -240,7 +240,8 @@ static CtStand *transpose(Tracer *tr, CtStand *xs, CtSpan span) {
         return ct_stand_parts(tr->room, STAND_LIST, NULL, 0, NULL);
     if (xs->kind == STAND_TERM && xs->as.term->shape.rank >= 2) return ct_trace_leaves(tr, xs, transposed, NULL);
     CtStand *row = xs->kind == STAND_ROWS ? xs->as.rows.element : NULL;
-    if (row == NULL || row->kind != STAND_ROWS) return ct_trace_refuse(tr, span, "a transposition of an irregular array");
+    if (row == NULL || row->kind != STAND_ROWS)
+        return ct_trace_refuse(tr, span, "a transposition of an irregular array");
     CtStand *leaves = ct_trace_leaves(tr, row->as.rows.element, transposed, NULL);
     CtStand *inner = ct_trace_array_of(tr, xs->as.rows.size, leaves);
     return ct_trace_array_of(tr, row->as.rows.size, inner);

@@ -59,6 +59,16 @@ CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args
 
 CtCore *ct_chad_zero(CtAd *ad, CtSpan span) { return ct_chad_make(ad, span, "Zero", NULL, 0); }
 
+CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type) {
+    if (!c->rung.dense || ct_is_discrete(type)) return ct_chad_zero(c->ad, span);
+    if (ct_is_real(type)) return ct_chad_box(c, span, type, ct_core_double(c->p, span, -0.0));
+    if (type->kind != TYPE_TUPLE) return ct_chad_zero(c->ad, span);
+    CtCore **zeros = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
+    for (uint32_t i = 0; i < type->count; i++) zeros[i] = ct_chad_zero_of(c, span, type->parts[i]);
+    CtCore *all = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), zeros, type->count);
+    return ct_chad_make(c->ad, span, "Dense", &all, 1);
+}
+
 CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d) {
     return ct_is_real(type) ? ct_chad_make(c->ad, span, "Real", &d, 1) : d;
 }
@@ -122,12 +132,14 @@ static void let_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_back_call(c, seq, back->parts[0], dx);
 }
 
-static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtVar *const *vars, const CtPlace *places, uint32_t count);
+static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types, CtVar *const *vars,
+                       const CtPlace *places, uint32_t count);
 
 static void unpack_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
     const CtCore *core = back->core;
-    CtCore *whole = product(c, seq, core->span, core->as.let.vars, back->places, core->as.let.count);
+    CtCore *whole =
+        product(c, seq, core->span, core->as.let.rhs->type->parts, core->as.let.vars, back->places, core->as.let.count);
     ct_back_call(c, seq, back->parts[0], whole);
 }
 
@@ -188,11 +200,13 @@ static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
 /* ---- products ---- */
 
 /* The cotangents that came to the components, as one: all side by side, or a bag of those that may be there. */
-static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtVar *const *vars, const CtPlace *places, uint32_t count) {
+static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types, CtVar *const *vars,
+                       const CtPlace *places, uint32_t count) {
     CtCore **cots = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     uint32_t found = 0;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = count; i-- > 0;) { /* the last cell first, as they were made */
         cots[i] = vars[i] && places[i].kind != PLACE_NONE ? ct_chad_pop(c, seq, span, places[i].number) : NULL;
+        if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, span, types[i]);
         if (cots[i]) found++;
     }
     if (found == count) {
@@ -248,6 +262,16 @@ static CtPaired components(CtChad *c, CtSeq *seq, CtCore *core) {
 /* D[fst t] = ⟨fst x, λd. x' ⟨d, 0⟩⟩ */
 static void projection_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
+    if (c->rung.dense) {
+        CtType *type = back->core->as.proj.tuple->type;
+        CtCore **all = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
+        for (uint32_t i = 0; i < type->count; i++)
+            all[i] = i == back->core->as.proj.index ? ct_chad_box(c, span, type->parts[i], d)
+                                                    : ct_chad_zero_of(c, span, type->parts[i]);
+        CtCore *items = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), all, type->count);
+        ct_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &items, 1));
+        return;
+    }
     CtCore *index = ct_core_int(c->p, span, back->core->as.proj.index);
     CtCore *cot = ct_chad_box(c, span, back->core->type, d);
     ct_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, cot));
@@ -271,7 +295,7 @@ static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     ct_back_call(c, seq, back->parts[0], d);
     const CtCase *branch = back->count > 0 ? &back->core->as.cases.cases[back->count - 1] : NULL;
     if (!branch || back->places[0].kind == PLACE_NONE) return;
-    CtCore *fields = product(c, seq, span, branch->vars, back->places + 1, branch->con->count);
+    CtCore *fields = product(c, seq, span, branch->con->fields, branch->vars, back->places + 1, branch->con->count);
     if (!fields) return;
     CtCore *args[2] = {ct_core_int(c->p, span, branch->con->tag), fields};
     CtCore *whole = ct_seq_name(seq, "d", ct_library_call(c->ad, span, "inject", args, 2));
@@ -315,7 +339,7 @@ static CtCore *branch_body(CtChad *c, CtCore *core, Branch *b, bool varies) {
 }
 
 static void run_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    ct_chad_run(c, seq, back->core->span, back->values[0], d, 0);
+    ct_chad_run(c, seq, back->core->span, back->values[0], d);
 }
 
 static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -340,7 +364,7 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     }
     varies = varies && !ct_is_discrete(core->type);
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
-    if (varies) type = ct_type_pair(c->p, type, ct_chad_backpropagator_type(c->ad, core->type));
+    if (varies) type = ct_type_pair(c->p, type, ct_chad_backpropagator_type(c->ad, c->t->method, core->type));
     CtCase *cases = CT_NEW_ARRAY(c->ad->arena, CtCase, count);
     for (uint32_t i = 0; i < count; i++) {
         CtCore *body = branch_body(c, core, &made[i], varies);
@@ -465,11 +489,14 @@ static CtCore *same(CtAd *ad, CtSpan span, CtCore *x) {
     return x;
 }
 
-const CtRules ct_chad_rules = {.real = same_type,
-                               .constant = same,
-                               .primal = same,
-                               .function = ct_chad_function_type,
-                               .lambda = ct_chad_lambda,
-                               .closed = ct_chad_closed,
-                               .jvp = ct_chad_jvp,
-                               .vjp = ct_chad_vjp};
+CtChadRung ct_chad_rung(CtMethod method) {
+    return (CtChadRung){
+        .local = method == METHOD_CHAD, .dense = method == METHOD_CHAD_NAIVE, .twice = method == METHOD_CHAD_NAIVE};
+}
+
+#define CHAD_RULES                                                                                                     \
+    {                                                                                                                  \
+        .real = same_type, .constant = same, .primal = same, .function = ct_chad_function_type,                        \
+        .lambda = ct_chad_lambda, .closed = ct_chad_closed, .jvp = ct_chad_jvp, .vjp = ct_chad_vjp                     \
+    }
+const CtRules ct_chad_naive_rules = CHAD_RULES, ct_chad_sparse_rules = CHAD_RULES, ct_chad_rules = CHAD_RULES;

@@ -30,11 +30,20 @@ typedef struct CtPlace {
     uint32_t number;
 } CtPlace;
 
+/* What distinguishes the rungs of the ladder. */
+typedef struct CtChadRung {
+    bool local; /* the environment is passed through and added to (§4.2, §5); else backpropagators return what they add
+                   (EV Γ) */
+    bool dense; /* tuples have no zero of their own (Fig. 4) */
+    bool twice; /* a call runs its function's backpropagator for the arguments and again for what was captured (§9) */
+} CtChadRung;
+
 /* A function under way: one frame of the environment. */
 typedef struct CtChad {
     CtAd *ad;
     CtProgram *p;
     CtTransform *t;
+    CtChadRung rung;
     struct CtChad *outer; /* in whose body it stands; NULL */
     CtMap places;         /* CtVar * -> CtPlace *, of variables in scope */
     uint32_t depth;       /* cells in scope */
@@ -75,7 +84,10 @@ void ct_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 CtType *ct_chad_cotangent(CtAd *ad, CtType *type);
 CtType *ct_chad_cot(CtAd *ad);
 /* D[τ]₂ → EVM Γ 1, for a τ that is not discrete. */
-CtType *ct_chad_backpropagator_type(CtAd *ad, CtType *type);
+CtType *ct_chad_backpropagator_type(CtAd *ad, CtMethod method, CtType *type);
+/* That of a function's result, of which there may be two. */
+CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type);
+CtChadRung ct_chad_rung(CtMethod method);
 /* Into a Cot, and out of one. */
 CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d);
 CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot);
@@ -87,6 +99,8 @@ CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args
 CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d);
 CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements);
 CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);
+/* 0 of D[τ]₂, as a Cot. */
+CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type);
 
 /* ---- chad_environment.c ---- */
 
@@ -94,13 +108,26 @@ CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot);
 CtPlace ct_chad_cell(CtChad *c);
 void ct_chad_place(CtChad *c, CtVar *var, CtPlace place);
 CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
+/* EV Γ, or EArr Γ. */
+CtType *ct_chad_environment_type(CtAd *ad);
+/* What is accumulated so far, as a term. */
+CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span);
 /* one_x d: accumulates a Cot. */
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
-/* The end of a variable's scope: its cotangent, a Cot; the cell is free again. */
+/* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
+ * again. */
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
-/* x' d of a backpropagator that is a function: `frame` is where its own begins. */
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t frame);
-/* λd. …: `write` writes what it does; a function's own makes room for its frame first. */
+/* x' d of a backpropagator that is a function, in this function's own environment. */
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d);
+/* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured
+ * (i = 0) and for its arguments (from 1), to be taken before anything else is run. */
+typedef struct CtCalled {
+    CtCore *backpropagators, *d, *frame;
+    uint32_t depth;
+} CtCalled;
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagators, CtCore *d, uint32_t depth);
+CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called, uint32_t i);
+/* λd. x' d; a function's own makes room for its frame first. */
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back);
 /* What `write` writes, unless the Cot d is Zero. */
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,

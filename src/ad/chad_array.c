@@ -34,6 +34,11 @@ typedef void Emit(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 static void index_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *cot = ct_chad_box(c, span, back->core->type, d);
+    if (c->rung.dense) {
+        CtCore *whole = library(c, span, "oneHot", back->values[1], back->values[0], cot);
+        ct_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &whole, 1));
+        return;
+    }
     ct_back_call(c, seq, back->parts[0], ct_chad_at(c, span, back->values[0], cot));
 }
 
@@ -126,7 +131,10 @@ static CtCore *width(CtChad *c, CtSpan span, CtCore *n, CtCore *xss) {
 static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore *values[2]) {
     CtSpan span = core->span;
     switch (core->as.call.of.array) {
-    case ARRAY_INDEX: values[0] = xs[1]; return index_back;
+    case ARRAY_INDEX:
+        values[0] = xs[1];
+        if (c->rung.dense) values[1] = length(c, span, xs[0]);
+        return index_back;
     case ARRAY_GATHER: values[0] = xs[1]; return places_back;
     case ARRAY_SLICE:
         values[0] = xs[0];

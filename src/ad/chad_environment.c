@@ -24,11 +24,15 @@ CtPlace ct_chad_where(const CtChad *c, const CtVar *var) {
     return kept ? *kept : (CtPlace){PLACE_NONE, 0};
 }
 
-/* ---- EVM ---- */
+/* ---- EV and EVM ---- */
 
-static CtType *environment_type(CtAd *ad) {
+CtType *ct_chad_environment_type(CtAd *ad) {
     CtGlobal *start = ct_ad_library(ad, "start");
     return start ? start->type : ad->p->unit_type;
+}
+
+CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span) {
+    return seq->state ? ct_seq_state(seq, span) : ct_core_global(c->p, span, ct_ad_library(c->ad, "start"));
 }
 
 /* base + n */
@@ -43,14 +47,39 @@ static void next(CtSeq *seq, CtSpan span, CtCore *environment) {
     seq->state = var;
 }
 
+/* What is accumulated so far, and more: +_{EV Γ}. */
+static void sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *more) {
+    if (seq->state) {
+        CtCore *args[2] = {ct_seq_state(seq, span), more};
+        more = ct_library_call(c->ad, span, "union", args, 2);
+    }
+    next(seq, span, more);
+}
+
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot) {
     bool captured = place.kind == PLACE_CAPTURED;
     if (captured) cot = ct_chad_at(c, span, ct_core_int(c->p, span, place.number), cot);
-    CtCore *args[3] = {address(c, span, captured ? 0 : place.number), cot, ct_seq_state(seq, span)};
+    uint32_t cell = captured ? 0 : place.number;
+    if (!c->rung.local) {
+        CtCore *args[3] = {ct_core_int(c->p, span, c->frame), ct_core_int(c->p, span, cell), cot};
+        sum(c, seq, span, ct_library_call(c->ad, span, "oneHot", args, 3));
+        return;
+    }
+    CtCore *args[3] = {address(c, span, cell), cot, ct_seq_state(seq, span)};
     next(seq, span, ct_library_call(c->ad, span, "one", args, 3));
 }
 
+/* split */
+static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+    if (!seq->state) return NULL;
+    CtCore *args[2] = {ct_core_int(c->p, span, cell), ct_seq_state(seq, span)}, *parts[2];
+    ct_seq_open(seq, "d", "env", ct_library_call(c->ad, span, "split", args, 2), parts);
+    seq->state = parts[1]->as.var;
+    return parts[0];
+}
+
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+    if (!c->rung.local) return split(c, seq, span, cell);
     CtCore *at = ct_seq_name(seq, "x", address(c, span, cell));
     CtCore *args[3] = {ct_seq_state(seq, span), at, NULL};
     CtCore *cot = ct_seq_name(seq, "d", ct_core_array(c->p, span, ARRAY_INDEX, args, 2));
@@ -59,46 +88,84 @@ CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     return cot;
 }
 
-/* (D[τ]₂, base, EArr) → EArr */
-CtType *ct_chad_backpropagator_type(CtAd *ad, CtType *type) {
-    CtType *environment = environment_type(ad);
+/* ---- backpropagators as functions ---- */
+
+/* (D[τ]₂, base, EArr) → EArr, or (D[τ]₂) → EV */
+CtType *ct_chad_backpropagator_type(CtAd *ad, CtMethod method, CtType *type) {
+    CtType *environment = ct_chad_environment_type(ad);
     CtType *params[3] = {ct_chad_cotangent(ad, type), ad->p->int_type, environment};
-    return ct_type_fun(ad->p, params, 3, environment);
+    return ct_type_fun(ad->p, params, ct_chad_rung(method).local ? 3 : 1, environment);
 }
 
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t frame) {
-    CtCore *args[3] = {d, address(c, span, frame), ct_seq_state(seq, span)};
-    next(seq, span, ct_core_app(c->p, span, backpropagator, args, 3));
+CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type) {
+    CtType *one = ct_chad_backpropagator_type(ad, method, type);
+    return ct_chad_rung(method).twice ? ct_type_pair(ad->p, one, one) : one;
+}
+
+/* With the frame `depth` cells further on. */
+static CtCore *apply(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
+    if (!c->rung.local) return ct_core_app(c->p, span, backpropagator, &d, 1);
+    CtCore *args[3] = {d, address(c, span, depth), ct_seq_state(seq, span)};
+    return ct_core_app(c->p, span, backpropagator, args, 3);
+}
+
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d) {
+    CtCore *made = apply(c, seq, span, backpropagator, d, 0);
+    if (c->rung.local)
+        next(seq, span, made);
+    else
+        sum(c, seq, span, made);
+}
+
+CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagators, CtCore *d, uint32_t depth) {
+    CtCalled called = {.backpropagators = backpropagators, .d = d, .depth = depth};
+    CtCore *own = c->rung.twice ? ct_core_proj(c->p, span, backpropagators, 0) : backpropagators;
+    CtCore *made = apply(c, seq, span, own, d, depth);
+    if (c->rung.local)
+        next(seq, span, made);
+    else
+        called.frame = ct_seq_name(seq, "frame", made);
+    return called;
+}
+
+CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called, uint32_t i) {
+    if (c->rung.local) return ct_chad_pop(c, seq, span, called->depth + i);
+    CtCore *frame = called->frame;
+    if (c->rung.twice && i == 0) {
+        CtCore *again = ct_core_proj(c->p, span, called->backpropagators, 1);
+        frame = apply(c, seq, span, again, called->d, 0);
+    }
+    CtCore *args[2] = {ct_core_int(c->p, span, i), frame};
+    return ct_seq_name(seq, "d", ct_library_call(c->ad, span, "get", args, 2));
 }
 
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back) {
-    CtType *environment = environment_type(c->ad);
     CtVar *outer = c->base, *params[3];
     params[0] = ct_var_new(c->p, "d", ct_chad_cotangent(c->ad, type));
     params[1] = c->base = ct_var_new(c->p, "base", c->p->int_type);
-    params[2] = ct_var_new(c->p, "env", environment);
-    CtSeq seq = ct_seq(c->p, params[2]);
-    if (is_function && back) {
+    params[2] = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
+    CtSeq seq = ct_seq(c->p, c->rung.local ? params[2] : NULL);
+    if (is_function && back && c->rung.local) {
         CtCore *args[2] = {address(c, span, c->frame), ct_seq_state(&seq, span)};
         next(&seq, span, ct_library_call(c->ad, span, "ensure", args, 2));
     }
     ct_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
-    CtCore *body = ct_seq_close(&seq, ct_seq_state(&seq, span));
+    CtCore *body = ct_seq_close(&seq, ct_chad_state(c, &seq, span));
     c->base = outer;
-    return ct_core_lam(c->p, span, NULL, params, 3, body);
+    return ct_core_lam(c->p, span, NULL, params, c->rung.local ? 3 : 1, body);
 }
 
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtSpan span = back->core->span;
-    if (d->type->kind != TYPE_DATA) {
+    if (d->type->kind != TYPE_DATA || c->rung.dense) {
         write(c, seq, back, d);
         return;
     }
     CtSeq inner = ct_seq(c->p, seq->state);
     write(c, &inner, back, d);
-    CtCore *written = ct_seq_close(&inner, ct_seq_state(&inner, span));
+    CtCore *written = ct_seq_close(&inner, ct_chad_state(c, &inner, span));
     CtCore *zero = ct_chad_zero(c->ad, span);
-    CtCase nothing = {zero->as.call.of.con, NULL, ct_seq_state(seq, span)};
+    CtCase nothing = {zero->as.call.of.con, NULL, ct_chad_state(c, seq, span)};
     next(seq, span, ct_core_case(c->p, span, written->type, d, &nothing, 1, written));
 }

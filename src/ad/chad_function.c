@@ -20,11 +20,38 @@ CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType **params = CT_NEW_ARRAY(ad->arena, CtType *, count);
     for (uint32_t i = 0; i < count; i++) params[i] = ct_ad_type(ad, method, type->parts[i]);
     CtType *result = type->parts[count], *primal = ct_ad_type(ad, method, result);
-    if (!ct_is_discrete(result)) primal = ct_type_pair(ad->p, primal, ct_chad_backpropagator_type(ad, result));
+    if (!ct_is_discrete(result)) primal = ct_type_pair(ad->p, primal, ct_chad_result_type(ad, method, result));
     return ct_type_fun(ad->p, params, count, primal);
 }
 
 /* ---- λ ---- */
+
+/* ⟨y, y'⟩ of a λ's body. */
+static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
+    CtSeq seq = ct_seq(c->p, NULL);
+    CtPaired body = ct_chad(c, &seq, source);
+    if (ct_is_discrete(source->type)) return ct_seq_close(&seq, body.x);
+    if (!ct_ad_movable(body.x)) body.x = ct_seq_name(&seq, "y", body.x);
+    CtCore *back = ct_chad_backpropagator(c, source->type, core->span, true, body.back);
+    return ct_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
+}
+
+/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
+ * arguments' cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and
+ * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
+ * type. */
+static CtCore *twice(CtChad *c, CtSpan span, CtCore *paired) {
+    CtSeq seq = ct_seq(c->p, NULL), inner = ct_seq(c->p, NULL);
+    CtCore *run = ct_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
+    CtCore *parts[2], *again[2];
+    ct_seq_open(&seq, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), parts);
+    CtVar *d = ct_var_new(c->p, "d", parts[1]->type->parts[0]);
+    CtCore *use = ct_core_var(c->p, span, d);
+    ct_seq_open(&inner, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), again);
+    CtCore *body = ct_seq_close(&inner, ct_core_app(c->p, span, again[1], &use, 1));
+    CtCore *backs = ct_core_pair(c->p, span, parts[1], ct_core_lam(c->p, span, NULL, &d, 1, body));
+    return ct_seq_close(&seq, ct_core_pair(c->p, span, parts[0], backs));
+}
 
 /* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` of the parameters stand for what was captured. */
 static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t captures) {
@@ -39,20 +66,15 @@ static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t 
     }
     struct CtChad *outer = t->chad;
     t->chad = c;
-    CtSeq seq = ct_seq(c->p, NULL);
-    CtPaired body = ct_chad(c, &seq, lam->body);
-    CtCore *result = body.x;
-    if (!ct_is_discrete(lam->body->type)) {
-        if (!ct_ad_movable(result)) result = ct_seq_name(&seq, "y", result);
-        CtCore *back = ct_chad_backpropagator(c, lam->body->type, core->span, true, body.back);
-        result = ct_core_pair(c->p, core->span, result, back);
-    }
+    CtCore *body = paired_body(c, core, lam->body);
+    if (c->rung.twice && !ct_is_discrete(lam->body->type)) body = twice(c, core->span, body);
     t->chad = outer;
-    return ct_core_lam(c->p, core->span, lam->name, params, lam->count, ct_seq_close(&seq, result));
+    return ct_core_lam(c->p, core->span, lam->name, params, lam->count, body);
 }
 
 static CtChad frame(CtTransform *t) {
-    return (CtChad){.ad = t->ad, .p = t->p, .t = t, .outer = t->chad, .depth = 1, .frame = 1};
+    return (CtChad){
+        .ad = t->ad, .p = t->p, .t = t, .rung = ct_chad_rung(t->method), .outer = t->chad, .depth = 1, .frame = 1};
 }
 
 CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures) {
@@ -98,13 +120,13 @@ static void maybe_captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCor
     ct_chad_unless_zero(c, seq, back, d, captures_back);
 }
 
-/* NULL when nothing that was captured varies. */
+/* NULL when nothing that was captured varies; §9 does not ask. */
 static CtBack *closure(CtChad *c, CtCore *core, CtLam *lam) {
     if (!lam->captures_known) ct_core_captures(c->p, lam);
     CtBack *back = ct_back(c, core, maybe_captures_back);
     back->count = lam->capture_count;
     back->places = CT_NEW_ARRAY(c->ad->arena, CtPlace, lam->capture_count);
-    bool any = false;
+    bool any = c->rung.twice;
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         back->places[i] = ct_chad_where(c, lam->captures[i]);
         any = any || captured_varies(c, lam, i);
@@ -141,14 +163,15 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
 
 /* ---- application ---- */
 
-/* Takes what the callee left in cells first, first + 1, …: for the operands that are not discrete. */
-static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, uint32_t first, CtCore *const *args,
-                         uint32_t count) {
+/* What the callee left for those operands that are not discrete, from the i-th on. */
+static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCalled *called, uint32_t first) {
     CtSpan span = back->core->span;
+    CtCore **args = back->core->as.call.args;
+    uint32_t count = back->core->as.call.count;
     CtCore **ds = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = first; i < count; i++) {
         if (ct_is_discrete(args[i]->type)) continue;
-        CtCore *cot = ct_chad_pop(c, seq, span, back->depth + first + i);
+        CtCore *cot = ct_chad_left(c, seq, span, called, 1 + i - first);
         if (cot && back->parts[i]) ds[i] = ct_seq_name(seq, "d", ct_chad_unbox(c, span, args[i]->type, cot));
     }
     return ds;
@@ -163,11 +186,10 @@ static bool is_closed(CtChad *c, const CtCore *fun) {
 /* λd. do { ⟨dx, dy⟩ ← z' d; x' dx; y' dy }. The function's cotangent first, then those of the arguments. */
 static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
-    CtSpan span = core->span;
     uint32_t count = core->as.call.count;
-    ct_chad_run(c, seq, span, back->values[0], d, back->depth);
-    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_pop(c, seq, span, back->depth);
-    CtCore **ds = operands(c, seq, back, 1, core->as.call.args, count);
+    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
+    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->span, &called, 0);
+    CtCore **ds = operands(c, seq, back, &called, 0);
     for (uint32_t i = 0; i < count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
     ct_back_call(c, seq, back->parts[count], df);
 }
@@ -197,7 +219,8 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     if (ct_is_discrete(core->type)) return (CtPaired){call, NULL};
     CtCore *both[2];
     ct_seq_open(seq, "y", "y'", call, both);
-    if (!f.back && !parts) return (CtPaired){both[0], NULL};
+    bool asked = c->rung.twice && ct_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
+    if (!f.back && !parts && !asked) return (CtPaired){both[0], NULL};
     CtBack *back = ct_back(c, core, maybe_application_back);
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
@@ -213,13 +236,10 @@ CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
 /* The state of a method inside comes behind what was captured. */
 static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
-    uint32_t states = core->as.call.count - 1;
-    ct_chad_run(c, seq, core->span, back->values[0], d, back->depth);
-    CtCore *df = ct_chad_pop(c, seq, core->span, back->depth);
-    CtBack inner = *back;
-    inner.parts = back->parts + 1;
-    CtCore **ds = operands(c, seq, &inner, 1, core->as.call.args + 1, states);
-    for (uint32_t i = 0; i < states; i++) ct_back_call(c, seq, inner.parts[i], ds[i]);
+    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
+    CtCore *df = ct_chad_left(c, seq, core->span, &called, 0);
+    CtCore **ds = operands(c, seq, back, &called, 1);
+    for (uint32_t i = 1; i < core->as.call.count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
     ct_back_call(c, seq, back->parts[0], df);
 }
 
@@ -236,7 +256,7 @@ CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
     path[0] = c->t->method;
     memcpy(path + 1, dual->path, dual->count * sizeof *path);
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
-    type = ct_type_pair(c->p, type, ct_chad_backpropagator_type(c->ad, core->type));
+    type = ct_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
     CtCore *made = ct_core_dual(c->p, core->span, type, dual->method, path, dual->count + 1, args, count);
     CtCore *both[2];
     ct_seq_open(seq, "f", "f'", made, both);

@@ -96,7 +96,7 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
 static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made,
                      CtCore *n) {
     CtVar *params[2] = {state, i};
-    CtCore *start = ct_seq_state(seq, span), *after = ct_seq_state(inner, span);
+    CtCore *start = ct_chad_state(c, seq, span), *after = ct_seq_state(inner, span);
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     if (!made) {
         CtCore *f = lambda(c, span, params, 2, ct_seq_close(inner, after));
@@ -121,16 +121,16 @@ static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, Ct
     CtSpan span = back->core->span;
     Loop loop = loop_of(back->core);
     CtVar *turn = ct_var_new(c->p, "i", c->p->int_type);
-    CtVar *state = ct_var_new(c->p, "env", env->type);
+    CtVar *state = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
     CtSeq inner = ct_seq(c->p, state), outer = ct_seq(c->p, env);
     CtCore *i = use(c, span, turn);
     if (from) i = ct_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
     CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
     CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
-    ct_chad_run(c, &inner, span, f, dy, 0);
-    for (uint32_t k = 0; k < loop.lam->count; k++) {
+    ct_chad_run(c, &inner, span, f, dy);
+    for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
-        if (dx[k]) made = made ? ct_core_pair(c->p, span, made, dx[k]) : dx[k];
+        if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
     }
     CtCore *all = turns(c, &outer, span, turn, &inner, state, made, n);
     if (all) all = ct_seq_name(&outer, "ds", all);
@@ -181,11 +181,13 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, back->values[0], NULL, NULL));
     CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
     CtCore *dx[2] = {NULL, NULL};
-    CtSeq many = ct_seq(c->p, seq->state);
-    CtCore *one = stretch(c, back, seq->state, ds, NULL, n, dx);
-    CtCore *apart = groups(c, &many, back, ds, n);
-    CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, CHAD_MANY));
-    CtCore *after = ct_core_if(c->p, span, few, one, ct_seq_close(&many, apart));
+    CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
+    if (c->rung.local) {
+        CtSeq many = ct_seq(c->p, seq->state);
+        CtCore *apart = groups(c, &many, back, ds, n);
+        CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, CHAD_MANY));
+        after = ct_core_if(c->p, span, few, after, ct_seq_close(&many, apart));
+    }
     if (!dx[0] && !dx[1]) {
         CtVar *env = ct_var_new(c->p, "env", after->type);
         ct_seq_let(seq, span, env, after);
@@ -292,8 +294,8 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
 
     /* λ((da, env), k). … */
     CtVar *k = ct_var_new(c->p, "k", c->p->int_type);
-    CtVar *opened[2] = {ct_var_new(c->p, "da", last->type), ct_var_new(c->p, "env", seq->state->type)};
-    CtVar *carry = ct_var_new(c->p, "state", ct_type_pair(c->p, last->type, seq->state->type));
+    CtVar *opened[2] = {ct_var_new(c->p, "da", last->type), ct_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
+    CtVar *carry = ct_var_new(c->p, "state", ct_type_pair(c->p, last->type, opened[1]->type));
     CtSeq inner = ct_seq(c->p, opened[1]);
     ct_seq_unpack(&inner, span, opened, 2, use(c, span, carry));
     CtCore *end = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, ct_core_int(c->p, span, 1));
@@ -304,13 +306,13 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *out = ds ? ct_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
     if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, span);
     CtCore *dy = step_cotangent(c, &inner, &loop, use(c, span, opened[0]), out);
-    ct_chad_run(c, &inner, span, f, dy, 0);
-    CtCore *da = taken(c, &inner, back, loop.lam, 0);
+    ct_chad_run(c, &inner, span, f, dy);
     CtCore *dx = taken(c, &inner, back, loop.lam, 1);
+    CtCore *da = taken(c, &inner, back, loop.lam, 0);
     if (!da) da = nothing(c, span, type);
 
     CtCore *after = ct_core_pair(c->p, span, da, ct_seq_state(&inner, span));
-    CtCore *from = ct_core_pair(c->p, span, last, ct_seq_state(seq, span));
+    CtCore *from = ct_core_pair(c->p, span, last, ct_chad_state(c, seq, span));
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     CtVar *params[2] = {carry, k};
     CtCore *parts[2], *final[2];

@@ -174,6 +174,20 @@ static CtCore *shape(CtAd *ad, CtSpan span, bool inward, CtType *type, CtCore *a
 
 /* ---- the wrapper ---- */
 
+/* y' d in an environment of no other cells: what it leaves for the argument. */
+static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d) {
+    CtChad c = {.ad = ad, .p = ad->p, .rung = ct_chad_rung(ad->reverse)};
+    if (c.rung.local) {
+        c.base = ct_var_new(ad->p, "base", ad->p->int_type);
+        ct_seq_let(seq, span, c.base, ct_core_int(ad->p, span, 0));
+        CtCore *room[2] = {ct_core_int(ad->p, span, 2), ct_chad_state(&c, seq, span)};
+        seq->state = ct_var_new(ad->p, "env", ct_chad_environment_type(ad));
+        ct_seq_let(seq, span, seq->state, ct_library_call(ad, span, "ensure", room, 2));
+    }
+    CtCalled called = ct_chad_call(&c, seq, span, backpropagator, d, 0);
+    return ct_chad_left(&c, seq, span, &called, 1);
+}
+
 /* let (y, y') = D[f] x in (y, λdy. let env = y' (cotangent_T y dy) run with no cell but its own in gradient_S x (env !
  * 1)) */
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
@@ -194,12 +208,7 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtCore *parts[2];
     ct_seq_open(seq, "y", "y'", call, parts);
     CtCore *d = ct_seq_name(&inner, "d", shape(ad, span, true, wrap->t, parts[0], ct_core_var(p, span, dy)));
-    CtCore *args[3] = {d, ct_core_int(p, span, 0), ct_core_global(p, span, ct_ad_library(ad, "start"))};
-    CtCore *room[2] = {ct_core_int(p, span, 2), args[2]};
-    args[2] = ct_library_call(ad, span, "ensure", room, 2);
-    CtCore *env = ct_core_app(p, span, parts[1], args, 3);
-    CtCore *cell[2] = {env, ct_core_int(p, span, 1)};
-    CtCore *cot = ct_seq_name(&inner, "d", ct_core_array(p, span, ARRAY_INDEX, cell, 2));
+    CtCore *cot = argument_cotangent(ad, &inner, span, parts[1], d);
     CtChad c = {.ad = ad, .p = p};
     CtCore *dx = shape(ad, span, false, wrap->s, wrap->x, ct_chad_unbox(&c, span, wrap->s, cot));
     CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_seq_close(&inner, dx));

@@ -123,6 +123,8 @@ typedef enum CtDerivOp {
     CT_METHOD(DUAL_ARRAYS, "dual-arrays")                                                                              \
     CT_METHOD(DUAL_DEFUNC, "dual-defunc")                                                                              \
     CT_METHOD(TAPE, "tape")                                                                                            \
+    CT_METHOD(CHAD_NAIVE, "chad-naive")                                                                                \
+    CT_METHOD(CHAD_SPARSE, "chad-sparse")                                                                              \
     CT_METHOD(CHAD, "chad")                                                                                            \
     CT_METHOD(BULK, "bulk")
 typedef enum CtMethod {

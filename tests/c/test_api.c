@@ -278,6 +278,10 @@ static void stages_are_shown(void **state) {
     for (size_t i = 0; cotan_method_at(i) != NULL; i++) {
         const cotan_method *method = cotan_method_at(i);
         cotan_call call = {.function = "f", .at = "[2, 3]", .method = method->name};
+        if (strncmp(method->name, "chad", 4) == 0) { /* puts nothing beside a real number, and has no stages yet */
+            assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0705", 2);
+            continue;
+        }
         assert_null(cotan_stages(p, &call, COTAN_PLAIN, &text));
         assert_non_null(strstr(text, "value = 12.0\n"));
         /* in reverse the gradient, forward the sum of its parts: ones are the cotangent or the tangent */

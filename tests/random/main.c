@@ -1,14 +1,16 @@
 /* Holds Cotan to random programs: value, gradient, tangent and cotangent by every method, and the transpose identity,
  * against central differences in long double.
  *
- *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--costs] [--save DIR] [--verbose]
+ *   random_programs [--seed S] [--count N] [--size K] [--methods a,b] [--costs] [--bound A,B,C] [--save DIR]
+ *                   [--verbose]
  *
  * Programs that are not defined at their point, or whose differences do not settle to 1e-11, or that decide a branch
  * otherwise near the point, are discarded and counted. Methods whose gradients may take exponential time run up to a
- * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed, and (--save) written as a golden
- * test. --costs tells for each method the largest number of steps of a gradient for each step of the program and each
- * number of the point and of the result, and that divided by the logarithm of its trace. The last line is the count
- * that test runners read.
+ * limit of steps; what goes beyond is counted, and so is what bulk does not take. A failure is made smaller, printed,
+ * and (--save) written as a golden test. --costs tells for each method the largest number of steps of a gradient for
+ * each step of the program and each number of the point and of the result, and that divided by the logarithm of its
+ * trace. --bound: no gradient takes more than A + B · the program's steps + C · the numbers of its point. The last line
+ * is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -109,17 +111,18 @@ typedef struct Verdict {
 /* A method, and what its gradients cost. */
 typedef struct Method {
     const char *name;
-    bool unbounded;  /* may take exponential time */
-    long beyond;     /* programs on which it went over the limit of steps */
-    long refused;    /* programs that bulk does not take */
-    double costliest; /* steps for each step of the program and each number of point and result */
-    double by_log;    /* the same, and for each doubling of the operations */
+    bool unbounded;      /* may take exponential time */
+    long beyond;         /* programs on which it went over the limit of steps */
+    long refused;        /* programs that bulk does not take */
+    double costliest;    /* steps for each step of the program and each number of point and result */
+    const double *bound; /* A, B, C; NULL */
+    double by_log;       /* the same, and for each doubling of the operations */
 } Method;
 
 static const uint64_t step_limit = 30000000;
 
 static bool is_unbounded(const char *name) {
-    static const char *const names[] = {"dual-naive", "delta-tree"};
+    static const char *const names[] = {"dual-naive", "delta-tree", "chad-naive", "chad-sparse"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
@@ -152,6 +155,12 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
         double cost = (double)result.steps / (double)(result.primal_steps + (uint64_t)count + 1);
         method->costliest = fmax(method->costliest, cost);
         method->by_log = fmax(method->by_log, cost / log2((double)result.trace + 2));
+        const double *b = method->bound;
+        if (b != NULL && (double)result.steps > b[0] + b[1] * (double)result.primal_steps + b[2] * count) {
+            snprintf(verdict->what, sizeof verdict->what, "%s takes %llu steps; the program %llu, for %d numbers",
+                     method->name, (unsigned long long)result.steps, (unsigned long long)result.primal_steps, count);
+            return false;
+        }
     }
     return true;
 }
@@ -275,6 +284,7 @@ typedef struct Options {
     int method_count;
     const char *folder;
     bool verbose, costs;
+    double bound[3];
 } Options;
 
 static void add_method(Options *o, const char *name) {
@@ -298,7 +308,11 @@ static bool read_options(int argc, char **argv, Options *o) {
             o->verbose = true;
         else if (strcmp(argv[i], "--costs") == 0)
             o->costs = true;
-        else if (strcmp(argv[i], "--methods") == 0 && more) {
+        else if (strcmp(argv[i], "--bound") == 0 && more) {
+            char *next = argv[++i];
+            for (int k = 0; k < 3; k++) o->bound[k] = strtod(next + (k > 0 && *next == ','), &next);
+            o->costs = true;
+        } else if (strcmp(argv[i], "--methods") == 0 && more) {
             o->method_count = 0;
             for (char *name = strtok(argv[++i], ","); name != NULL; name = strtok(NULL, ",")) add_method(o, name);
         } else {
@@ -312,6 +326,7 @@ static bool read_options(int argc, char **argv, Options *o) {
 int main(int argc, char **argv) {
     Options o;
     if (!read_options(argc, argv, &o)) return 2;
+    for (int i = 0; o.bound[1] > 0 && i < o.method_count; i++) o.methods[i].bound = o.bound;
     long passed = 0, failed = 0, discarded = 0;
     for (uint64_t seed = o.seed; passed + failed < o.count; seed++) {
         Random random = {seed * 0x2545f4914f6cdd1dULL};

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What CHAD's methods cost where the paper says so, in steps (docs/cost-model.md).
+
+    tests/chad.py [--cotan PATH] [--random N] [--long]
+
+- Nested applications of functions (§9) double the steps of `chad-naive` with each level, and add the same number to `chad`.
+- A zero cotangent of a large structure, and a large argument that is not used, cost the reverse pass nothing.
+- Indexing an array n times costs O(n), whatever its size.
+- The theorem (Eq. 3): steps ≤ c′ + c · the program's steps + c″ · the numbers of the point, on random programs.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import run as golden
+
+# c′, c and c″ of Eq. 3; docs/chad.md explains them and has them too. The paper's proof, in its own model of costs, has 5, 31 and 4.
+BOUND = (500, 50, 40)
+LONG = 20000
+
+NESTED = """t :: Int -> (Double -> Double)
+t n = if n == 0 then (\\x -> x) else (\\x -> (t (n - 1)) x)
+
+f :: (Int, Double) -> Double
+f (n, x) = (t n) x
+"""
+
+# `main` runs one pullback k times; f depends on n.
+PULLBACKS = """
+main :: (Int, Int) -> Double
+main (k, n) = case vjp (f n) 2 of
+  (y, pullback) -> turns k pullback y
+
+turns :: Int -> (Double -> Double) -> Double -> Double
+turns k pullback y = if k == 0 then y else turns (k - 1) pullback (y + pullback y)
+"""
+
+ZERO = """f :: Int -> Double -> Double
+f n x = let ys = build n (\\i -> x * fromIntegral (i + 1)) in if ys ! 0 < 0 then sum (map sin ys) else x * x
+"""
+
+UNUSED = """f :: Int -> Double -> Double
+f n x = use n (build n (\\i -> x * fromIntegral i), x)
+
+use :: Int -> (Array Double, Double) -> Double
+use n (ys, x) = if n < 0 then ys ! 0 else if n == 0 then x else if n > 5 then use 5 (ys, x * x) else use (n - 1) (ys, sin x)
+"""
+
+LIST = """f :: Int -> Double -> Double
+f n x = case grow n x [] of
+  [] -> 0
+  y : ys -> y * x
+
+grow :: Int -> Double -> [Double] -> [Double]
+grow n x ys = if n == 0 then [x] else if n < 0 then map sin ys else grow 0 x (build' n x ys)
+
+build' :: Int -> Double -> [Double] -> [Double]
+build' n x ys = if n == 0 then ys else build' (n - 1) x (x * fromIntegral n : ys)
+"""
+
+INDEXED = """f :: Int -> Double -> Double
+f n x = go 0 0
+  where
+    xs = build n (\\i -> x + fromIntegral i)
+    go i y = if i == 50 then y else go (i + 1) (y + xs ! rem (7 * i) n)
+"""
+
+
+class Run:
+    def __init__(self, cotan, folder):
+        self.cotan, self.path = cotan, os.path.join(folder, "program.cot")
+        self.passed = self.failed = 0
+
+    def check(self, holds, text):
+        print(text if holds else f"FAIL {text}")
+        self.passed += holds
+        self.failed += not holds
+
+    def steps(self, source, verb, function, at, method):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(source)
+        at = ["--args", json.dumps([at])] if verb == "run" else ["--at", json.dumps(at)]
+        command = [self.cotan, verb, self.path, function, *at, "--count", "--json", "--method", method]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        return json.loads(done.stdout)["steps"]
+
+
+def nested(run):
+    for method in ("chad-naive", "chad-sparse", "chad"):
+        few, more, most = (run.steps(NESTED, "grad", "f", [n, 2.0], method) for n in (4, 8, 12))
+        text = f"{method}: functions nested 4, 8 and 12 deep take {few}, {more} and {most} steps"
+        run.check(14 < most / more < 17 if method == "chad-naive" else most - more == more - few, text)
+
+
+def pullback(run, source, n):
+    """What one pullback costs: the difference between running one more and not."""
+    return run.steps(source + PULLBACKS, "run", "main", [2, n], "chad") - \
+        run.steps(source + PULLBACKS, "run", "main", [1, n], "chad")
+
+
+def constant(run):
+    for name, source in (("a zero cotangent of an array", ZERO), ("an argument that is not used", UNUSED),
+                         ("a list of which nothing is used", LIST)):
+        few, many = pullback(run, source, 100), pullback(run, source, 1000)
+        run.check(few == many, f"{name} of 100 and 1000 elements: the reverse pass takes {few} and {many} steps")
+    few, many = pullback(run, INDEXED, 100), pullback(run, INDEXED, 1000)
+    run.check(many - few < 25 * 900, f"50 times indexed, an array of 100 and 1000 elements: {few} and {many} steps")
+
+
+def theorem(run, count):
+    program = os.path.join(os.path.dirname(run.cotan), "tests", "random_programs")
+    bound = ",".join(map(str, BOUND))
+    done = subprocess.run([program, "--count", str(count), "--methods", "chad", "--bound", bound], capture_output=True,
+                          text=True, check=False)
+    last = done.stdout.strip().splitlines()[-1]
+    run.check(last == f"{count} passed, 0 failed", f"Eq. 3 with {bound} on random programs: {last}")
+    if done.returncode != 0:
+        print(done.stdout)
+
+
+def table_of_docs(run):
+    text = golden.read(os.path.join(golden.ROOT, "docs", "chad.md"))
+    found = re.search(r"^\| c′ \| c \| c″ \|.*\n\|[-:| ]+\n\| (\d+) \| (\d+) \| (\d+) \|", text, re.MULTILINE)
+    run.check(bool(found) and tuple(map(int, found.groups())) == BOUND, "docs/chad.md has the constants of Eq. 3")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
+    parser.add_argument("--random", type=int, default=500, metavar="N", help="how many random programs")
+    parser.add_argument("--long", action="store_true", help=f"{LONG} of them")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run = Run(os.path.abspath(options.cotan), folder)
+        nested(run)
+        constant(run)
+        theorem(run, LONG if options.long else options.random)
+        table_of_docs(run)
+    print(f"chad: {run.passed} passed, {run.failed} failed")
+    sys.exit(1 if run.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
