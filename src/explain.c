@@ -403,6 +403,10 @@ bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, 
         done = ct_explain_begin(&e) && ct_explain_run(&e);
         ct_explain_end(&e);
     }
+    if (done && explained.run && explained.run->accumulated) {
+        done = ct_explain_begin(&e) && ct_explain_work(&e);
+        ct_explain_end(&e);
+    }
     if (!done) return false;
     CtText text = ct_text(arena);
     if (form == COTAN_HTML) {

@@ -49,7 +49,9 @@ typedef struct CtRun {
     const char *value, *derivative;
     const char *left; /* by the forward pass, as text; NULL: nothing */
     const char *term; /* what the reverse pass evaluates, where a method makes such a term; NULL */
-    const CtStage *accumulated; /* in an environment, by the reverse pass; NULL */
+    CtStage *accumulated;       /* in an environment, by the reverse pass; NULL */
+    uint64_t adding;            /* the steps of that; 0: not known */
+    uint64_t forward, backward; /* the steps of the passes, those who look on included */
     CT_VEC(CtNode) nodes;
     CT_VEC(CtArrival) arrivals;
     uint64_t more_nodes, more_arrivals; /* that were not kept */
@@ -95,14 +97,18 @@ const char *ct_explain_cut(CtArena *arena, const char *text);
 
 /* explain_run.c: fills e->out->run, and adds the stages that are made when it runs. */
 bool ct_explain_run(CtExplain *e);
+/* What a run that adds to an environment takes when nobody looks on, in a session of its own. */
+bool ct_explain_work(CtExplain *e);
 
 /* ---- explain_cells.c ---- */
 
 /* What the reverse pass of `chad` adds to the cells of its environment: CHAD 2024 §4.3. */
 typedef struct CtCells CtCells;
-/* To be said before the wrapper is made; and when its pullback has run: what was seen, as a stage. */
+/* To be said before the wrapper is made; and when its pullback has run: what was seen goes into the run. */
 CtCells *ct_cells_watch(CtExplain *e);
-const CtStage *ct_cells_stage(CtCells *cells);
+void ct_cells_show(CtCells *cells, CtRun *run);
+/* The steps of both passes when nobody looks on. */
+void ct_cells_show_work(CtExplain *e, const CtRun *plain);
 
 /* ---- explain_values.c ---- */
 

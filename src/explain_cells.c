@@ -244,9 +244,21 @@ static const char *sums(const CtCells *cells) {
     return text.data;
 }
 
-const CtStage *ct_cells_stage(CtCells *cells) {
+void ct_cells_show_work(CtExplain *e, const CtRun *plain) {
+    const CtRun *run = e->out->run;
+    CtText text = ct_text(e->arena);
+    ct_text_printf(&text, "%llu steps forward, %llu in reverse", (unsigned long long)plain->forward,
+                   (unsigned long long)plain->backward);
+    if (run->adding > 0) ct_text_printf(&text, ", of which %llu add to cells", (unsigned long long)run->adding);
+    ct_text_putc(&text, '\n');
+    CtBlock block = {"the work", text.data};
+    ct_push(e->arena, &run->accumulated->blocks, block);
+}
+
+void ct_cells_show(CtCells *cells, CtRun *run) {
     CtArena *arena = cells->e->arena;
-    CtStage *stage = CT_NEW(arena, CtStage);
+    CtStage *stage = run->accumulated = CT_NEW(arena, CtStage);
+    for (uint32_t i = 0; i < cells->rows.count && cells->more == 0; i++) run->adding += cells->rows.items[i].steps;
     stage->title = "the reverse pass";
     stage->note = ct_format(arena,
                             "What is added to the cells of the environment, in order: its steps are paid with "
@@ -255,10 +267,9 @@ const CtStage *ct_cells_stage(CtCells *cells) {
     if (cells->rows.count == 0) {
         CtBlock none = {NULL, "nothing\n"};
         ct_push(arena, &stage->blocks, none);
-        return stage;
+        return;
     }
     CtBlock rows = {NULL, table(cells)}, all = {"all of them", sums(cells)};
     ct_push(arena, &stage->blocks, rows);
     ct_push(arena, &stage->blocks, all);
-    return stage;
 }

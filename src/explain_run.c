@@ -484,11 +484,15 @@ static void write_left(Watch *w, CtWord pullback) {
     w->run->left = text.data;
 }
 
+static uint64_t steps_done(const CtExplain *e) { return ct_eval_stats(e->session->eval).steps; }
+
 static bool run_reverse(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point) {
     CtType *t = e->function->type->parts[1], *pair = ct_type_fun_result(wrapper->type);
     CtWord both, dy, cotangent, none = {.integer = 0};
     CtLeaves leaves = {.arena = e->arena};
+    w->run->forward = steps_done(e);
     if (!call(e, wrapper, NULL, none, &point, 1, &both)) return false;
+    w->run->forward = steps_done(e) - w->run->forward;
     const CtFields *fields = (const CtFields *)both.object;
     write_seconds(w);
     write_left(w, fields->words[1]);
@@ -496,7 +500,9 @@ static bool run_reverse(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point)
     w->run->value = shown(e, t, fields->words[0]);
     if (!read_with(e, t, value, leaves.reals.count, &dy)) return false;
     w->run->with = json_of(e, t, dy, NULL);
+    w->run->backward = steps_done(e);
     if (!call(e, NULL, pair->parts[1], fields->words[1], &dy, 1, &cotangent)) return false;
+    w->run->backward = steps_done(e) - w->run->backward;
     w->run->derivative = shown(e, e->function->type->parts[0], cotangent);
     return true;
 }
@@ -557,6 +563,17 @@ static bool run_at(CtExplain *e, Watch *w, CtGlobal *wrapper) {
     return run->reverse ? run_reverse(e, w, wrapper, point) : run_forward(e, w, wrapper, point, leaves.reals.count);
 }
 
+bool ct_explain_work(CtExplain *e) {
+    CtRun plain = {.reverse = true};
+    Watch w = {.e = e, .run = &plain};
+    CtGlobal *wrapper = ct_explain_wrapper(e);
+    ct_ad_expand(e->ad);
+    ct_explain_simplify(e, wrapper);
+    if (!ct_explain_sound(e) || !run_at(e, &w, wrapper)) return false;
+    ct_cells_show_work(e, &plain);
+    return true;
+}
+
 bool ct_explain_run(CtExplain *e) {
     CtRun *run = e->out->run = CT_NEW(e->arena, CtRun);
     run->reverse = e->out->method->reverse;
@@ -577,7 +594,7 @@ bool ct_explain_run(CtExplain *e) {
     if (cells) ct_explain_simplify(e, wrapper);
     if (!ct_explain_sound(e)) return false;
     bool done = run_at(e, w, wrapper);
-    if (done && cells) run->accumulated = ct_cells_stage(cells);
+    if (done && cells) ct_cells_show(cells, run);
     const char **texts[] = {&run->point, &run->with, &run->value, &run->derivative};
     for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
     ct_ad_look(e->ad, NULL);
