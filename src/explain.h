@@ -44,11 +44,11 @@ typedef struct CtArrival {
 
 typedef struct CtRun {
     bool reverse;
-    bool watched; /* its operations on dual numbers: `nodes` and `arrivals` say something */
+    bool watched;             /* its operations on dual numbers: `nodes` and `arrivals` say something */
     const char *point, *with; /* JSON; with: tangent or cotangent */
     const char *value, *derivative;
-    const char *left; /* by the forward pass, as text; NULL: nothing */
-    const char *term; /* what the reverse pass evaluates, where a method makes such a term; NULL */
+    const char *left;           /* by the forward pass, as text; NULL: nothing */
+    const char *term;           /* what the reverse pass evaluates, where a method makes such a term; NULL */
     CtStage *accumulated;       /* in an environment, by the reverse pass; NULL */
     uint64_t adding;            /* the steps of that; 0: not known */
     uint64_t forward, backward; /* the steps of the passes, those who look on included */

@@ -3,8 +3,8 @@
  * While a method is recorded, each D[op] that is made ends in a call of a function that gives its last argument back,
  *     seen op ⟨D[x], ∂op/∂x⟩ D[op ⟨x⟩]
  * which a watcher of the evaluator can see (ct_eval_watch). The dual number that comes out of it is one object wherever
- * it goes from there, so that who meets it again knows which operation made it. Likewise what `chad` adds to the cells of
- * its environment: seen x d env.
+ * it goes from there, so that who meets it again knows which operation made it. Likewise what `chad` adds to the cells
+ * of its environment: seen x d env.
  */
 #include "ad/internal.h"
 
