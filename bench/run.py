@@ -66,8 +66,27 @@ def checking():
         print(f"{lines:8,} {seconds:9.3f} {lines / seconds:10,.0f} {lines / max(seconds - prelude, 1e-9):19,.0f}")
 
 
+def threads():
+    """Time in one thread over time in several, and work over span, which no number of threads can better."""
+    several = str(min(os.cpu_count() or 1, 8))
+    point = json.dumps([i / 2000 for i in range(2000)])
+    loops = os.path.join(HERE, "..", "tests", "threads", "loops.cot")
+    print(f"{'several threads':24} {'1 / ' + several:>8} {'work / span':>12}")
+    for name, words in [("uneven", ["run", loops, "uneven", "--args", "[100000]"]),
+                        ("objective", ["run", loops, "objective", "--args", f"[{point}]"]),
+                        ("gradient by chad", ["grad", loops, "objective", "--at", point, "--method", "chad"])]:
+        ratios = []
+        for _ in range(RUNS):
+            alone = once(*words, "--threads", "1")[0]
+            ratios.append(alone / once(*words, "--threads", several)[0])
+        counts = once(*words, "--count")[2]
+        print(f"{name:24} {statistics.median(ratios):8.2f} {counts['work'] / counts['span']:12.1f}")
+    print()
+
+
 def main():
     checking()
+    threads()
     empty, _, _ = measure("run", PROGRAM, "loop", "--args", "[1, 1, 1]")
     print(f"medians of {RUNS} runs; an empty program takes {empty:.3f} s\n")
 

@@ -20,7 +20,7 @@ RESULTS = [
     ("slopes", ["--args", "[600]"]),
     ("large", ["--args", "[150]"]),
 ]
-GRADIENTS = ["tape", "dual-arrays", "delta", "bulk", "forward"]
+GRADIENTS = ["tape", "dual-arrays", "delta", "bulk", "forward", "chad"]
 ERRORS = [
     ("wrong", ["--args", "[30000]"], "E0501"),
     ("ragged", ["--args", "[4000]"], "E0507"),
@@ -87,6 +87,10 @@ def main():
         tests.same(f"gradient by {method}", ["grad", PROGRAM, "objective", "--at", at, "--method", method, "--count"])
     for function, words, code in ERRORS:
         tests.same(function, ["run", PROGRAM, function, *words], code)
+    # The reverse pass of chad goes over groups of elements, which are independent: its span is no multiple of its work.
+    _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", "chad", "--count"])
+    chad = json.loads(out)
+    tests.check("chad keeps the parallelism of a map", chad["span"] * 10 < chad["work"], chad["span"] / chad["work"])
     # work n takes 6 n + 1 steps or so; of a loop only the longest element counts, and sharing it out.
     small, big = tests.count("constants", 1024), tests.count("constants", 4096)
     tests.check("work is all the steps", big["work"] == big["steps"], big)

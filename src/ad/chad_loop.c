@@ -6,6 +6,8 @@
  */
 #include "ad/chad.h"
 
+enum { CHAD_MANY = 64 /* elements that are worth groups */ };
+
 static CtCore *array(CtChad *c, CtSpan span, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
     CtCore *args[3] = {x, y, z};
     return ct_core_array(c->p, span, op, args, z ? 3 : y ? 2 : 1);
@@ -113,30 +115,91 @@ static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner,
 
 /* ---- build, map, zipWith ---- */
 
-/* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)); values: the pairs ⟨a₁, a₂⟩ of the elements */
-static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+/* The backpropagators of elements from … from+n−1, one after the other, in the environment `env`, the frame's cells
+ * from c->base on: the environment, or a pair of it and the cotangents of the parameters. */
+static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, CtCore *from, CtCore *n, CtCore *dx[2]) {
     CtSpan span = back->core->span;
     Loop loop = loop_of(back->core);
-    CtCore *pairs = back->values[0];
-    CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, pairs, NULL, NULL));
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
-    CtVar *i = ct_var_new(c->p, "i", c->p->int_type);
+    CtVar *turn = ct_var_new(c->p, "i", c->p->int_type);
     CtVar *state = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
-    CtSeq inner = ct_seq(c->p, state);
-    CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, pairs, use(c, span, i)), 1));
-    CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, use(c, span, i)));
+    CtSeq inner = ct_seq(c->p, state), outer = ct_seq(c->p, env);
+    CtCore *i = use(c, span, turn);
+    if (from) i = ct_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
+    CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
+    CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
     ct_chad_run(c, &inner, span, f, dy);
-    CtCore *dx[2] = {NULL, NULL}, *made = NULL;
     for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
         if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
     }
-    CtCore *all = turns(c, seq, span, i, &inner, state, made, n);
-    bool two = dx[0] && dx[1];
-    if (all) all = ct_seq_name(seq, "ds", all);
+    CtCore *all = turns(c, &outer, span, turn, &inner, state, made, n);
+    if (all) all = ct_seq_name(&outer, "ds", all);
+    CtCore *after = ct_seq_state(&outer, span);
+    return ct_seq_close(&outer, all ? ct_core_pair(c->p, span, after, all) : after);
+}
+
+static CtCore *library(CtChad *c, CtSpan span, const char *name, CtCore **args, uint32_t count) {
+    return ct_library_call(c->ad, span, name, args, count);
+}
+
+/* Many elements: groups of them, each in an environment of its own, which is then added to that of the frame. So groups
+ * do not depend on each other (§8), and are the same however many threads there are. */
+static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n) {
+    CtSpan span = back->core->span;
+    CtCore *cells = ct_core_int(c->p, span, c->frame), *dx[2] = {NULL, NULL};
+    CtCore *size = ct_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){cells, n}, 2));
+    CtCore *count = ct_seq_name(seq, "count", library(c, span, "groupCount", (CtCore *[]){size, n}, 2));
+    CtVar *g = ct_var_new(c->p, "g", c->p->int_type), *base = c->base;
+    CtVar *env = ct_var_new(c->p, "env", seq->state->type);
+    CtSeq inner = ct_seq(c->p, NULL);
+    c->base = ct_var_new(c->p, "base", c->p->int_type);
+    ct_seq_let(&inner, span, c->base, ct_core_int(c->p, span, 0));
+    ct_seq_let(&inner, span, env, library(c, span, "fresh", &cells, 1));
+    CtCore *from = ct_core_prim2(c->p, span, PRIM_INT_MUL, use(c, span, g), size);
+    from = ct_seq_name(&inner, "from", from);
+    CtCore *left = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, from);
+    left = ct_seq_name(&inner, "n", ct_core_prim2(c->p, span, PRIM_INT_MIN, size, left));
+    CtCore *body = stretch(c, back, env, ds, from, left, dx);
+    CtCore *f = lambda(c, span, &g, 1, ct_seq_close(&inner, body));
+    CtCore *all = ct_seq_name(seq, "gs", array(c, span, ARRAY_BUILD, count, f, NULL));
+    c->base = base;
+    CtCore *envs = dx[0] || dx[1] ? unzipped(c, span, all, 0) : all;
+    CtCore *args[4] = {use(c, span, base), cells, envs, ct_seq_state(seq, span)};
+    CtCore *merged = ct_seq_name(seq, "env", library(c, span, "merged", args, 4));
+    if (!dx[0] && !dx[1]) return merged;
+    CtVar *k = ct_var_new(c->p, "k", c->p->int_type);
+    CtCore *group = ct_core_prim2(c->p, span, PRIM_INT_QUOT, use(c, span, k), size);
+    CtCore *place = ct_core_prim2(c->p, span, PRIM_INT_REM, use(c, span, k), size);
+    CtCore *made = element(c, span, ct_core_proj(c->p, span, element(c, span, all, group), 1), place);
+    return ct_core_pair(c->p, span, merged, array(c, span, ARRAY_BUILD, n, lambda(c, span, &k, 1, made), NULL));
+}
+
+/* λd. sequence (zipWith (λf d'. scope (f d')) a₂ (collect d)); values: the pairs ⟨a₁, a₂⟩ of the elements */
+static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    CtSpan span = back->core->span;
+    Loop loop = loop_of(back->core);
+    CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, back->values[0], NULL, NULL));
+    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
+    CtCore *dx[2] = {NULL, NULL};
+    CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
+    if (c->rung.local) {
+        CtSeq many = ct_seq(c->p, seq->state);
+        CtCore *apart = groups(c, &many, back, ds, n);
+        CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, CHAD_MANY));
+        after = ct_core_if(c->p, span, few, after, ct_seq_close(&many, apart));
+    }
+    if (!dx[0] && !dx[1]) {
+        CtVar *env = ct_var_new(c->p, "env", after->type);
+        ct_seq_let(seq, span, env, after);
+        seq->state = env;
+        return;
+    }
+    CtCore *parts[2];
+    ct_seq_open(seq, "env", "ds", after, parts);
+    seq->state = parts[0]->as.var;
     for (uint32_t k = 0; k < loop.lam->count; k++) {
         if (!dx[k]) continue;
-        CtCore *own = two ? unzipped(c, span, all, k) : all;
+        CtCore *own = dx[0] && dx[1] ? unzipped(c, span, parts[1], k) : parts[1];
         ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, loop.lam->params[k]->type, own));
     }
 }
