@@ -167,7 +167,7 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
 /* In it: a new cell's number; what is added to a variable, or with an index to an element of it; what came to a cell.
  */
 void ct_straight_cell(CtChad *c, uint32_t number);
-void ct_straight_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *index, CtCore *d);
+void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
 CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number);
 
 /* ---- chad_shape.c ---- */

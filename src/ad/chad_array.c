@@ -35,7 +35,7 @@ static void index_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     const CtBack *whole = back->parts[0];
     if (c->straight && whole->core->kind == CORE_VAR) {
-        ct_straight_add(c, seq, span, whole->places[0], back->values[0], d);
+        ct_straight_add(c, seq, whole, back->values[0], d);
         return;
     }
     CtCore *cot = ct_chad_box(c, span, back->core->type, d);

@@ -5,7 +5,7 @@
  * no matter of control flow either, and is given back rather than added to the environment. So the elements are
  * independent of each other, and what came to a variable from all of them is one array, added once:
  *
- *   xs ! i     of build's own index i: BArray     Reals ds or Dense ds
+ *   xs ! i     of build's own index i, all        BArray: Reals ds or Dense ds
  *   xs ! e     a gather                           At es ds
  *   x          the same for all elements          the sum of ds
  */
@@ -13,7 +13,7 @@
 
 /* What an element adds to a variable outside: to all of it, or to what stands at an index. */
 typedef struct Addition {
-    CtPlace place;
+    const CtBack *variable;
     CtCore *index; /* NULL */
     CtCore *d;
     CtCore *ds, *is; /* those of all elements */
@@ -56,7 +56,7 @@ static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
     return ct_seq_name(seq, "d", both);
 }
 
-static bool same_index(const CtCore *a, const CtCore *b) {
+static bool same(const CtCore *a, const CtCore *b) {
     if (!a || !b) return a == b;
     return a->kind == CORE_VAR && b->kind == CORE_VAR && a->as.var == b->as.var;
 }
@@ -65,8 +65,10 @@ void ct_straight_cell(CtChad *c, uint32_t number) {
     while (c->straight->from + c->straight->cells.count <= number) ct_push(c->ad->arena, &c->straight->cells, NULL);
 }
 
-void ct_straight_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *index, CtCore *d) {
+void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d) {
     CtStraight *s = c->straight;
+    CtSpan span = variable->core->span;
+    CtPlace place = variable->places[0];
     if (place.kind == PLACE_CELL && place.number >= s->from) {
         if (index) d = ct_seq_name(seq, "d", ct_chad_at(c, span, index, boxed(c, span, d)));
         CtCore **cell = &s->cells.items[place.number - s->from];
@@ -75,11 +77,11 @@ void ct_straight_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *
     }
     for (uint32_t i = 0; i < s->additions.count; i++) {
         Addition *a = &s->additions.items[i];
-        if (a->place.kind != place.kind || a->place.number != place.number || !same_index(a->index, index)) continue;
+        if (a->variable->core->as.var != variable->core->as.var || !same(a->index, index)) continue;
         a->d = sum(c, seq, span, a->d, d);
         return;
     }
-    ct_push(c->ad->arena, &s->additions, (Addition){.place = place, .index = index, .d = d});
+    ct_push(c->ad->arena, &s->additions, (Addition){.variable = variable, .index = index, .d = d});
 }
 
 CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number) {
@@ -153,13 +155,20 @@ static void build(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, Turn *turn, CtC
 /* What all elements add to a variable. */
 static void add(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, const Addition *a) {
     bool real = ct_is_real(a->d->type);
-    CtCore *cot = ct_chad_dense(c, span, a->d->type, a->ds);
-    CtCore *total[2] = {n, cot}, *at[2] = {a->is, cot};
-    if (!a->index)
-        cot = boxed(c, span, ct_library_call(c->ad, span, real ? "totalReals" : "total", total, 2));
-    else if (a->is)
-        cot = ct_chad_make(c->ad, span, "At", at, 2);
-    ct_chad_one(c, seq, span, a->place, ct_seq_name(seq, "d", cot));
+    CtCore *cot = ct_chad_dense(c, span, a->d->type, a->ds), *args[3] = {n, NULL, cot};
+    if (!a->index) {
+        args[1] = cot;
+        cot = boxed(c, span, ct_library_call(c->ad, span, real ? "totalReals" : "total", args, 2));
+    } else if (a->is) {
+        args[0] = a->is;
+        args[1] = cot;
+        cot = ct_chad_make(c->ad, span, "At", args, 2);
+    } else {
+        CtCore *xs = ct_core_var(c->p, span, ct_ad_var(c->t, a->variable->core->as.var));
+        args[1] = ct_core_array(c->p, span, ARRAY_LENGTH, &xs, 1);
+        cot = ct_library_call(c->ad, span, "leading", args, 3);
+    }
+    ct_chad_one(c, seq, span, a->variable->places[0], ct_seq_name(seq, "d", cot));
 }
 
 void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -173,7 +182,8 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
     CtPlace places[2];
     Turn turn = turn_of(c, back, places);
     CtPaired made = ct_chad(c, &turn.seq, turn.lam->body);
-    ct_back_call(c, &turn.seq, made.back, element(c, span, ds, turn.i));
+    CtCore *dy = ct_seq_name(&turn.seq, "d", element(c, span, ds, turn.i));
+    ct_back_call(c, &turn.seq, made.back, dy);
     c->straight = NULL;
     c->depth = depth;
 
@@ -183,7 +193,10 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
            ***wanted = CT_NEW_ARRAY(c->ad->arena, CtCore **, most);
     for (uint32_t i = 0; i < own.additions.count; i++) {
         Addition *a = &own.additions.items[i];
-        items[count] = a->d, wanted[count++] = &a->ds;
+        if (same(a->d, dy)) /* an element of another array and nothing else: what came is passed on */
+            a->ds = ds;
+        else
+            items[count] = a->d, wanted[count++] = &a->ds;
         if (!has_indices(&turn, back, a)) items[count] = a->index, wanted[count++] = &a->is;
     }
     for (uint32_t k = 0; k < turn.lam->count; k++) {
