@@ -44,6 +44,11 @@ def run(command, folder, name, cotan, timeout, refused):
     return text
 
 
+def without_place(text):
+    """Native code does not tell where memory has run out, but for one array that is too large (docs/flow.md)."""
+    return "".join(line for line in text.splitlines(True) if not (line.startswith("!") and ("-->" in line or "|" in line)))
+
+
 def split(text):
     """The parts of a .out file, one a command."""
     parts = []
@@ -116,6 +121,8 @@ def main():
             expected = split(read(out)) if os.path.exists(out) else []
             for i, text in enumerate(actual):
                 wanted = expected[i] if i < len(expected) else ""
+                if options.engine == "native" and "error[E0801]" in wanted:
+                    text, wanted = without_place(text), without_place(wanted)
                 if text == wanted:
                     passed += 1
                     continue

@@ -40,6 +40,8 @@ typedef CtBulk *Leaf(Tracer *tr, void *data, CtBulk *term);
 CtStand *ct_stand_new(CtBulkRoom *r, CtStandKind kind);
 CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
+/* Goes through the bindings that a term begins with: what they are around. NULL: something was refused. */
+CtCore *ct_trace_bindings(Tracer *tr, const Env **env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
 /* Where what stands at `span` is told of: the call that led there, if that is in the library. */

@@ -159,24 +159,8 @@ static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtC
 }
 
 static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    for (;;) {
-        if (ct_trace_refused(tr)) return NULL;
-        if (core->kind == CORE_LET) {
-            env = ct_trace_bind(tr, env, core->as.let.vars[0], ct_trace_eval(tr, env, core->as.let.rhs));
-            core = core->as.let.body;
-        } else if (core->kind == CORE_UNPACK) {
-            CtStand *tuple = ct_trace_eval(tr, env, core->as.let.rhs);
-            for (uint32_t i = 0; i < core->as.let.count; i++)
-                env = ct_trace_bind(tr, env, core->as.let.vars[i],
-                                    tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
-            core = core->as.let.body;
-        } else if (core->kind == CORE_LETREC) {
-            env = ct_trace_letrec(tr, env, core);
-            core = core->as.letrec.body;
-        } else {
-            break;
-        }
-    }
+    core = ct_trace_bindings(tr, &env, core);
+    if (core == NULL) return NULL;
     if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
     if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
     if (core->kind != CORE_APP) return NULL;

@@ -304,3 +304,21 @@ void ct_text_double(CtText *text, double value) {
         ct_text_puts(text, digits);
     }
 }
+
+uint32_t ct_text_point(const char *text, size_t length, size_t at, size_t *bytes) {
+    const unsigned char *s = (const unsigned char *)text + at;
+    size_t left = length - at;
+    *bytes = 1;
+    size_t more = s[0] >= 0xF0 && s[0] < 0xF8   ? 3
+                  : s[0] >= 0xE0 && s[0] < 0xF0 ? 2
+                  : s[0] >= 0xC2 && s[0] < 0xE0 ? 1
+                                                : 0;
+    if (more == 0 || more >= left) return s[0];
+    uint32_t point = s[0] & (0x3Fu >> more);
+    for (size_t i = 1; i <= more; i++) {
+        if ((s[i] & 0xC0) != 0x80) return s[0];
+        point = point << 6 | (s[i] & 0x3Fu);
+    }
+    *bytes = more + 1;
+    return point;
+}

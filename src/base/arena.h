@@ -113,5 +113,7 @@ void ct_text_putc(CtText *text, char c);
 void ct_text_printf(CtText *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The shortest decimal that reads back to the same bits, as JSON writes it: 1, 0.1, 1e+300; "inf", "-inf", "nan". */
 void ct_text_double(CtText *text, double value);
+/* The character of UTF-8 at `at`, and how many bytes it takes; a byte that starts no sequence stands for itself. */
+uint32_t ct_text_point(const char *text, size_t length, size_t at, size_t *bytes);
 
 #endif

@@ -54,27 +54,12 @@ static CtFlowArgs lower_literal(Lower *l, const CtCore *e) {
     return one(l, arg);
 }
 
-/* The source has been read as UTF-8 before. */
-static uint32_t code_point(const unsigned char *s, size_t left, size_t *bytes) {
-    size_t more = s[0] >= 0xF0 ? 3 : s[0] >= 0xE0 ? 2 : s[0] >= 0xC2 ? 1 : 0;
-    *bytes = 1;
-    if (more == 0 || more >= left) return s[0];
-    uint32_t point = s[0] & (0x3Fu >> more);
-    for (size_t i = 1; i <= more; i++) {
-        if ((s[i] & 0xC0) != 0x80) return s[0];
-        point = point << 6 | (s[i] & 0x3Fu);
-    }
-    *bytes = more + 1;
-    return point;
-}
-
 static CtFlowArgs lower_string(Lower *l, const CtCore *e) {
     CtFlowStep *step = ct_flow_step(l, FLOW_STRING, e->span);
     size_t length = e->as.string.length, bytes;
     step->as.string.points = CT_NEW_ARRAY(l->arena, uint32_t, length + 1);
     for (size_t at = 0; at < length; at += bytes)
-        step->as.string.points[step->as.string.count++] =
-            code_point((const unsigned char *)e->as.string.data + at, length - at, &bytes);
+        step->as.string.points[step->as.string.count++] = ct_text_point(e->as.string.data, length, at, &bytes);
     return one(l, ct_flow_result(l, step, "text", ct_flow_types(l->flow, e->type)->items[0]));
 }
 

@@ -1,25 +1,6 @@
 /* Text and [Char]. */
 #include "value/internal.h"
 
-/* The character at `at` and how many bytes it takes; a byte that starts no sequence stands for itself. */
-static uint32_t decode(const char *text, size_t length, size_t at, size_t *bytes) {
-    const unsigned char *s = (const unsigned char *)text + at;
-    size_t left = length - at;
-    *bytes = 1;
-    size_t more = s[0] >= 0xF0 && s[0] < 0xF8   ? 3
-                  : s[0] >= 0xE0 && s[0] < 0xF0 ? 2
-                  : s[0] >= 0xC2 && s[0] < 0xE0 ? 1
-                                                : 0;
-    if (more == 0 || more >= left) return s[0];
-    uint32_t point = s[0] & (0x3Fu >> more);
-    for (size_t i = 1; i <= more; i++) {
-        if ((s[i] & 0xC0) != 0x80) return s[0];
-        point = point << 6 | (s[i] & 0x3Fu);
-    }
-    *bytes = more + 1;
-    return point;
-}
-
 static void put_utf8(CtText *out, uint32_t point) {
     char bytes[4];
     size_t n = 0;
@@ -50,7 +31,7 @@ CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, si
     CtWord result = {.object = end}, *link = &result;
     for (size_t at = 0; at < length;) {
         size_t bytes;
-        uint32_t point = decode(text, length, at, &bytes);
+        uint32_t point = ct_text_point(text, length, at, &bytes);
         at += bytes;
         CtFields *cell = ct_fields_take(heap, layout, cons->tag);
         if (cell == NULL) {

@@ -11,31 +11,9 @@
 
 #include "ad/bulk_rules.h"
 #include "bulk_interpret.h"
-
-typedef struct Fixture {
-    CtArena *arena;
-    CtBulkRoom room, *r;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = calloc(1, sizeof *f);
-    f->arena = ct_arena_new(0);
-    f->room.arena = f->arena;
-    f->r = &f->room;
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    ct_arena_free(f->arena);
-    free(f);
-    return 0;
-}
+#include "bulk_fixture.h"
 
 /* ---- short names ---- */
-
-static const CtShape scalar = {0, NULL};
 
 #define SHAPE(f, ...)                                                                                                  \
     ct_shape_of((f)->arena, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))

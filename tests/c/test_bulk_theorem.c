@@ -13,29 +13,7 @@
 #include "ad/bulk_rules.h"
 #include "bulk_generate.h"
 #include "bulk_normal.h"
-
-typedef struct Fixture {
-    CtArena *arena;
-    CtBulkRoom room, *r;
-} Fixture;
-
-static int set_up(void **state) {
-    Fixture *f = calloc(1, sizeof *f);
-    f->arena = ct_arena_new(0);
-    f->room.arena = f->arena;
-    f->r = &f->room;
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state) {
-    Fixture *f = *state;
-    ct_arena_free(f->arena);
-    free(f);
-    return 0;
-}
-
-static const CtShape scalar = {0, NULL};
+#include "bulk_fixture.h"
 
 static const char *print(Fixture *f, CtBulk *t) {
     CtText text = ct_text(f->arena);
