@@ -39,7 +39,11 @@ int main(void) {
 def entries(path):
     """The constants of a program that its commands run."""
     for command in commands_of(path):
-        words = shlex.split(command.split("#")[0].split("|")[0]) if command.count("'") % 2 == 0 else []
+        try:
+            words = shlex.split(command, comments=True)
+        except ValueError:
+            continue
+        words = words[:words.index("|")] if "|" in words else words
         if words[:3] != ["cotan", "run", "FILE"] or "--args" in words:
             continue
         names = [word for word in words[3:4] if re.fullmatch(r"[a-z][\w']*", word)]
