@@ -38,7 +38,7 @@ class Command:
     def run(self, options, cotan, timeout):
         """What it prints, in the form of a .out file without its first line."""
         folder, name = os.path.split(self.path)
-        return golden.run(self.with_options(options), folder, name, cotan, timeout, []).split("\n", 1)[1]
+        return golden.run(self.with_options(options), folder, name, cotan, timeout).split("\n", 1)[1]
 
 
 def methods(cotan):

@@ -136,20 +136,44 @@ static bool has_indices(const Turn *turn, const CtBack *back, Addition *a) {
     return a->is != NULL;
 }
 
-/* build n (λi. …) of several things at once, as an array of each. */
-static void build(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, Turn *turn, CtCore **items, CtCore ***wanted,
-                  uint32_t count) {
+/* What an element gives back, and where the array of each is wanted. */
+typedef struct Given {
+    CtCore *item;
+    CtCore **all;
+} Given;
+
+typedef CT_VEC(Given) Givens;
+
+/* build n (λi. …), as an array of each. */
+static void build(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, Turn *turn, const Givens *given) {
+    uint32_t count = given->count;
     if (count == 0) return;
+    CtCore **items = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) items[i] = given->items[i].item;
     CtCore *made = count == 1 ? items[0] : ct_core_tuple(c->p, span, items, count);
     CtCore *f = ct_core_lam(c->p, span, NULL, &turn->i, 1, ct_seq_close(&turn->seq, made));
     CtCore *all = ct_seq_name(seq, "ds", array(c, span, ARRAY_BUILD, n, f));
-    *wanted[0] = all;
+    *given->items[0].all = all;
     for (uint32_t i = 0; count > 1 && i < count; i++) {
         CtVar *p = ct_var_new(c->p, "p", all->type->parts[0]);
         CtCore *part = ct_core_proj(c->p, span, ct_core_var(c->p, span, p), i);
         f = ct_core_lam(c->p, span, NULL, &p, 1, part);
-        *wanted[i] = ct_seq_name(seq, "ds", array(c, span, ARRAY_MAP, f, all));
+        *given->items[i].all = ct_seq_name(seq, "ds", array(c, span, ARRAY_MAP, f, all));
     }
+}
+
+/* The additions, those of which the array is known already left out: `ds` is that of `dy`. */
+static Givens additions(CtChad *c, const CtBack *back, const Turn *turn, CtCore *dy, CtCore *ds) {
+    Givens given = {0};
+    for (uint32_t i = 0; i < c->straight->additions.count; i++) {
+        Addition *a = &c->straight->additions.items[i];
+        if (same(a->d, dy)) /* an element of another array and nothing else: what came is passed on */
+            a->ds = ds;
+        else
+            ct_push(c->ad->arena, &given, (Given){a->d, &a->ds});
+        if (!has_indices(turn, back, a)) ct_push(c->ad->arena, &given, (Given){a->index, &a->is});
+    }
+    return given;
 }
 
 /* What all elements add to a variable. */
@@ -182,29 +206,17 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
     CtPlace places[2];
     Turn turn = turn_of(c, back, places);
     CtPaired made = ct_chad(c, &turn.seq, turn.lam->body);
-    CtCore *dy = ct_seq_name(&turn.seq, "d", element(c, span, ds, turn.i));
+    CtCore *dy = ct_seq_name(&turn.seq, "d", element(c, span, ds, turn.i)), *dx[2] = {NULL, NULL};
     ct_back_call(c, &turn.seq, made.back, dy);
+    Givens given = additions(c, back, &turn, dy, ds);
+    for (uint32_t k = 0; k < turn.lam->count; k++) {
+        CtCore *came = places[k].kind == PLACE_NONE ? NULL : own.cells.items[places[k].number - own.from];
+        if (came) ct_push(c->ad->arena, &given, (Given){came, &dx[k]});
+    }
     c->straight = NULL;
     c->depth = depth;
-
-    CtCore *dx[2] = {NULL, NULL}, *all[2] = {NULL, NULL};
-    uint32_t count = 0, most = 2 * own.additions.count + 2;
-    CtCore **items = CT_NEW_ARRAY(c->ad->arena, CtCore *, most),
-           ***wanted = CT_NEW_ARRAY(c->ad->arena, CtCore **, most);
-    for (uint32_t i = 0; i < own.additions.count; i++) {
-        Addition *a = &own.additions.items[i];
-        if (same(a->d, dy)) /* an element of another array and nothing else: what came is passed on */
-            a->ds = ds;
-        else
-            items[count] = a->d, wanted[count++] = &a->ds;
-        if (!has_indices(&turn, back, a)) items[count] = a->index, wanted[count++] = &a->is;
-    }
-    for (uint32_t k = 0; k < turn.lam->count; k++) {
-        if (places[k].kind != PLACE_NONE) dx[k] = own.cells.items[places[k].number - own.from];
-        if (dx[k]) items[count] = dx[k], wanted[count++] = &all[k];
-    }
-    build(c, seq, span, n, &turn, items, wanted, count);
+    build(c, seq, span, n, &turn, &given);
     for (uint32_t i = 0; i < own.additions.count; i++) add(c, seq, span, n, &own.additions.items[i]);
     for (uint32_t k = 0; k < turn.lam->count; k++)
-        if (dx[k]) ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, turn.lam->params[k]->type, all[k]));
+        if (dx[k]) ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, turn.lam->params[k]->type, dx[k]));
 }
