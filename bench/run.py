@@ -13,6 +13,7 @@ import tempfile
 import time
 
 import bulk
+import chad
 import ladders
 from generate import program
 
@@ -114,6 +115,7 @@ def main():
     sys.stdout.flush()
     ladders.main()
     bulk.main()
+    chad.main()
 
 
 main()

@@ -95,6 +95,10 @@ CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements)
 
 /* D[x] = ⟨x, λd. one_x d⟩ */
 static void variable_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    if (c->straight) {
+        ct_straight_add(c, seq, back, NULL, d);
+        return;
+    }
     CtCore *cot = ct_chad_box(c, back->core->span, back->core->type, d);
     ct_chad_one(c, seq, back->core->span, back->places[0], cot);
 }

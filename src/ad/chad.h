@@ -9,6 +9,7 @@
  *   chad_function.c     functions, calls, recursion: §9 and Appendix C
  *   chad_array.c        arrays: indexing and what moves elements, Fig. 9, §8.1
  *   chad_loop.c         operations on arrays that take functions: build, map, fold and others, Figs. 9 and 10
+ *   chad_straight.c     build, map and zipWith of elements without control flow, gathers among them: §8.1
  *   chad_environment.c  EV and EVM: Fig. 8, Table 2
  *   chad_shape.c        structures ◀▶ cotangents, and the wrapper
  */
@@ -39,6 +40,9 @@ typedef struct CtChadRung {
     bool twice; /* a call runs its function's backpropagator for the arguments and again for what was captured (§9) */
 } CtChadRung;
 
+/* Where a backpropagator that stands in one straight line leaves what it adds (chad_straight.c). */
+typedef struct CtStraight CtStraight;
+
 /* A function under way: one frame of the environment. */
 typedef struct CtChad {
     CtAd *ad;
@@ -50,6 +54,7 @@ typedef struct CtChad {
     uint32_t depth;       /* cells in scope */
     uint32_t frame;       /* the most that ever are, those of functions that are called included */
     CtVar *base;          /* in the backpropagator that is being written: where the frame begins */
+    CtStraight *straight; /* the one that is being written is an element's, and adds nothing to the environment; NULL */
 } CtChad;
 
 typedef struct CtBack CtBack;
@@ -153,6 +158,18 @@ CtPaired ct_chad_array(CtChad *c, CtSeq *seq, CtCore *core);
 /* ---- chad_loop.c ---- */
 
 CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core);
+
+/* ---- chad_straight.c ---- */
+
+/* Whether an element's code has no control flow, so that its backpropagator is known where it is called. */
+bool ct_chad_is_straight(const CtCore *body);
+/* x' of such a build, map or zipWith. values: the operands, two at most, at 0 and 1, and the length at 2. */
+void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
+/* In it: a new cell's number; what is added to a variable, or with an index to an element of it; what came to a cell.
+ */
+void ct_straight_cell(CtChad *c, uint32_t number);
+void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
+CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number);
 
 /* ---- chad_shape.c ---- */
 

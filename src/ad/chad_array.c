@@ -33,13 +33,18 @@ typedef void Emit(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 /* λd. x' (BOne ⟨i, d⟩) */
 static void index_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
-    CtCore *cot = ct_chad_box(c, span, back->core->type, d);
-    if (c->rung.dense) {
-        CtCore *whole = library(c, span, "oneHot", back->values[1], back->values[0], cot);
-        ct_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &whole, 1));
+    const CtBack *whole = back->parts[0];
+    if (c->straight && whole->core->kind == CORE_VAR) {
+        ct_straight_add(c, seq, whole, back->values[0], d);
         return;
     }
-    ct_back_call(c, seq, back->parts[0], ct_chad_at(c, span, back->values[0], cot));
+    CtCore *cot = ct_chad_box(c, span, back->core->type, d);
+    if (c->rung.dense) {
+        CtCore *all = library(c, span, "oneHot", back->values[1], back->values[0], cot);
+        ct_back_call(c, seq, whole, ct_chad_make(c->ad, span, "Dense", &all, 1));
+        return;
+    }
+    ct_back_call(c, seq, whole, ct_chad_at(c, span, back->values[0], cot));
 }
 
 /* Of the largest or smallest: where it was. values: xs */

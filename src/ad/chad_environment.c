@@ -9,7 +9,10 @@
 
 CtPlace ct_chad_cell(CtChad *c) {
     CtPlace place = {PLACE_CELL, c->depth++};
-    if (c->depth > c->frame) c->frame = c->depth;
+    if (c->straight)
+        ct_straight_cell(c, place.number);
+    else if (c->depth > c->frame)
+        c->frame = c->depth;
     return place;
 }
 
@@ -97,6 +100,7 @@ static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
 }
 
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+    if (c->straight) return ct_straight_pop(c, span, cell);
     if (!c->rung.local) return split(c, seq, span, cell);
     CtCore *at = ct_seq_name(seq, "x", address(c, span, cell));
     CtCore *args[3] = {ct_seq_state(seq, span), at, NULL};

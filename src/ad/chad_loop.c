@@ -208,10 +208,38 @@ static void maybe_elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, Ct
     ct_chad_unless_zero(c, seq, back, d, elementwise_back);
 }
 
+static void maybe_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    ct_chad_unless_zero(c, seq, back, d, ct_chad_straight_back);
+}
+
+/* op (λ⟨x⟩. y) ⟨xs⟩; what is needed to run the elements again, each when its cotangent is at hand. */
+static CtPaired straight(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtBack **parts) {
+    Loop loop = loop_of(core);
+    bool varies[2] = {parts && parts[0], parts && loop.count > 1 && parts[1]};
+    bool is_build = core->as.call.of.array == ARRAY_BUILD;
+    CtBack *back = ct_back(c, core, maybe_straight_back);
+    uint32_t frame = c->frame;
+    Body body = body_of(c, loop.lam, varies);
+    c->frame = frame;
+    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_seq_close(&body.seq, body.made.x));
+    if (body.made.back) {
+        for (uint32_t i = 0; i < loop.count; i++) xs[i] = ct_seq_name(seq, "x", xs[i]);
+        back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 3);
+        memcpy(back->values, xs, loop.count * sizeof *xs);
+        CtCore *n = is_build ? xs[0] : array(c, core->span, ARRAY_LENGTH, xs[0], NULL, NULL);
+        back->values[2] = ct_seq_name(seq, "n", n);
+        back->parts = parts;
+    }
+    CtCore *args[3] = {is_build ? xs[0] : f, is_build ? f : xs[0], loop.count > 1 ? xs[1] : NULL};
+    CtCore *all = ct_core_array(c->p, core->span, core->as.call.of.array, args, loop.count + 1);
+    return (CtPaired){all, body.made.back ? back : NULL};
+}
+
 static CtPaired elementwise(CtChad *c, CtSeq *seq, CtCore *core) {
     Loop loop = loop_of(core);
     CtBack **parts;
     CtCore **xs = ct_chad_values(c, seq, loop.others, loop.count, &parts);
+    if (c->rung.local && ct_chad_is_straight(loop.lam->body)) return straight(c, seq, core, xs, parts);
     bool varies[2] = {parts && parts[0], parts && loop.count > 1 && parts[1]};
     CtBack *back = ct_back(c, core, maybe_elementwise_back);
     Body body = body_of(c, loop.lam, varies);
