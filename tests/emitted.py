@@ -95,7 +95,7 @@ def main():
                 print(f"FAIL {os.path.relpath(path, GOLDEN)} {name}: {wrong}")
             else:
                 passed += 1
-    print(f"emitted C: {passed} passed, {failed} failed ({skipped} are not lowered)")
+    print(f"emitted code: {passed} passed, {failed} failed ({skipped} are not lowered)")
     sys.exit(1 if failed or not passed else 0)
 
 
