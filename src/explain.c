@@ -225,12 +225,6 @@ static const char *type_text(CtExplain *e, const CtType *type) {
     return text.data;
 }
 
-static size_t columns_of(const char *text) {
-    size_t columns = 0;
-    for (; *text != '\0'; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;
-    return columns;
-}
-
 static void put_data(CtExplain *e, CtText *out, const CtType *type) {
     if (strcmp(type->data->name->text, "[]") == 0) return;
     ct_text_printf(out, "  data %s =", type_text(e, type));
@@ -277,7 +271,7 @@ static void show_types(CtExplain *e, const Reach *functions) {
     uint32_t shown = t.found.count < MOST_TYPES ? t.found.count : MOST_TYPES;
     size_t wide = 0;
     for (uint32_t i = 0; i < shown; i++) {
-        size_t columns = columns_of(type_text(e, t.found.items[i]));
+        size_t columns = ct_explain_columns(type_text(e, t.found.items[i]));
         if (columns > wide && columns <= 40) wide = columns;
     }
     CtText text = ct_text(e->arena);
@@ -285,7 +279,7 @@ static void show_types(CtExplain *e, const Reach *functions) {
     for (uint32_t i = 0; i < shown; i++) {
         CtType *type = t.found.items[i], *dual = ct_ad_type(e->ad, e->method, type);
         const char *left = type_text(e, type);
-        size_t pad = columns_of(left) < wide ? wide - columns_of(left) : 0;
+        size_t pad = ct_explain_columns(left) < wide ? wide - ct_explain_columns(left) : 0;
         ct_text_printf(&text, "%s%*s  ↦  %s", left, (int)pad, "", type_text(e, dual));
         if (cotangent) ct_text_printf(&text, "  and  %s", type_text(e, ct_ad_cotangent_type(e->ad, e->method, type)));
         ct_text_puts(&text, "\n");

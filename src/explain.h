@@ -136,6 +136,9 @@ void ct_value_write_named(CtValueWriter *w, CtText *out);
 
 /* ---- presenting ---- */
 
+/* How many columns a text takes; the text and blanks to fill so many columns, two at least. */
+size_t ct_explain_columns(const char *text);
+void ct_explain_pad(CtText *out, const char *text, size_t columns);
 void ct_explain_text(CtText *out, const CtExplained *explained, bool colour);
 /* False when the drawing failed, with an error in the context. */
 bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained);

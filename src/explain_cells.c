@@ -180,19 +180,8 @@ CtCells *ct_cells_watch(CtExplain *e) {
 
 /* ---- the stage ---- */
 
-static size_t columns_of(const char *text) {
-    size_t columns = 0;
-    for (; *text != '\0'; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;
-    return columns;
-}
-
-static void put_padded(CtText *out, const char *text, size_t columns) {
-    size_t used = columns_of(text);
-    ct_text_printf(out, "%s%*s  ", text, (int)(used < columns ? columns - used : 0), "");
-}
-
 static void widen(size_t *wide, const char *text) {
-    size_t columns = columns_of(text);
+    size_t columns = ct_explain_columns(text);
     if (columns > *wide) *wide = columns;
 }
 
@@ -210,16 +199,16 @@ static const char *table(const CtCells *cells) {
         widen(&wide[2], cells->rows.items[i].holds);
     }
     ct_text_puts(&out, "      cell  ");
-    put_padded(&out, "of", wide[0]);
-    put_padded(&out, "+", wide[1]);
-    put_padded(&out, "holds", wide[2]);
+    ct_explain_pad(&out, "of", wide[0] + 2);
+    ct_explain_pad(&out, "+", wide[1] + 2);
+    ct_explain_pad(&out, "holds", wide[2] + 2);
     ct_text_puts(&out, "size    φ in   φ out   steps ≤ paid\n");
     for (uint32_t i = 0; i < shown; i++) {
         const Row *row = &cells->rows.items[i];
         ct_text_printf(&out, "%4u  %4lld  ", i + 1, (long long)row->cell);
-        put_padded(&out, row->name, wide[0]);
-        put_padded(&out, row->added, wide[1]);
-        put_padded(&out, row->holds, wide[2]);
+        ct_explain_pad(&out, row->name, wide[0] + 2);
+        ct_explain_pad(&out, row->added, wide[1] + 2);
+        ct_explain_pad(&out, row->holds, wide[2] + 2);
         ct_text_printf(&out, "%4lld  %6lld  %6lld  %6llu ", (long long)row->size, (long long)row->in,
                        (long long)row->out, (unsigned long long)row->steps);
         put_paid(&out, row->steps, C_ONE + row->in - row->out);

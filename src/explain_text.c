@@ -35,14 +35,14 @@ const char *ct_explain_unqualified(CtArena *arena, const char *text, const char 
     return out.data;
 }
 
-static size_t columns_of(const char *text) {
+size_t ct_explain_columns(const char *text) {
     size_t columns = 0;
     for (; *text != '\0'; text++) columns += ((unsigned char)*text & 0xC0) != 0x80;
     return columns;
 }
 
-static void put_padded(CtText *out, const char *text, size_t columns) {
-    size_t used = columns_of(text);
+void ct_explain_pad(CtText *out, const char *text, size_t columns) {
+    size_t used = ct_explain_columns(text);
     ct_text_printf(out, "%s%*s", text, (int)(used + 2 < columns ? columns - used : 2), "");
 }
 
@@ -92,19 +92,19 @@ static void put_nodes(Page *page, const CtRun *run) {
     size_t wide[3] = {0};
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
-        size_t columns[3] = {columns_of(ct_explain_made(page->arena, node)),
-                             columns_of(ct_explain_number(page->arena, node->primal)),
-                             columns_of(partials_of(page, node))};
+        size_t columns[3] = {ct_explain_columns(ct_explain_made(page->arena, node)),
+                             ct_explain_columns(ct_explain_number(page->arena, node->primal)),
+                             ct_explain_columns(partials_of(page, node))};
         for (int k = 0; k < 3; k++)
             if (columns[k] > wide[k] && columns[k] <= MOST_PLACE) wide[k] = columns[k];
     }
     for (uint32_t i = 0; i < shown; i++) {
         const CtNode *node = &run->nodes.items[i];
         ct_text_printf(out, "%s%4s#%u%s%s", page->strong, "", i + 1, page->plain, i + 1 < 10 ? "  " : " ");
-        put_padded(out, ct_explain_made(page->arena, node), wide[0] + 2);
-        put_padded(out, ct_explain_number(page->arena, node->primal), wide[1] + 2);
-        put_padded(out, partials_of(page, node), wide[2] + 2);
-        bool below = columns_of(node->second) > WIDE;
+        ct_explain_pad(out, ct_explain_made(page->arena, node), wide[0] + 2);
+        ct_explain_pad(out, ct_explain_number(page->arena, node->primal), wide[1] + 2);
+        ct_explain_pad(out, partials_of(page, node), wide[2] + 2);
+        bool below = ct_explain_columns(node->second) > WIDE;
         ct_text_printf(out, below ? "\n          %s\n" : "%s\n", node->second);
     }
     uint64_t left = run->nodes.count - shown + run->more_nodes;
@@ -132,19 +132,19 @@ static void put_arrivals(Page *page, const CtRun *run) {
     uint32_t shown = run->arrivals.count < MOST_SHOWN ? run->arrivals.count : MOST_SHOWN;
     size_t wide = 16;
     for (uint32_t i = 0; i < shown; i++) {
-        size_t columns = columns_of(place_of(page, run, &run->arrivals.items[i]));
+        size_t columns = ct_explain_columns(place_of(page, run, &run->arrivals.items[i]));
         if (columns > wide) wide = columns;
     }
     for (uint32_t i = 0; i < shown; i++) {
         const CtArrival *a = &run->arrivals.items[i];
         ct_text_printf(out, "%4u  ", i + 1);
-        put_padded(out, place_of(page, run, a), wide + 2);
+        ct_explain_pad(out, place_of(page, run, a), wide + 2);
         ct_text_puts(out, "+ ");
         if (a->node == CT_NO_NODE) {
             ct_text_printf(out, "%s\n", ct_explain_number(page->arena, a->g));
             continue;
         }
-        put_padded(out, ct_explain_number(page->arena, a->g), 12);
+        ct_explain_pad(out, ct_explain_number(page->arena, a->g), 12);
         ct_text_printf(out, "%s= %s%s\n", page->strong, ct_explain_number(page->arena, a->adjoint), page->plain);
     }
     uint64_t left = run->arrivals.count - shown + run->more_arrivals;

@@ -139,8 +139,8 @@ def growing(run, folder):
     for name, (source, point, n) in families.GROWING.items():
         for method in run.of([*CONSTANTS, *LOGARITHMIC]):
             costs = [run.gradient(folder, source(k), point(k), method) for k in (n, 2 * n, 4 * n)]
-            if REFUSED in costs:
-                run.check(name in families.REFUSED_BY_BULK, f"bulk refuses the family {name}")
+            refused = method == "bulk" and name in families.REFUSED_BY_BULK
+            run.check((REFUSED in costs) == refused, f"{method} {'takes' if refused else 'refuses'} the family {name}")
             if None in costs or REFUSED in costs:
                 continue
             units = [unit(cost, method) for cost in costs]

@@ -216,52 +216,46 @@ static CtStand *failure(Tracer *tr, CtCore *core) {
 
 /* A text as the list of its characters. */
 static CtStand *characters(Tracer *tr, const CtCore *string) {
+    size_t length = string->as.string.length, bytes;
+    CtStand **points = CT_NEW_ARRAY(tr->arena, CtStand *, length + 1);
+    uint32_t count = 0;
+    for (size_t at = 0; at < length; at += bytes)
+        points[count++] = ct_stand_known(tr->room, ct_text_point(string->as.string.data, length, at, &bytes));
     CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
-    const char *data = string->as.string.data;
     CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
-    int64_t point = 0;
-    for (size_t i = string->as.string.length, shift = 0; i-- > 0;) { /* UTF-8, from the back */
-        unsigned char byte = (unsigned char)data[i];
-        if ((byte & 0xC0) == 0x80) {
-            point |= (int64_t)(byte & 0x3F) << shift;
-            shift += 6;
-            continue;
-        }
-        point |= (int64_t)(byte & (shift == 0 ? 0x7F : 0x3F >> shift / 6)) << shift;
-        CtStand *cell[2] = {ct_stand_known(tr->room, point), list};
-        list = ct_stand_parts(tr->room, STAND_DATA, cell, 2, cons);
-        point = (int64_t)(shift = 0);
-    }
+    while (count-- > 0) list = ct_stand_parts(tr->room, STAND_DATA, (CtStand *[]){points[count], list}, 2, cons);
     return list;
 }
 
-static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
+CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
     CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
     if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
-    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
+    CtBranches found = {.scrutinee = s, .env = env, .no = core->as.cases.otherwise, .yes = core->as.cases.otherwise};
+    if (s->kind == STAND_DATA) found.taken = core->as.cases.otherwise;
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *alt = &core->as.cases.cases[i];
-        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
-            for (uint32_t k = 0; k < alt->con->count; k++)
-                env = ct_trace_bind(tr, env, alt->vars[k], s->as.of.parts[k]);
-            return ct_trace_eval(tr, env, alt->body);
-        }
-        if (alt->con->tag == 1)
-            yes = alt->body;
-        else
-            no = alt->body;
+        *(alt->con->tag == 1 ? &found.yes : &found.no) = alt->body;
+        if (s->kind != STAND_DATA || alt->con != s->as.of.con) continue;
+        for (uint32_t k = 0; k < alt->con->count; k++)
+            found.env = ct_trace_bind(tr, found.env, alt->vars[k], s->as.of.parts[k]);
+        found.taken = alt->body;
     }
-    if (s->kind == STAND_FAILURE) return s;
-    if (s->kind == STAND_DATA) return ct_trace_eval(tr, env, core->as.cases.otherwise);
-    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL)
-        return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
-    CtBulk *test = s->as.term, *live = tr->live;
-    tr->live = ct_trace_both(tr, live, test);
-    CtStand *left = ct_trace_eval(tr, env, yes);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
-    CtStand *right = ct_trace_refused(tr) ? left : ct_trace_eval(tr, env, no);
+    if (s->kind == STAND_TERM && s->as.term->element == ELEMENT_BOOL) found.test = s->as.term;
+    return found;
+}
+
+static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
+    CtBranches b = ct_trace_branches(tr, env, core);
+    if (b.taken != NULL) return ct_trace_eval(tr, b.env, b.taken);
+    if (b.scrutinee->kind == STAND_FAILURE) return b.scrutinee;
+    if (b.test == NULL) return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
+    CtBulk *live = tr->live;
+    tr->live = ct_trace_both(tr, live, b.test);
+    CtStand *left = ct_trace_eval(tr, env, b.yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, b.test));
+    CtStand *right = ct_trace_refused(tr) ? left : ct_trace_eval(tr, env, b.no);
     tr->live = live;
-    return ct_trace_refused(tr) ? left : ct_trace_merge(tr, test, left, right, core->span);
+    return ct_trace_refused(tr) ? left : ct_trace_merge(tr, b.test, left, right, core->span);
 }
 
 static bool is_division(CtPrim prim) {

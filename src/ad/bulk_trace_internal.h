@@ -42,6 +42,15 @@ CtShape ct_trace_scalar(void);
 CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 /* Goes through the bindings that a term begins with: what they are around. NULL: something was refused. */
 CtCore *ct_trace_bindings(Tracer *tr, const Env **env, CtCore *core);
+/* A CASE: the alternative that is taken, in its environment, where the scrutinee is known; else, where that is a Bool,
+ * the test and both branches. NULL where there is none. */
+typedef struct CtBranches {
+    CtStand *scrutinee;
+    const Env *env;
+    CtCore *taken, *yes, *no;
+    CtBulk *test;
+} CtBranches;
+CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core);
 CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
 /* Where what stands at `span` is told of: the call that led there, if that is in the library. */

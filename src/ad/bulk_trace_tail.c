@@ -128,24 +128,14 @@ static bool has_own_call(const CtStand *f, const CtCore *core) {
 static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
 
 static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
-    CtCore *no = core->as.cases.otherwise, *yes = core->as.cases.otherwise;
-    for (uint32_t i = 0; i < core->as.cases.count; i++) {
-        const CtCase *alt = &core->as.cases.cases[i];
-        if (s->kind == STAND_DATA && alt->con == s->as.of.con) {
-            for (uint32_t k = 0; k < alt->con->count; k++)
-                env = ct_trace_bind(tr, env, alt->vars[k], s->as.of.parts[k]);
-            return tail_step(tr, tail, env, alt->body);
-        }
-        *(alt->con->tag == 1 ? &yes : &no) = alt->body;
-    }
-    if (s->kind == STAND_DATA) return tail_step(tr, tail, env, core->as.cases.otherwise);
-    if (s->kind != STAND_TERM || s->as.term->element != ELEMENT_BOOL) return NULL;
-    CtBulk *test = s->as.term, *live = tr->live;
-    tr->live = ct_trace_both(tr, live, test);
-    CtStand **left = tail_step(tr, tail, env, yes);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
-    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, no);
+    CtBranches b = ct_trace_branches(tr, env, core);
+    if (b.taken != NULL) return tail_step(tr, tail, b.env, b.taken);
+    if (b.test == NULL) return NULL;
+    CtBulk *live = tr->live;
+    tr->live = ct_trace_both(tr, live, b.test);
+    CtStand **left = tail_step(tr, tail, env, b.yes);
+    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, b.test));
+    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, b.no);
     tr->live = live;
     if (right == NULL || ct_trace_refused(tr)) return NULL;
     if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
@@ -153,7 +143,7 @@ static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtC
         bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
                     left[p]->as.counter.base == right[p]->as.counter.base &&
                     left[p]->as.counter.slope == right[p]->as.counter.slope;
-        if (!same) left[p] = ct_trace_merge(tr, test, left[p], right[p], core->span);
+        if (!same) left[p] = ct_trace_merge(tr, b.test, left[p], right[p], core->span);
     }
     return left;
 }

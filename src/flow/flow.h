@@ -164,6 +164,9 @@ typedef struct CtFlow {
  * not lowered, and there is no program. */
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry);
 
+/* A tuple or record of more variables is a node: no type becomes more of them. */
+enum { CT_FLOW_WIDE = 12 };
+
 /* What a Core type becomes: how many variables of which types. */
 const CtFlowTypes *ct_flow_types(CtFlow *flow, const CtType *type);
 /* The parts of a type whose parts are variables of their own: a tuple, data of one constructor; false for others. */

@@ -1,9 +1,6 @@
 /* What types of Core become: sequences of Flow's types. */
 #include "flow/internal.h"
 
-/* A tuple or record of more variables is a node. */
-enum { WIDE = 12 };
-
 typedef struct Shape { /* what is known of a Core type */
     CtFlowTypes types;
     bool has_types, is_array_known;
@@ -92,9 +89,10 @@ bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint
         flow->shaping++;
         shape->parts = PARTS_NONE;
         uint32_t width = 0;
-        if (*count <= WIDE && !(type->kind == TYPE_DATA && holds(type, type, &seen, flow->arena))) {
-            for (uint32_t i = 0; i < *count && width <= WIDE; i++) width += ct_flow_types(flow, (*parts)[i])->count;
-            if (width <= WIDE) shape->parts = PARTS_SOME;
+        if (*count <= CT_FLOW_WIDE && !(type->kind == TYPE_DATA && holds(type, type, &seen, flow->arena))) {
+            for (uint32_t i = 0; i < *count && width <= CT_FLOW_WIDE; i++)
+                width += ct_flow_types(flow, (*parts)[i])->count;
+            if (width <= CT_FLOW_WIDE) shape->parts = PARTS_SOME;
         }
         flow->shaping--;
         fill(flow);

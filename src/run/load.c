@@ -160,10 +160,8 @@ static void release_results(CtNative *native, const ct_word *words) {
         if (ct_flow_is_object(types->items[i])) ct_drop(&native->run, words[i].p);
 }
 
-enum { MOST_WORDS = 4096 };
-
 static void work(CtNative *native) {
-    ct_word in[MOST_WORDS], out[MOST_WORDS];
+    ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
     ct_run *rt = &native->run;
     if (setjmp(rt->out) != 0) return;
     if (native->input != NULL) ct_to_native(rt, native->flow, native->input, native->value, in);
