@@ -224,6 +224,24 @@ static void derivatives_are_checked_against_differences(void **state) {
     cotan_close(context);
 }
 
+static void native_code_takes_over_from_the_evaluator(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(
+        context, "count :: Int -> Int\ncount n = go n 0 where go k s = if k == 0 then s else go (k - 1) (s + k)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .native = true, .native_after = 1000000};
+    cotan_result result;
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_string_equal(result.value, "500500");
+    uint64_t short_run = result.steps;
+    assert_true(short_run > 1000 && short_run < 1000000);
+    call.native_after = 1000;
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_string_equal(result.value, "500500");
+    assert_true(result.not_native != NULL ? result.steps == short_run : result.steps == 0);
+    cotan_close(context);
+}
+
 static void methods_are_compared(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
@@ -433,6 +451,7 @@ int main(void) {
         cmocka_unit_test(garbage_is_refused),
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
+        cmocka_unit_test(native_code_takes_over_from_the_evaluator),
         cmocka_unit_test(methods_are_compared),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),
