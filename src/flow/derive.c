@@ -132,41 +132,36 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     }
 }
 
-/* ⟨y⟩, ⟨dy⟩: of parameters without a tangent there is none to give. */
-static void expand_jvp(Derive *d, const CtFlowStep *step, CtFlowFunction *forward) {
+/* ⟨y⟩, ⟨dy⟩; what is captured has no tangent here. */
+static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *forward) {
     const CtFlowDerived *derived = step->as.derived;
     const CtFlowFunction *function = derived->function;
     uint32_t params = function->params.count, results = function->results.count;
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
-    for (uint32_t i = 0; i < params; i++) {
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->params.items[i]->type);
-        if (adjoint == NULL) continue;
-        CtFlowArg zero = {0};
-        if (i < derived->captured) zero = ct_flow_zero(&d->build, adjoint);
-        add(d, &all,
-            i < derived->captured
-                ? zero
-                : ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));
-    }
-    CtFlowStep *made = call(d, step->span, forward, &all);
+    for (uint32_t i = derived->captured; i < params; i++)
+        if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
+            add(d, &all, ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));
+    CtFlowStep *made = call(d, step->span, forward->function, &all);
     add_vars(d, &made->results, step->results.items, results);
     for (uint32_t i = 0; i < results; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->results.items[i]);
         CtFlowArg value = {0};
-        if (adjoint != NULL) value = ct_flow_result(&d->build, made, "dy", adjoint);
+        if (forward->has_tangent[i]) value = ct_flow_result(&d->build, made, "dy", adjoint);
         add(d, &dy, value);
     }
     for (uint32_t i = 0; i < results; i++) {
         CtFlowArg y = flow_of(step->results.items[i]), tangent = dy.items[i];
+        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, y.type);
+        if (tangent.type == NULL && adjoint != NULL) tangent = ct_flow_zero(&d->build, adjoint);
         bind(d, step->results.items[results + i],
-             tangent.type == NULL ? y : ct_flow_project(&d->build, step->span, y, tangent));
+             adjoint == NULL ? y : ct_flow_project(&d->build, step->span, y, tangent));
     }
 }
 
 static void expand(Derive *d, CtFlowStep *step) {
     if (step->kind == FLOW_JVP) {
-        CtFlowFunction *forward = ct_flow_forward(d->flow, step->as.derived->function);
+        const CtFlowForward *forward = ct_flow_forward(d->flow, step->as.derived);
         if (forward != NULL) expand_jvp(d, step, forward);
         return;
     }
