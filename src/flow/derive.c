@@ -69,15 +69,22 @@ static void bind(Derive *d, CtFlowVar *var, CtFlowArg value) {
     ct_map_set(d->arena, &d->copies, ct_key(var), copy);
 }
 
-/* What VJP keeps: the trail of f', and the point, whose shape a gradient has. */
+/* Whether a result has a structure, which its cotangent is to have. */
+static bool has_structure(const Derive *d, const CtFlowType *type) {
+    return ct_flow_is_object(type) && ct_flow_adjoint_type(d->flow, type) != NULL;
+}
+
+/* What VJP keeps: the trail of f'; the point, whose shape a gradient has; results that have a structure. */
 static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const CtFlowReverse *reverse) {
     CtFlowData *data = derived->residual->data;
     if (data->count > 0) return data;
     const CtFlowVars *params = &derived->function->params;
-    uint32_t count = 1 + params->count - derived->captured;
-    CtFlowTypes types = {.items = CT_NEW_ARRAY(d->arena, const CtFlowType *, count), .count = count};
-    types.items[0] = reverse->forward->results.items[reverse->forward->results.count - 1];
-    for (uint32_t i = 1; i < count; i++) types.items[i] = params->items[derived->captured + i - 1]->type;
+    const CtFlowTypes *results = &derived->function->results;
+    CtFlowTypes types = {.items = CT_NEW_ARRAY(d->arena, const CtFlowType *, 1 + params->count + results->count)};
+    types.items[types.count++] = reverse->forward->results.items[reverse->forward->results.count - 1];
+    for (uint32_t i = derived->captured; i < params->count; i++) types.items[types.count++] = params->items[i]->type;
+    for (uint32_t i = 0; i < results->count; i++)
+        if (has_structure(d, results->items[i])) types.items[types.count++] = results->items[i];
     ct_flow_con_add(d->flow, data, "residual", &types);
     return data;
 }
@@ -93,6 +100,8 @@ static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *r
     CtFlowArgs fields = ct_flow_slice(&step->args, derived->captured, step->args.count - derived->captured), all = {0};
     add(d, &all, trail);
     ct_flow_args_add(&d->build, &all, &fields);
+    for (uint32_t i = 0; i < results; i++)
+        if (has_structure(d, step->results.items[i]->type)) add(d, &all, flow_of(step->results.items[i]));
     CtFlowStep *keep = ct_flow_step(&d->build, FLOW_MAKE, step->span);
     keep->as.con.data = residual_of(d, derived, reverse);
     keep->args = all;
@@ -110,6 +119,11 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     for (uint32_t i = 0; i < fields->count; i++)
         add(d, &kept, ct_flow_result(&d->build, open, i == 0 ? "trail" : "x", fields->items[i]));
     add(d, &args, kept.items[0]);
+    uint32_t y = 1 + derived->function->params.count - derived->captured;
+    for (uint32_t i = 1; i < step->args.count; i++)
+        if (has_structure(d, step->args.items[i].type))
+            ct_flow_check_alike(&d->build, step->span, kept.items[y++], step->args.items[i],
+                                "the cotangent does not have the shape of the result");
     for (uint32_t i = 1; i < step->args.count; i++)
         if (ct_flow_adjoint_type(d->flow, step->args.items[i].type) != NULL)
             add(d, &args, ct_flow_embed(&d->build, step->span, step->args.items[i]));
@@ -139,6 +153,9 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
     uint32_t params = function->params.count, results = function->results.count;
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
+    for (uint32_t i = derived->captured; i < params; i++)
+        ct_flow_check_alike(&d->build, step->span, step->args.items[i], step->args.items[params + i - derived->captured],
+                            "the tangent does not have the shape of the point");
     for (uint32_t i = derived->captured; i < params; i++)
         if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
             add(d, &all, ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));

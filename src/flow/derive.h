@@ -41,5 +41,7 @@ CtFlowArg ct_flow_embed(Lower *l, CtSpan span, CtFlowArg value);
 /* And back: the value x with its active leaves replaced by the adjoints; zeros of x's shape where there is Zero; discrete
  * leaves are x's. */
 CtFlowArg ct_flow_project(Lower *l, CtSpan span, CtFlowArg x, CtFlowArg adjoint);
+/* Fails with E0504 and `what` where two values of one type differ in structure: alike.c. */
+void ct_flow_check_alike(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, const char *what);
 
 #endif
