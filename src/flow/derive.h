@@ -22,6 +22,10 @@ typedef struct CtFlowReverse {
  * function. */
 const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f);
 
+/* (⟨a⟩, the tangents of the active ones) → (the results of f, the tangents of the active ones), for such a function. NULL with
+ * flow->refused set. */
+CtFlowFunction *ct_flow_forward(CtFlow *flow, CtFlowFunction *f);
+
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);
 /* a + b of an adjoint type. Takes both. */
