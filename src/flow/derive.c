@@ -219,21 +219,14 @@ static void resolve(Derive *d, CtFlowBlock *block, bool stops) {
     resolve_args(d, &block->values);
 }
 
-static void resolve_all(Derive *d, bool stops) {
-    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++)
-        resolve(d, d->flow->functions.items[i]->body, stops);
-}
-
 /* ---- all of them ---- */
 
 /* Expands what is ready; *left is set when there is more. */
 static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block, bool *left) {
-    CtFlowBlock old = *block;
+    CtFlowBlock made = {0}; /* apart: whether a function is ready is asked of what stands there */
     bool some = false;
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
-    for (uint32_t i = 0; i < old.steps.count && d->flow->refused == NULL; i++) {
-        CtFlowStep *step = old.steps.items[i];
+    for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
+        CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             some |= derive_block(d, function, step->as.cases.branches[j].block, left);
@@ -242,21 +235,27 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         *left |= derivative && !ready;
         some |= ready;
         d->build.function = function;
-        d->build.block = block;
+        d->build.block = &made;
         if (ready)
             expand(d, step);
         else
-            ct_push(d->arena, &block->steps, step);
+            ct_push(d->arena, &made.steps, step);
     }
-    block->exit = old.exit;
+    block->steps.items = made.steps.items;
+    block->steps.count = made.steps.count;
+    block->steps.capacity = made.steps.capacity;
     return some;
 }
 
 static bool derive_all(Derive *d, bool *left) {
     bool some = false;
     *left = false;
-    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++)
-        some |= derive_block(d, d->flow->functions.items[i], d->flow->functions.items[i]->body, left);
+    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++) {
+        CtFlowFunction *function = d->flow->functions.items[i];
+        if (!derive_block(d, function, function->body, left)) continue;
+        resolve(d, function->body, false); /* at once: it may be differentiated next */
+        some = true;
+    }
     return some;
 }
 
@@ -266,7 +265,7 @@ void ct_flow_derive(CtFlow *flow) {
     while (left && flow->refused == NULL) {
         bool some = derive_all(&d, &left);
         if (!some && left) flow->refused = "a function takes a derivative of itself";
-        if (some) resolve_all(&d, false);
     }
-    resolve_all(&d, true);
+    for (uint32_t i = 0; i < flow->functions.count && flow->refused == NULL; i++)
+        resolve(&d, flow->functions.items[i]->body, true);
 }
