@@ -216,12 +216,10 @@ static void resolve_all(Derive *d, bool stops) {
 
 /* Expands what is ready; *left is set when there is more. */
 static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block, bool *left) {
-    CtFlowBlock old = *block;
+    CtFlowBlock made = {0}; /* apart: whether a function is ready is asked of what stands there */
     bool some = false;
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
-    for (uint32_t i = 0; i < old.steps.count && d->flow->refused == NULL; i++) {
-        CtFlowStep *step = old.steps.items[i];
+    for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
+        CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             some |= derive_block(d, function, step->as.cases.branches[j].block, left);
@@ -230,13 +228,15 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         *left |= derivative && !ready;
         some |= ready;
         d->build.function = function;
-        d->build.block = block;
+        d->build.block = &made;
         if (ready)
             expand(d, step);
         else
-            ct_push(d->arena, &block->steps, step);
+            ct_push(d->arena, &made.steps, step);
     }
-    block->exit = old.exit;
+    block->steps.items = made.steps.items;
+    block->steps.count = made.steps.count;
+    block->steps.capacity = made.steps.capacity;
     return some;
 }
 
