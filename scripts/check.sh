@@ -102,6 +102,7 @@ if build build; then
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan
+    run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan
     run "error codes" tests/error_codes.py --cotan build/cotan
     run "manual and completion" tests/completion.py --cotan build/cotan
     run "the page of explain" tests/explain_page.py --cotan build/cotan

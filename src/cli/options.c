@@ -154,7 +154,7 @@ static bool set_colour(const char *when, Options *o) {
 
 static bool set_threads(Options *o, const char *from, const char *value) {
     uint64_t number;
-    if (read_number(value, false, &number) && number <= 256) {
+    if (read_number(value, false, &number) && number <= MOST_THREADS) {
         o->limits.threads = (unsigned)number;
         return true;
     }
