@@ -53,6 +53,8 @@ extern const size_t verb_count;
 
 /* ---- options.c ---- */
 
+enum { MOST_THREADS = 256 /* that limits take */ };
+
 /* Reads the words after the verb; false when something is wrong, which has been said. */
 bool read_options(int argc, char **argv, const Verb *verb, Options *options);
 /* A positive number; a size may end in K, M or G. False when it is none. */

@@ -160,7 +160,7 @@ static bool set_engine(const char *name, Options *o) {
 
 static bool set_threads(Options *o, const char *from, const char *value) {
     uint64_t number;
-    if (read_number(value, false, &number) && number <= 256) {
+    if (read_number(value, false, &number) && number <= MOST_THREADS) {
         o->limits.threads = (unsigned)number;
         return true;
     }
