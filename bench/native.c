@@ -189,7 +189,7 @@ static double differences(Bench *b, const double *results) {
         int64_t size = item_size(&b->s.items[i]);
         direction[i] = calloc((size_t)size, sizeof(double));
         for (int64_t j = 0; b->s.items[i].active && j < size; j++) {
-            direction[i][j] = random_part(&state) - 0.5;
+            direction[i][j] = random_part(&state) + 0.5;
             if (b->s.along == NULL) along += *gradient++ * direction[i][j];
         }
     }
