@@ -6,7 +6,8 @@ typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
     Lower build;
-    CtMap seen;   /* of the functions that are looked at */
+    CtMap seen;    /* of the functions that are looked at */
+    CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
     CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
@@ -38,6 +39,7 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
 }
 
 static bool is_free(Derive *d, const CtFlowFunction *function) {
+    if (ct_map_has(&d->changed, ct_key(function))) return false;
     if (ct_map_has(&d->seen, ct_key(function))) return true;
     ct_map_set(d->arena, &d->seen, ct_key(function), NULL);
     return is_free_block(d, function->body);
@@ -227,6 +229,7 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         bool ready = derivative && is_ready(d, step);
         *left |= derivative && !ready;
         some |= ready;
+        if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;
         d->build.block = &made;
         if (ready)
@@ -255,6 +258,7 @@ void ct_flow_derive(CtFlow *flow) {
         bool some = derive_all(&d, &left);
         if (!some && left) flow->refused = "a function takes a derivative of itself";
         if (some) resolve_all(&d, false);
+        d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
 }
