@@ -57,6 +57,9 @@ void cotan_close(cotan_context *context);
 void cotan_interrupt(cotan_context *context);
 /* Whether Core is checked after every pass, at a small cost: for tests. */
 void cotan_check_passes(cotan_context *context, bool check);
+/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
+ * units in the last place and several times faster in loops. */
+void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */

@@ -78,6 +78,7 @@ cotan_context *cotan_open(const cotan_limits *limits) {
 }
 
 void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
 
 static void program_free(cotan_program *program) {
     while (program->sessions) {
@@ -594,7 +595,7 @@ static bool dump(cotan_context *context, void *data) {
     context->making = build;
     bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, &build->dumped, &why))
+    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
         done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;

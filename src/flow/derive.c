@@ -6,7 +6,8 @@ typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
     Lower build;
-    CtMap seen;   /* of the functions that are looked at */
+    CtMap seen;    /* of the functions that are looked at */
+    CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
     CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
@@ -38,6 +39,7 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
 }
 
 static bool is_free(Derive *d, const CtFlowFunction *function) {
+    if (ct_map_has(&d->changed, ct_key(function))) return false;
     if (ct_map_has(&d->seen, ct_key(function))) return true;
     ct_map_set(d->arena, &d->seen, ct_key(function), NULL);
     return is_free_block(d, function->body);
@@ -219,6 +221,11 @@ static void resolve(Derive *d, CtFlowBlock *block, bool stops) {
     resolve_args(d, &block->values);
 }
 
+static void resolve_all(Derive *d, bool stops) {
+    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++)
+        resolve(d, d->flow->functions.items[i]->body, stops);
+}
+
 /* ---- all of them ---- */
 
 /* Expands what is ready; *left is set when there is more. */
@@ -234,6 +241,7 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         bool ready = derivative && is_ready(d, step);
         *left |= derivative && !ready;
         some |= ready;
+        if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;
         d->build.block = &made;
         if (ready)
@@ -250,12 +258,8 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
 static bool derive_all(Derive *d, bool *left) {
     bool some = false;
     *left = false;
-    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++) {
-        CtFlowFunction *function = d->flow->functions.items[i];
-        if (!derive_block(d, function, function->body, left)) continue;
-        resolve(d, function->body, false); /* at once: it may be differentiated next */
-        some = true;
-    }
+    for (uint32_t i = 0; i < d->flow->functions.count && d->flow->refused == NULL; i++)
+        some |= derive_block(d, d->flow->functions.items[i], d->flow->functions.items[i]->body, left);
     return some;
 }
 
@@ -265,7 +269,8 @@ void ct_flow_derive(CtFlow *flow) {
     while (left && flow->refused == NULL) {
         bool some = derive_all(&d, &left);
         if (!some && left) flow->refused = "a function takes a derivative of itself";
+        if (some) resolve_all(&d, false);
+        d.changed = (CtMap){0};
     }
-    for (uint32_t i = 0; i < flow->functions.count && flow->refused == NULL; i++)
-        resolve(&d, flow->functions.items[i]->body, true);
+    resolve_all(&d, true);
 }
