@@ -206,8 +206,7 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
 
 /* ---- calling ---- */
 
-/* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
-static bool choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
     if (!name) return true;
@@ -415,7 +414,7 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     entry.applied = entry.prefer_double = true;
     entry.method = entry.reverse = METHOD_TAPE;
     CtEntry asked = {.mode = c->call->mode};
-    choose_method(context, c->call->method, &asked);
+    ct_choose_method(context, c->call->method, &asked);
     entry.reverse = asked.reverse;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
@@ -432,7 +431,7 @@ bool ct_call(cotan_context *context, CtCall *c) {
     const cotan_call *call = c->call;
     CtArena *results = c->program->results;
     CtEntry entry = entry_of(call);
-    if (!choose_method(context, call->method, &entry)) return false;
+    if (!ct_choose_method(context, call->method, &entry)) return false;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
@@ -557,7 +556,7 @@ static bool dump(cotan_context *context, void *data) {
     Dump *d = data;
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
-    if (!choose_method(context, d->call->method, &entry)) return false;
+    if (!ct_choose_method(context, d->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(d->program, d->pass);
@@ -591,7 +590,7 @@ typedef struct Stages {
 static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, s->call->method, &entry)) return false;
+    if (!ct_choose_method(context, s->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(s->program);
     return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }
@@ -613,7 +612,7 @@ typedef struct CheckCall {
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, c->call->method, &entry)) return false;
+    if (!ct_choose_method(context, c->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(c->program);
     CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
     return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
@@ -644,7 +643,7 @@ static bool compare(cotan_context *context, void *data) {
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
-        if (c->names && !choose_method(context, c->names[i], &entry)) return false;
+        if (c->names && !ct_choose_method(context, c->names[i], &entry)) return false;
         methods[i] = entry.method;
     }
     return ct_compare(c->program, results, c->call, methods, count, c->out);
