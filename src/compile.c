@@ -29,10 +29,11 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
     return names;
 }
 
-static bool add(cotan_context *context, Compile *c, CtOuterMode mode) {
+/* What a mode makes of the function by a method; NULL, or why it cannot be compiled. False when there is an error already. */
+static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
     CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
-    if (!ct_choose_method(context, c->call->method, &entry)) return false;
+    if (!ct_choose_method(context, method, &entry)) return false;
     CtSession *session = ct_program_fresh_session(c->program, &entry);
     if (session == NULL) return false;
     CtBuild *build = session->build;
@@ -40,16 +41,21 @@ static bool add(cotan_context *context, Compile *c, CtOuterMode mode) {
     if (mode == OUTER_VALUE)
         c->outer = ct_outer_new(results, c->stem, c->call->function,
                                 params_of(build, results, c->call->function, arity), arity, c->modes);
-    const char *why = NULL;
-    const CtType *type = build->entry->type;
-    CtFlow *flow = ct_native_lower(build, &why);
-    if (flow != NULL)
-        why = ct_outer_add(c->outer, mode, flow, session->point != NULL ? type->parts[0] : NULL,
-                           ct_session_result(session));
-    if (why != NULL) ct_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
+    const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
+    CtFlow *flow = ct_native_lower(build, why);
+    if (flow != NULL) *why = ct_outer_add(c->outer, mode, flow, input, ct_session_result(session));
+    if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
     ct_program_forget(c->program, session);
     context->active = NULL;
-    return why == NULL;
+    return true;
+}
+
+/* By the production engine where no method is named; what that does not take, by the best of the others. */
+static bool add(cotan_context *context, Compile *c, CtOuterMode mode) {
+    const char *method = c->call->method, *why = NULL;
+    if (!add_by(context, c, mode, method != NULL ? method : ct_method_name(METHOD_NATIVE), &why)) return false;
+    if (why != NULL && method == NULL && !add_by(context, c, mode, NULL, &why)) return false;
+    return why == NULL || ct_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
 }
 
 static bool compile(cotan_context *context, void *data) {
@@ -59,7 +65,7 @@ static bool compile(cotan_context *context, void *data) {
     for (int mode = 0; mode < OUTER_MODE_COUNT; mode++)
         if (c->modes & 1u << mode && !add(context, c, (CtOuterMode)mode)) return false;
     CtText source = ct_text(results), header = ct_text(results);
-    ct_outer_write(c->outer, &source, &header);
+    ct_outer_write(c->outer, context->exact_math, &source, &header);
     *c->source = source.data;
     *c->header = header.data;
     return true;

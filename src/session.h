@@ -38,6 +38,7 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
     bool measures; /* spans */
     struct CtSession *next;
@@ -63,7 +64,7 @@ struct cotan_program {
 
 struct cotan_context {
     cotan_limits limits;
-    bool lint, has_depth; /* has_depth: the limit on depth is not the default */
+    bool lint, exact_math, has_depth; /* has_depth: the limit on depth is not the default */
     cotan_error *error; /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
@@ -143,7 +144,7 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 
 /* A checked build of the program, for the caller to use up and free. */
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
-/* The session of an entry point. */
+/* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
 /* One in which nothing has been run; ct_program_forget ends it. */
 CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);
@@ -185,7 +186,7 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
 /* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
 CtFlow *ct_native_lower(CtBuild *build, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why);
+bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
 
 /* ---- interact.c ---- */
 

@@ -1,7 +1,7 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -87,13 +87,15 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     ct_text_add(out, functions.data, functions.length);
 }
 
-void ct_emit_begin(CtText *out, const char *header) {
+void ct_emit_begin(CtText *out, const char *header, bool exact) {
     ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
     if (header != NULL) ct_text_printf(out, "#include \"%s.h\"\n\n", header);
     ct_text_puts(out,
                  "/* What follows is carried by every program, and used in part. */\n"
                  "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
+    if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
+    put_file(out, ct_vector_h);
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);
@@ -106,8 +108,8 @@ void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix) {
     put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ");
 }
 
-void ct_emit(CtText *out, CtFlow *flow) {
-    ct_emit_begin(out, NULL);
+void ct_emit(CtText *out, CtFlow *flow, bool exact) {
+    ct_emit_begin(out, NULL, exact);
     ct_text_printf(out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
                    flow->constant_words);
     ct_text_puts(out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");

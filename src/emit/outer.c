@@ -511,7 +511,7 @@ static const char source_close[] = "void NAME_close(NAME_run *run) {\n"
                                    "    run->state = NULL;\n"
                                    "}\n";
 
-void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
+void ct_outer_write(CtOuter *outer, bool exact, CtText *source, CtText *header) {
     const char *name = outer->function;
     put_named(header, header_begin, name);
     ct_text_puts(header, outer->types.data);
@@ -520,7 +520,7 @@ void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
     CtText stem = ct_text(outer->arena);
     for (const char *c = outer->stem; *c != '\0'; c++)
         ct_text_putc(&stem, *c == '"' || *c == '\\' || *c == '\n' ? '_' : *c);
-    ct_emit_begin(source, stem.data);
+    ct_emit_begin(source, stem.data, exact);
     ct_text_puts(source, outer->programs.data);
     ct_text_puts(source, outer->conversions.data);
     ct_text_printf(source, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);

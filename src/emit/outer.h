@@ -27,7 +27,7 @@ CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, co
  * NULL, or why its types have no form in C. */
 const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result);
 
-/* Both files. */
-void ct_outer_write(CtOuter *outer, CtText *source, CtText *header);
+/* Both files; exact: as for ct_emit. */
+void ct_outer_write(CtOuter *outer, bool exact, CtText *source, CtText *header);
 
 #endif
