@@ -52,6 +52,7 @@ _cotan_value() {
     --method) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
     --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
+    --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce flow c) ;;
     --path) _cotan_files "$2" ;;
