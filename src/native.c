@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-/* The program in Flow, ready to be written as C; NULL with a reason. */
-static CtFlow *lower(CtBuild *build, const char **why) {
+CtFlow *ct_native_lower(CtBuild *build, const char **why) {
     if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
                               ? build->entry->type->parts[0]
                               : build->entry->type) ||
@@ -36,7 +35,7 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? lower(build, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_native_lower(build, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
@@ -79,7 +78,7 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
 
 bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
-    CtFlow *flow = lower(build, why);
+    CtFlow *flow = ct_native_lower(build, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
         ct_emit(out, flow, exact);
