@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Derivatives on Flow: what the golden programs ask for, by the method `native`.
 
-    tests/native.py [--cotan PATH] [--sample N] [--all] [WORD…]
+    tests/native.py [--cotan PATH] [--sample N] [--all] [--verbose] [WORD…]
 
 Each command of a golden program that takes a derivative is run with --method native, and must print what the .out file
 says, as in methods.py. Where Flow does not differentiate a program, the method `tape` does: how often, and why, is
@@ -51,6 +51,7 @@ def main():
     parser.add_argument("--cotan", default=os.path.join(golden.ROOT, "build", "cotan"))
     parser.add_argument("--sample", type=int, default=1, metavar="N")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--verbose", action="store_true", help="show the commands in which another method stood in")
     parser.add_argument("--timeout", type=float, default=120)
     options = parser.parse_args()
     options.cotan = os.path.abspath(options.cotan)
@@ -61,6 +62,8 @@ def main():
         for command, (text, reason) in zip(found, pool.map(lambda c: attempt(c, options), found)):
             if reason:
                 instead[reason] += 1
+                if options.verbose:
+                    print(f"{reason}: {command.shown()}")
             else:
                 on_flow += 1
             if text is None:
