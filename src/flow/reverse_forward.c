@@ -1,5 +1,5 @@
-/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know of
- * them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
+/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know
+ * of them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
 #include "flow/reverse.h"
 
 /* ---- variables ---- */
@@ -395,5 +395,6 @@ void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forwa
     bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
     ct_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
-    while (consume_block(r, forward->body)) {}
+    while (consume_block(r, forward->body)) {
+    }
 }
