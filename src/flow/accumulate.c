@@ -330,6 +330,12 @@ void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint) {
     *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = true};
 }
 
+bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
+    for (; scope != NULL && !owns(r, scope, var); scope = scope->parent)
+        if (scope->kind == SCOPE_LOOP) return true;
+    return false;
+}
+
 /* The loop around us whose index this is, when the array comes from outside of it. */
 static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *array) {
     bool outside = true;

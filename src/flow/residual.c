@@ -15,6 +15,7 @@ static Scope *scope_of(const Reverse *r, const CtFlowVar *var) {
 }
 
 CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
+    if (value.var != NULL) value = ct_reverse_simplest(r, value);
     if (value.var == NULL) return value;
     Scope *scope = scope_of(r, value.var);
     if (scope == NULL) { /* only our own mistake */

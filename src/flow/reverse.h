@@ -86,6 +86,8 @@ CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType
                                   CtFlowStep *step);
 /* The length of a dimension of an array of the forward sweep, as a value of the forward sweep. */
 CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
+/* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the matrix. */
+CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
@@ -126,6 +128,8 @@ void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *i
 CtFlowArg ct_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x);
 void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
 CtFlowArg ct_reverse_zero(Reverse *r, CtFlowArg of);
+/* Whether a loop around a scope has it from outside. */
+bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
 /* In `scope`, what has been accumulated for an import: as it is there, or as it came in. */
 CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *import);
 Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);

@@ -329,6 +329,18 @@ CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     return length;
 }
 
+CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
+    for (;;) {
+        const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+        if (def == NULL || def->kind != FLOW_DIM) return value;
+        CtFlowVar *like = NULL;
+        CtFlowArg length = {0};
+        uint32_t other;
+        if (!length_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
+        value = like != NULL ? ct_reverse_length(r, like, other) : length;
+    }
+}
+
 typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
     CtFlowArg value;
     CtFlowVar *array;
