@@ -6,7 +6,8 @@ static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(
 /* ---- elements ---- */
 
 const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
-    const char *data = array->var != NULL ? e->uses[array->var->id].data : NULL;
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    const char *data = use == NULL ? NULL : use->own != NULL ? use->own : use->data;
     return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
 }
 
@@ -62,6 +63,7 @@ static void emit_update(Emit *e, CtFlowStep *step) {
                                   ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
+    if (ct_emit_update_own(e, step, position(e, step, indices, array))) return;
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
     const char *name = ct_emit_name(e, result), *index = position(e, step, indices, name);
     if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
