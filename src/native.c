@@ -17,8 +17,8 @@ static CtFlow *lower(CtBuild *build, const char **why) {
     }
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
     if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
+    if (flow->refused == NULL) ct_flow_optimise(flow, build->options.lint);
     if (flow->refused == NULL) {
-        ct_flow_drop_dead(flow);
         ct_flow_places(flow);
         ct_flow_count(flow);
         if (build->options.lint) flow->refused = ct_flow_lint(flow);

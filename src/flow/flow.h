@@ -178,6 +178,8 @@ const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
+/* The passes that make a program better, in their order: optimise.c. With `lint`, after each: ->refused tells. */
+void ct_flow_optimise(CtFlow *flow, bool lint);
 /* Drops what only makes what is not used: dead.c. */
 void ct_flow_drop_dead(CtFlow *flow);
 /* Writes retains and releases into a program that has none: count.c. */
