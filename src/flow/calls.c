@@ -18,6 +18,8 @@ void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data) {
         CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CALL) on_call(data, step->as.function, step->span, false);
         if (step->kind == FLOW_CONSTANT) on_call(data, step->as.constant->function, step->span, false);
+        if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP)
+            on_call(data, step->as.derived->function, step->span, false);
         if (step->kind == FLOW_LOOP) ct_flow_each_call(step->as.loop.block, on_call, data);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             ct_flow_each_call(step->as.cases.branches[j].block, on_call, data);

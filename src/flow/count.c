@@ -64,6 +64,10 @@ static bool takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_READ:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return false;
     }

@@ -27,6 +27,7 @@ static bool is_pure(const CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_PRIM:
     case FLOW_BULK: return !ct_flow_step_fails(step);
+    case FLOW_STOP:
     case FLOW_STRING:
     case FLOW_MAKE:
     case FLOW_OPEN:
@@ -45,6 +46,9 @@ static bool is_pure(const CtFlowStep *step) {
     case FLOW_CHECK_SHAPE:
     case FLOW_UPDATE:
     case FLOW_SNOC:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return false;
     }

@@ -39,6 +39,7 @@ bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *blo
 
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
     if (ct_flow_step_fails(step)) return false;
+    if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP) return false;
     if (step->kind == FLOW_CALL) return effects->total[step->as.function->id];
     if (step->kind == FLOW_CONSTANT) return effects->total[step->as.constant->function->id];
     if (step->kind == FLOW_LOOP) return total_block(effects, step->as.loop.block, false);

@@ -60,6 +60,10 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_READ:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return false;
     }
