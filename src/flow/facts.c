@@ -183,7 +183,15 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
     return is_same(&a, &b);
 }
 
-void ct_flow_are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
+static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     CtFlowEqual equal = {first_of(facts, a), first_of(facts, b)};
     if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
+}
+
+void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
+    if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
+    const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
+    uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
+    for (uint32_t i = 0; i < dimensions; i++)
+        are_equal(facts, ct_flow_length(facts, a, i, false), ct_flow_length(facts, b, i, false));
 }

@@ -7,10 +7,10 @@
  * its function was given is the one that the caller is given. */
 #include "flow/passes.h"
 
-enum {
-    SMALL = 12,         /* steps of a body that is written in anywhere */
-    SMALL_IN_LOOP = 80, /* and in a loop */
-    LARGEST = 3000,     /* steps of a function that others are written into */
+enum {                     /* in steps */
+       SMALL = 12,         /* a body that is written in anywhere */
+       SMALL_IN_LOOP = 80, /* and in a loop */
+       LARGEST = 3000,     /* a function that others are written into */
 };
 
 typedef struct Inline {
@@ -19,6 +19,7 @@ typedef struct Inline {
     uint32_t *calls; /* of each function, by its number */
     uint32_t *sizes;
     bool *stays; /* reaches itself, or leaves otherwise than at its end */
+    CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
 
@@ -49,11 +50,30 @@ static bool leaves_at_end(const CtFlowBlock *block) {
 
 /* ---- writing a body in ---- */
 
+/* Of a body that is a switch on a parameter whose constructor is in sight (what applies the values of a function type):
+ * the branch. NULL for others. */
+static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args) {
+    const CtFlowBlock *body = callee->body;
+    const CtFlowStep *step = body->steps.count == 1 && body->exit == EXIT_NEVER ? body->steps.items[0] : NULL;
+    if (step == NULL || step->kind != FLOW_SWITCH) return NULL;
+    for (uint32_t i = 0; i < callee->params.count; i++) {
+        const CtFlowStep *make = ct_flow_fact(&s->facts, &args->items[i])->maker;
+        if (step->args.items[0].var != callee->params.items[i] || make == NULL || make->kind != FLOW_MAKE) continue;
+        for (uint32_t j = 0; j < step->as.cases.count; j++)
+            if (step->as.cases.branches[j].tag == make->as.con.tag) return step->as.cases.branches[j].block;
+    }
+    return NULL;
+}
+
 static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
+    const CtFlowBlock *body = known_part(s, callee, args);
     CtFlowCopy copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
         ct_flow_stands(&copy.values, callee->params.items[i], args->items[i]);
-    return ct_flow_copy_block(&copy, callee->body);
+    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
+    s->sizes[s->function->id] += ct_flow_size(fresh);
+    ct_flow_facts_add(&s->facts, fresh, 0);
+    return fresh;
 }
 
 static CtFlowArgs fresh_results(Inline *s, CtFlowStep *step, const CtFlowTypes *types) {
@@ -94,8 +114,10 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
 
 /* ---- what is written in ---- */
 
-static bool is_wanted(const Inline *s, const CtFlowFunction *callee, bool in_loop) {
+static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
+    const CtFlowBlock *part = known_part(s, callee, args);
+    if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
     if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
     return s->calls[callee->id] == 1 || size <= (in_loop ? SMALL_IN_LOOP : SMALL);
 }
@@ -105,7 +127,6 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
 /* False when the block does not go on behind the call. */
 static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
     const CtFlowFunction *callee = call->as.function;
-    s->sizes[s->function->id] += s->sizes[callee->id];
     CtFlowBlock *body = copy_body(s, callee, &call->args, call->span);
     yield_instead(s, body, &callee->results, call->span);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
@@ -121,7 +142,6 @@ static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
 
 static void write_tail(Inline *s, CtFlowBlock *block) {
     const CtFlowFunction *callee = block->tail;
-    s->sizes[s->function->id] += s->sizes[callee->id];
     CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_SPAN);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     block->exit = body->exit;
@@ -142,7 +162,7 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop) {
     for (uint32_t i = 0; i < old.steps.count; i++) {
         CtFlowStep *step = old.steps.items[i];
         ct_flow_rename(&s->now, &step->args);
-        if (step->kind == FLOW_CALL && is_wanted(s, step->as.function, in_loop)) {
+        if (step->kind == FLOW_CALL && is_wanted(s, step->as.function, &step->args, in_loop)) {
             if (write_call(s, block, step)) continue;
             block->exit = EXIT_NEVER;
             block->values.count = 0;
@@ -152,7 +172,7 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop) {
         ct_push(s->flow->arena, &block->steps, step);
     }
     ct_flow_rename(&s->now, &block->values);
-    if (block->exit == EXIT_TAIL && is_wanted(s, block->tail, in_loop)) write_tail(s, block);
+    if (block->exit == EXIT_TAIL && is_wanted(s, block->tail, &block->values, in_loop)) write_tail(s, block);
 }
 
 /* ---- the pass ---- */
@@ -183,6 +203,7 @@ void ct_flow_inline(CtFlow *flow) {
     for (uint32_t c = 1; c <= cycles.count; c++)
         for (uint32_t i = 0; i < members[c].count; i++) {
             s.function = members[c].items[i];
+            s.facts = ct_flow_facts(flow, s.function);
             s.now = (CtFlowValues){.arena = flow->arena};
             visit(&s, s.function->body, false);
         }

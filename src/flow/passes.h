@@ -100,8 +100,8 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
-/* From here on they are equal; the caller takes what it added to `equals` back. */
-void ct_flow_are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
+void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
 /* ---- fold.c ---- */
 
@@ -112,5 +112,6 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
+void ct_flow_cse(CtFlow *flow);
 
 #endif

@@ -121,23 +121,13 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
     return count->var == NULL ? count->lit.integer >= 0 : dim != NULL && dim->kind == FLOW_DIM;
 }
 
-/* What has been checked is known from here on. */
-static bool check_zip(Simplify *s, const CtFlowStep *step) {
-    CtFlowLength a = ct_flow_length(&s->facts, &step->args.items[0], 0, false),
-                 b = ct_flow_length(&s->facts, &step->args.items[1], 0, false);
-    if (ct_flow_same_length(&s->facts, a, b)) return true;
-    ct_flow_are_equal(&s->facts, a, b);
-    return false;
-}
-
-static bool check_shape(Simplify *s, const CtFlowStep *step) {
+/* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
+static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
-    for (uint32_t i = 0; i < step->args.items[0].type->rank; i++) {
-        CtFlowLength a = ct_flow_length(&s->facts, &step->args.items[0], i, false),
-                     b = ct_flow_length(&s->facts, &step->args.items[1], i, false);
-        same &= ct_flow_same_length(&s->facts, a, b);
-        ct_flow_are_equal(&s->facts, a, b);
-    }
+    for (uint32_t i = 0; i < dimensions; i++)
+        same &= ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, &step->args.items[0], i, false),
+                                    ct_flow_length(&s->facts, &step->args.items[1], i, false));
+    ct_flow_learn(&s->facts, step);
     return same;
 }
 
@@ -267,8 +257,8 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_DIM: return dim_known(s, step);
     case FLOW_CHECK: return check_index(s, step);
     case FLOW_CHECK_SIZE: return check_size(s, step);
-    case FLOW_CHECK_ZIP: return check_zip(s, step);
-    case FLOW_CHECK_SHAPE: return check_shape(s, step);
+    case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
+    case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
     case FLOW_CONSTANT: return constant_known(s, step);
     case FLOW_CALL:
     case FLOW_STRING:
