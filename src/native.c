@@ -22,7 +22,7 @@ static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
     lint(flow, build);
     if (!raw && flow->refused == NULL) {
-        ct_flow_optimise(flow, build->options.lint);
+        ct_flow_prepare(flow, build->options.lint);
         if (flow->refused == NULL) ct_flow_derive(flow);
         lint(flow, build);
         ct_flow_optimise(flow, build->options.lint);

@@ -26,7 +26,7 @@ const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg) {
     return arg->var != NULL && arg->var->id < facts->count ? &facts->items[arg->var->id] : &none;
 }
 
-static void add_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
+void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL)
             ct_flow_fact_set(facts, step->results.items[i], (CtFlowFact){.maker = step, .index = i, .depth = depth});
@@ -41,7 +41,7 @@ static void add_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
 }
 
 void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth) {
-    for (uint32_t i = 0; i < block->steps.count; i++) add_step(facts, block->steps.items[i], depth);
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_flow_facts_step(facts, block->steps.items[i], depth);
 }
 
 /* ---- lengths ---- */

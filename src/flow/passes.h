@@ -35,6 +35,8 @@ CtFlowEffects ct_flow_effects(CtFlow *flow);
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step);
 bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *block);
 uint32_t ct_flow_size(const CtFlowBlock *block);
+/* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: count.c. */
+bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
 
 /* ---- rewrite.c: renaming and copying ---- */
 
@@ -49,6 +51,9 @@ void ct_flow_stands(CtFlowValues *values, const CtFlowVar *var, CtFlowArg value)
 /* Arguments with what stands for them: others in their place, since lists of arguments may be shared. */
 void ct_flow_rename(const CtFlowValues *values, CtFlowArgs *args);
 bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
+
+/* The same of all steps in a block and inside. */
+void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
 
@@ -92,6 +97,7 @@ typedef struct CtFlowFacts {
 CtFlowFacts ct_flow_facts(CtFlow *flow, const CtFlowFunction *function);
 /* Of a block at some depth and all inside it. Steps are looked at when they are asked about, and may change. */
 void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth);
+void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
 void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact);
 const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); /* of a literal: an empty one */
 
@@ -113,5 +119,8 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
+/* Of loops that carry nothing; and of all, with reductions of whole arrays. */
+void ct_flow_fuse_maps(CtFlow *flow);
+void ct_flow_fuse(CtFlow *flow);
 
 #endif

@@ -37,6 +37,17 @@ void ct_flow_rename(const CtFlowValues *values, CtFlowArgs *args) {
     *args = fresh;
 }
 
+void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_rename(values, &step->args);
+        if (step->kind == FLOW_LOOP) ct_flow_rename_block(values, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            ct_flow_rename_block(values, step->as.cases.branches[j].block);
+    }
+    ct_flow_rename(values, &block->values);
+}
+
 /* ---- copies ---- */
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type) {
