@@ -57,6 +57,9 @@ void cotan_close(cotan_context *context);
 void cotan_interrupt(cotan_context *context);
 /* Whether Core is checked after every pass, at a small cost: for tests. */
 void cotan_check_passes(cotan_context *context, bool check);
+/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
+ * units in the last place and several times faster in loops. */
+void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
@@ -120,6 +123,7 @@ typedef struct cotan_call {
     const char *method; /* NULL: the best */
     bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The best
                            method is then `native`, and naming that one is asking for native code */
+    uint64_t native_after; /* with `native`: the evaluator begins, and native code takes over after so many steps; 0: at once */
     bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */

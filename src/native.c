@@ -47,7 +47,7 @@ static void make(CtSession *session, cotan_context *context) {
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
-        ct_emit(&c, flow);
+        ct_emit(&c, flow, context->exact_math);
         session->native = ct_native_new(flow, c.data, c.length, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
     }
@@ -85,11 +85,11 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 
 uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
 
-bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why) {
+bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
     CtFlow *flow = lower(build, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit(out, flow);
+        ct_emit(out, flow, exact);
     else
         ct_flow_print(out, flow);
     return true;

@@ -64,7 +64,7 @@ struct cotan_program {
 
 struct cotan_context {
     cotan_limits limits;
-    bool lint, has_depth; /* has_depth: the limit on depth is not the default */
+    bool lint, exact_math, has_depth; /* has_depth: the limit on depth is not the default */
     cotan_error *error; /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
@@ -181,7 +181,7 @@ bool ct_session_native(CtSession *session, cotan_context *context);
 /* Runs so on an input (taken). */
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why);
+bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
 
 /* ---- interact.c ---- */
 

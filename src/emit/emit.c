@@ -1,7 +1,7 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -74,7 +74,7 @@ static void put_entry(Emit *e) {
     ct_text_puts(e->out, "}\n");
 }
 
-void ct_emit(CtText *out, CtFlow *flow) {
+void ct_emit(CtText *out, CtFlow *flow, bool exact) {
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
     *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions};
@@ -89,6 +89,8 @@ void ct_emit(CtText *out, CtFlow *flow) {
                  "/* What follows is carried by every program, and used in part. */\n"
                  "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
+    if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
+    put_file(out, ct_vector_h);
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);

@@ -261,7 +261,8 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
         emit_text_prim(e, step);
         return;
     }
-    const char *template = values[step->as.prim], *condition = fails[step->as.prim].condition;
+    const char *template = values[step->as.prim];
+    const char *condition = ct_flow_step_fails(step) ? fails[step->as.prim].condition : NULL;
     settle_operands(e, step, template, condition != NULL);
     if (condition != NULL) {
         int code = fails[step->as.prim].code;

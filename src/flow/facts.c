@@ -195,3 +195,14 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     for (uint32_t i = 0; i < dimensions; i++)
         are_equal(facts, ct_flow_length(facts, a, i, false), ct_flow_length(facts, b, i, false));
 }
+
+/* ---- indices ---- */
+
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    if (index->var == NULL)
+        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
+               index->lit.integer < length.known.lit.integer;
+    const CtFlowFact *fact = ct_flow_fact(facts, index);
+    return fact->loop != NULL && fact->index == 0 &&
+           ct_flow_same_length(facts, ct_flow_length_of(facts, fact->loop->args.items[0]), length);
+}

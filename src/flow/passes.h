@@ -109,6 +109,25 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
 /* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
+/* Whether an index is certainly inside of a length. */
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
+
+/* ---- uses.c: marks on variables ---- */
+
+typedef struct CtFlowMarks {
+    CtArena *arena;
+    bool *items; /* by the variables' numbers */
+    uint32_t count;
+} CtFlowMarks;
+void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark);
+void ct_flow_mark_results(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Arrays and nodes that a step and the blocks inside use. */
+void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Whether a step, or one in its blocks, uses what is marked. Arrays may be read at `index`, where that is not NULL. */
+bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index);
+/* Whether it takes what is marked, or a block of it yields that. */
+bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
+
 /* ---- fold.c ---- */
 
 /* What a primitive gives, where that is known now to the last bit. */
@@ -119,6 +138,9 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
+/* Of a program whose derivatives are still to be taken; and of any. */
+void ct_flow_hoist_simple(CtFlow *flow);
+void ct_flow_hoist(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);

@@ -101,18 +101,9 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-static bool index_is_inside(const Simplify *s, const CtFlowArg *index, CtFlowLength length) {
-    if (index->var == NULL)
-        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-               index->lit.integer < length.known.lit.integer;
-    const CtFlowFact *fact = ct_flow_fact(&s->facts, index);
-    return fact->loop != NULL && fact->index == 0 &&
-           ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, fact->loop->args.items[0]), length);
-}
-
 static bool check_index(const Simplify *s, const CtFlowStep *step) {
-    return index_is_inside(s, &step->args.items[0],
-                           ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
+    return ct_flow_is_index(&s->facts, &step->args.items[0],
+                            ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
