@@ -106,6 +106,8 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* What a check of lengths looks at: an array, or a length itself. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
 /* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
