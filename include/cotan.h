@@ -151,6 +151,13 @@ uint64_t cotan_cache_clear(void);
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
 
+/* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
+ * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
+ * rest of the call is not looked at. */
+enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
+cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
+                           const char **source, const char **header);
+
 /* The types of the program's top-level names, or of one: "name :: type" lines. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
 /* The Core of one function (NULL: of all), after simplification. */

@@ -64,7 +64,7 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
     const CtFlowConstant *constant = step->as.constant;
     uint32_t number = ++e->temporaries;
     ct_emit_flush(e, true);
-    ct_emit_line(e, "const ct_word *k%u = constant_%u(rt, %s);", number, constant->id, ct_emit_site(e, step->span));
+    ct_emit_line(e, "const ct_word *k%u = %sconstant_%u(rt, %s);", number, e->prefix, constant->id, ct_emit_site(e, step->span));
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
