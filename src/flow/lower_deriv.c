@@ -129,6 +129,8 @@ CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     case DERIV_STOP: return lower_stop(l, e);
     case DERIV_VJP: return lower_vjp(l, e);
     case DERIV_JVP: return lower_jvp(l, e);
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: return ct_flow_lower(l, ct_core_app(l->p, e->span, e->as.call.args[0], &e->as.call.args[2], 1));
     case DERIV_JACOBIAN:
     case DERIV_BASIS: break;
     }
