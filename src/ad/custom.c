@@ -260,7 +260,8 @@ CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     if (args[0]->kind == CORE_LAM) ct_core_captures(t->p, args[0]->as.lam);
     c.dx = ct_seq_name(seq, "x", ct_lift_value(t, seq, args[2]));
     c.x = ct_seq_name(seq, "x", ct_generic_primal(t->ad, t->method, core->span, c.s, c.dx));
-    c.rule = ct_ad_primal_function(t, seq, args[1]);
+    bool in_sight = args[1]->kind == CORE_LAM || args[1]->kind == CORE_GLOBAL;
+    c.rule = ct_ad_primal_function(t, seq, args[1], in_sight ? NULL : ct_lift_value(t, seq, args[1]));
     if (c.rule->kind != CORE_GLOBAL) c.rule = ct_seq_name(seq, "rule", c.rule);
     if (!ct_ad_may_vary(args[0])) return by_rule(&c, seq);
     CtCore *by_f = ct_seq_name(seq, "own", at_constant(&c, seq, args[0]));

@@ -154,10 +154,9 @@ static CtCore *closed_primal(CtAd *ad, CtMethod method, CtLam *lam) {
     return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, ct_seq_close(&seq, body));
 }
 
-CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f) {
+CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed) {
     if (f->kind == CORE_GLOBAL) return f;
-    if (f->kind != CORE_LAM || f->as.lam->group)
-        return ct_generic_primal(t->ad, t->method, f->span, f->type, ct_lift_value(t, seq, f));
+    if (f->kind != CORE_LAM) return ct_generic_primal(t->ad, t->method, f->span, f->type, transformed);
     CtLam *lam = f->as.lam;
     if (!lam->captures_known) ct_core_captures(t->p, lam);
     CtCore **uses = CT_NEW_ARRAY(t->ad->arena, CtCore *, lam->capture_count);

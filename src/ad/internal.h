@@ -260,8 +260,9 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
-/* The other way: a function term as it was before D, for what runs beneath the derivative. */
-CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f);
+/* The other way: a function term as it was before D, for what runs beneath the derivative; made of D[f] where f is neither
+ * a λ nor a global. */
+CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed);
 
 /* The global whose body is this λ; NULL when there is none. */
 CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
