@@ -20,7 +20,7 @@ typedef struct Options {
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, json, count, help, no_warnings, only_check;
+    bool native, at_once, json, count, help, no_warnings, only_check;
     bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
 } Options;
