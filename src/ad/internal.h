@@ -1,8 +1,8 @@
 /* What the files of this room share.
  *
  * common.c and lift.c traverse Core for every method; arrays.c is their part for arrays; generic.c makes polytypic
- * functions; dual.c meets function values; expand.c replaces derivative operators. A method (forward.c, tape.c)
- * supplies the row of rules below and nothing else.
+ * functions; dual.c meets function values; custom.c those with a rule of their own; expand.c replaces derivative
+ * operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
  */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
