@@ -201,13 +201,12 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
 
 /* ---- ends of blocks ---- */
 
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 bool ct_emit_mentions(const char *text, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool before = at > text && (at[-1] == '_' || isalnum((unsigned char)at[-1]));
-        bool after = at[length] == '_' || isalnum((unsigned char)at[length]);
-        if (!before && !after) return true;
-    }
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == text || !is_letter(at[-1])) && !is_letter(at[length])) return true;
     return false;
 }
 
