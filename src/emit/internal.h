@@ -26,6 +26,7 @@ typedef struct Emit {
     CtFlow *flow;
     CtArena *arena;
     CtText *out;
+    const char *prefix; /* of what has a name in the file */
     int depth;
     CtFlowFunction *function;
     Use *uses;       /* by the variables' numbers */
