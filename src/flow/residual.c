@@ -181,13 +181,13 @@ void ct_reverse_settle(Reverse *r, Scope *scope) {
 static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_reverse_need(data, flow_of(var)); }
 
 static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
-    CtFlowCopy copy = {.l = &r->b, .outer = need_outer, .data = r, .drops_checks = true};
+    CtReverseCopy copy = {.l = &r->b, .outer = need_outer, .data = r, .drops_checks = true};
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i], *known = NULL;
         if (result != NULL) known = ct_map_get(&scope->known, result->id);
         if (known != NULL) ct_map_set(r->arena, &copy.vars, result->id, known);
     }
-    ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));
+    ct_push(r->arena, &r->b.block->steps, ct_reverse_copy_step(&copy, step));
 }
 
 /* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */

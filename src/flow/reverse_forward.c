@@ -393,12 +393,12 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
 
 void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails) {
-    CtFlowCopy copy = {.l = &r->f, .keeps_numbers = true};
+    CtReverseCopy copy = {.l = &r->f, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;
     for (uint32_t i = 0; i < function->params.count; i++)
-        ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));
-    forward->body = ct_flow_copy_block(&copy, function->body);
+        ct_push(r->arena, &forward->params, ct_reverse_copy_var(&copy, function->params.items[i]));
+    forward->body = ct_reverse_copy_block(&copy, function->body);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);
     regulate(r, forward->body, NULL, &same);
