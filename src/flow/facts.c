@@ -205,11 +205,16 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
 
 /* ---- indices ---- */
 
-bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
-    if (index->var == NULL)
-        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-               index->lit.integer < length.known.lit.integer;
+static bool is_below(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, index);
-    return fact->loop != NULL && fact->index == 0 &&
-           ct_flow_same_length(facts, ct_flow_length_of(facts, fact->loop->args.items[0]), length);
+    if (fact->loop == NULL || fact->index > 0 || depth == 0) return false;
+    const CtFlowArg *turns = &fact->loop->args.items[0]; /* which may be an index itself */
+    return ct_flow_same_length(facts, ct_flow_length_of(facts, *turns), length) ||
+           is_below(facts, turns, length, depth - 1);
+}
+
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    if (index->var != NULL) return is_below(facts, index, length, DEEPEST);
+    return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
+           index->lit.integer < length.known.lit.integer;
 }

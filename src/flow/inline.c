@@ -67,10 +67,10 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
 
 static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
     const CtFlowBlock *body = known_part(s, callee, args);
-    CtFlowCopy copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
+    CtFlowClone copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
         ct_flow_stands(&copy.values, callee->params.items[i], args->items[i]);
-    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
+    CtFlowBlock *fresh = ct_flow_clone(&copy, body != NULL ? body : callee->body);
     s->sizes[s->function->id] += ct_flow_size(fresh);
     ct_flow_facts_add(&s->facts, fresh, 0);
     return fresh;

@@ -57,14 +57,14 @@ void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
 
-typedef struct CtFlowCopy {
+typedef struct CtFlowClone {
     CtFlow *flow;
     CtFlowFunction *into;
     CtFlowValues values; /* of the variables of the original */
     CtSpan place; /* the user's call that steps of the library are told at; CT_NO_SPAN: steps keep their places */
-} CtFlowCopy;
+} CtFlowClone;
 /* A copy of a block whose variables are new ones of `into`. */
-CtFlowBlock *ct_flow_copy_block(CtFlowCopy *copy, const CtFlowBlock *block);
+CtFlowBlock *ct_flow_clone(CtFlowClone *copy, const CtFlowBlock *block);
 
 /* ---- facts.c: what is known of variables ---- */
 

@@ -160,8 +160,10 @@ static bool check_index(const Simplify *s, const CtFlowStep *step) {
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *count = &step->args.items[0];
-    const CtFlowStep *dim = maker(s, count);
-    return count->var == NULL ? count->lit.integer >= 0 : dim != NULL && dim->kind == FLOW_DIM;
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, count);
+    if (count->var == NULL) return count->lit.integer >= 0;
+    bool is_index = fact->loop != NULL && fact->index == 0;
+    return is_index || (fact->maker != NULL && fact->maker->kind == FLOW_DIM);
 }
 
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
