@@ -180,6 +180,12 @@ static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
     return a;
 }
 
+uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a) {
+    a = first_of(facts, a);
+    if (a.known.type == NULL) return (uint64_t)a.array->id << 8 | a.dimension;
+    return a.known.var != NULL ? ~(uint64_t)a.known.var->id : (uint64_t)a.known.lit.integer << 16;
+}
+
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     a = first_of(facts, a);
     b = first_of(facts, b);

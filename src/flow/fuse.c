@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-enum { LARGEST = 400 }; /* steps of a loop that others are fused into */
+enum {
+    LARGEST = 400, /* steps of a loop that others are fused into */
+    FAR = 200,     /* steps between two loops */
+};
 
 typedef struct Fuse {
     CtFlow *flow;
@@ -194,7 +197,8 @@ static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
 /* Whether a loop has become one with a step before it. Then it stands in its place among the steps, and *loop is NULL,
  * or it stands behind them; *at says where. */
 static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
-    for (uint32_t i = steps->count; i-- > 0;) {
+    uint32_t from = steps->count > FAR ? steps->count - FAR : 0;
+    for (uint32_t i = steps->count; i-- > from;) {
         CtFlowStep *first = steps->items[i];
         if (!is_wanted(f, first, *loop)) continue;
         Where where = place(f, steps, i, *loop);

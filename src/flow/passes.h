@@ -105,6 +105,8 @@ const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); 
 CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some);
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
+/* The same for those that are the same. */
+uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
 /* What a check of lengths looks at: an array, or a length itself. */
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
