@@ -1,7 +1,8 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[],
+    ct_text_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -94,6 +95,7 @@ void ct_emit(CtText *out, CtFlow *flow, bool exact) {
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);
+    if (e->has_lanes) put_file(out, ct_lanes_h);
     put_file(out, ct_text_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     put_results(e, out);
