@@ -121,7 +121,8 @@ typedef struct cotan_call {
     size_t at_length, with_length;
     cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
-    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why */
+    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The best
+                           method is then `native`, and naming that one is asking for native code */
     bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
@@ -138,6 +139,7 @@ typedef struct cotan_result {
     bool has_trace;
     size_t peak_memory; /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was asked for */
+    const char *by_tape; /* why native code was differentiated by the method `tape` rather than `native`; NULL: it was not */
 } cotan_result;
 
 /* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it. Removing all of

@@ -218,6 +218,14 @@ static bool choose_method(cotan_context *context, const char *name, CtEntry *ent
     return true;
 }
 
+/* Those of a call: native code has its own. Steps are the evaluator's. */
+static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
+    const char *native = ct_method_name(METHOD_NATIVE), *name = call->method;
+    if (name == NULL && call->native) name = native;
+    if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
+    return choose_method(context, name, entry);
+}
+
 /* False when it holds functions, which has been reported. */
 static bool take_apart(cotan_context *context, const CtCall *c, const CtType *type, CtWord value, CtApart *out) {
     if (!out) return true;
@@ -416,8 +424,8 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     entry.applied = entry.prefer_double = true;
     entry.method = entry.reverse = METHOD_TAPE;
     CtEntry asked = {.mode = c->call->mode};
-    choose_method(context, c->call->method, &asked);
-    entry.reverse = asked.reverse;
+    choose_for_call(context, c->call, &asked);
+    if (asked.reverse != METHOD_NATIVE) entry.reverse = asked.reverse;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
@@ -425,7 +433,7 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     c->out->primal_span = ct_eval_stats(session->eval).span;
-    if (c->call->point) return true;
+    if (c->call->point || asked.method == METHOD_NATIVE) return true;
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
 }
 
@@ -433,13 +441,15 @@ bool ct_call(cotan_context *context, CtCall *c) {
     const cotan_call *call = c->call;
     CtArena *results = c->program->results;
     CtEntry entry = entry_of(call);
-    if (!choose_method(context, call->method, &entry)) return false;
+    if (!choose_for_call(context, call, &entry)) return false;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool wanted = call->native && !call->count && c->steps == 0, native = wanted && ct_session_native(session, context);
+    bool wanted = (call->native || entry.reverse == METHOD_NATIVE) && !call->count && c->steps == 0;
+    bool native = wanted && ct_session_native(session, context);
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
+    if (native && session->not_flow) c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
     if (native) ct_eval_reset_stats(session->eval);
     bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
@@ -535,7 +545,9 @@ typedef struct Dump {
 } Dump;
 
 /* Behind the passes on Core: what native code is made of. */
-static bool is_native_pass(const char *name) { return strcmp(name, "flow") == 0 || strcmp(name, "c") == 0; }
+static bool is_native_pass(const char *name) {
+    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
+}
 
 static bool is_pass(const char *name) {
     if (is_native_pass(name)) return true;
@@ -550,7 +562,7 @@ static bool unknown_pass(cotan_context *context, const char *name) {
         size_t n = strlen(help);
         snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
     }
-    strcat(help, ", flow, c");
+    strcat(help, ", lower, flow, c");
     return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 
@@ -558,7 +570,8 @@ static bool dump(cotan_context *context, void *data) {
     Dump *d = data;
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
-    if (!choose_method(context, d->call->method, &entry)) return false;
+    bool native = d->call->method == NULL && is_native_pass(d->pass);
+    if (!choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(d->program, d->pass);
@@ -593,6 +606,9 @@ static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
     if (!choose_method(context, s->call->method, &entry)) return false;
+    if (entry.method == METHOD_NATIVE)
+        return ct_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
+                             "the method `native` has no stages of Core");
     CtArena *results = ct_fresh_results(s->program);
     return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }
@@ -643,6 +659,7 @@ static bool compare(cotan_context *context, void *data) {
     size_t count = c->names ? c->count : CT_METHOD_COUNT;
     if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
+    if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
         if (c->names && !choose_method(context, c->names[i], &entry)) return false;

@@ -38,6 +38,7 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
     bool measures; /* spans */
     struct CtSession *next;
@@ -140,7 +141,7 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 
 /* A checked build of the program, for the caller to use up and free. */
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
-/* The session of an entry point. */
+/* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
 /* One in which nothing has been run; ct_program_forget ends it. */
 CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);

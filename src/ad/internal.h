@@ -90,7 +90,7 @@ typedef struct CtRules {
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
     ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
     ct_tape_rules, ct_bulk_rules, ct_chad_naive_rules,
-    ct_chad_sparse_rules, ct_chad_rules;
+    ct_chad_sparse_rules, ct_chad_rules, ct_native_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 

@@ -263,16 +263,18 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     return status;
 }
 
-/* Why native code was asked for and does not run. */
+/* Why native code, or its own method, was asked for and does not run. */
 static void tell_engine(const Options *options, const cotan_result *r) {
-    if (r->not_native == NULL) return;
+    const char *why = r->not_native != NULL ? r->not_native : r->by_tape;
+    const char *what = r->not_native != NULL ? "the evaluator runs this" : "by the method `tape`";
+    if (why == NULL) return;
     if (!options->json) {
-        fprintf(stderr, "note: the evaluator runs this: %s\n", r->not_native);
+        fprintf(stderr, "note: %s: %s\n", what, why);
         return;
     }
     fputs("{\"code\":\"E0000\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
     char message[300];
-    snprintf(message, sizeof message, "the evaluator runs this: %s", r->not_native);
+    snprintf(message, sizeof message, "%s: %s", what, why);
     print_json_string(stderr, message, strlen(message));
     fputs("}\n", stderr);
 }

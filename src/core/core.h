@@ -126,7 +126,8 @@ typedef enum CtDerivOp {
     CT_METHOD(CHAD_NAIVE, "chad-naive")                                                                                \
     CT_METHOD(CHAD_SPARSE, "chad-sparse")                                                                              \
     CT_METHOD(CHAD, "chad")                                                                                            \
-    CT_METHOD(BULK, "bulk")
+    CT_METHOD(BULK, "bulk")                                                                                            \
+    CT_METHOD(NATIVE, "native")
 typedef enum CtMethod {
 #define CT_METHOD(id, name) METHOD_##id,
     CT_METHODS(CT_METHOD)

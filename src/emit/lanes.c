@@ -140,8 +140,9 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
         differ += !same(s, &indices.items[i]);
     }
     if (ct_flow_is_object(result->type)) {
-        if (!is_outside(s, &array)) return differ == 0 && step->args.count == 2;
-        bool turn = differ == 0 || (differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN);
+        if (differ == 0 && indices.count == step->args.count - 1) return true;
+        bool turn = differ <= 1 && (differ == 0 || ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN);
+        if (!is_outside(s, &array)) return false;
         *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
         return turn;
     }
@@ -276,6 +277,10 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_OPEN:
     case FLOW_FAIL:
     case FLOW_UPDATE:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_SNOC: return false;
     }
     return false;

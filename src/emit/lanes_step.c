@@ -285,6 +285,10 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_SHAPE:
     case FLOW_UPDATE:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_SNOC:
     case FLOW_LITERALS:
     case FLOW_RETAIN: return false;

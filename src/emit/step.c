@@ -305,6 +305,10 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
             ct_emit_line(e, "ct_fail_text(rt, %s, %d, %s);", site, code, ct_emit_arg(e, &step->args.items[0]));
         return;
     }
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP: return; /* derive.c has replaced them */
     case FLOW_RETAIN: ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0])); return;
     case FLOW_RELEASE:
         ct_emit_flush(e, true);
