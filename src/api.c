@@ -437,8 +437,26 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
 }
 
+/* The evaluator has begun at once; native code has to be compiled first, and a program has no effect but its result. */
+static bool outlasts_evaluator(cotan_context *context, CtCall *c, bool *done) {
+    const cotan_call *call = c->call;
+    if (!call->native || call->native_after == 0 || call->count || context->limits.steps != 0) return true;
+    cotan_call eval = *call;
+    eval.native = false;
+    CtCall first = *c;
+    first.call = &eval;
+    first.steps = call->native_after;
+    *done = ct_call(context, &first);
+    c->session = first.session;
+    if (*done || strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) != 0) return false;
+    ct_report_clear(context);
+    return true;
+}
+
 bool ct_call(cotan_context *context, CtCall *c) {
     const cotan_call *call = c->call;
+    bool done = false;
+    if (!outlasts_evaluator(context, c, &done)) return done;
     CtArena *results = c->program->results;
     CtEntry entry = entry_of(call);
     if (!choose_for_call(context, call, &entry)) return false;
@@ -451,7 +469,7 @@ bool ct_call(cotan_context *context, CtCall *c) {
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
     if (native && session->not_flow) c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
     if (native) ct_eval_reset_stats(session->eval);
-    bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
+    done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->span = stats.span;

@@ -52,7 +52,7 @@ _cotan_value() {
     --method) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
     --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
-    --engine) _cotan_offer "$2" < <(printf '%s\n' eval native) ;;
+    --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c) ;;
     --path) _cotan_files "$2" ;;
     --out) _cotan_files "$2" json npz npy ;;

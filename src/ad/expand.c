@@ -181,10 +181,15 @@ static CtCore *operator(Expand *e, CtCore *core) {
     return core;
 }
 
+/* Inner derivatives first. What they leave of a function is simplified before another derivative is taken of it: of one
+ * that is constant nothing may be left, and no transformation would find that. */
 static CtCore *expand(void *data, CtCore *core) {
     Expand *e = data;
-    core = ct_core_map(e->ad->p, core, expand, e);
-    return core->kind == CORE_DERIV ? operator(e, core) : core;
+    CtCore *inner = ct_core_map(e->ad->p, core, expand, e);
+    if (inner->kind != CORE_DERIV) return inner;
+    CtCore **args = inner->as.call.args;
+    if (inner != core && args[0]->kind == CORE_LAM) args[0] = ct_core_simplify_term(e->ad->p, args[0]);
+    return operator(e, inner);
 }
 
 void ct_ad_expand_global(CtAd *ad, CtGlobal *global) {
@@ -192,7 +197,8 @@ void ct_ad_expand_global(CtAd *ad, CtGlobal *global) {
     ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
     ct_map_set(ad->arena, &ad->names, ct_key(global->name), ad);
     Expand e = {ad, global};
-    global->body = expand(&e, global->body);
+    CtCore *body = expand(&e, global->body);
+    if (body != global->body) global->body = ct_core_simplify_term(ad->p, body);
 }
 
 void ct_ad_expand(CtAd *ad) {

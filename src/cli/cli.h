@@ -20,7 +20,7 @@ typedef struct Options {
     const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, exact_math, json, count, help, no_warnings, only_check;
+    bool native, at_once, exact_math, json, count, help, no_warnings, only_check;
     bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
 } Options;
@@ -52,6 +52,8 @@ extern const Verb verbs[];
 extern const size_t verb_count;
 
 /* ---- options.c ---- */
+
+enum { MOST_THREADS = 256 /* that limits take */ };
 
 /* Reads the words after the verb; false when something is wrong, which has been said. */
 bool read_options(int argc, char **argv, const Verb *verb, Options *options);

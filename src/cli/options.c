@@ -33,8 +33,9 @@ static const OptionRow rows[] = {
     {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
-    {"--engine", "NAME", "eval, the evaluator, or native, C that the system's compiler translates", TAKES_RUN, ENGINE,
-     0},
+    {"--engine", "NAME",
+     "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
+     TAKES_RUN, ENGINE, 0},
     {"--math", "NAME", "of native code: fast, several numbers at a time, or exact, to the last bit as the evaluator",
      TAKES_RUN, MATH, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
@@ -155,9 +156,15 @@ static bool set_colour(const char *when, Options *o) {
     return true;
 }
 
+static bool set_engine(const char *name, Options *o) {
+    o->at_once = strcmp(name, "native") == 0;
+    o->native = o->at_once || strcmp(name, "auto") == 0;
+    return o->native || strcmp(name, "eval") == 0;
+}
+
 static bool set_threads(Options *o, const char *from, const char *value) {
     uint64_t number;
-    if (read_number(value, false, &number) && number <= 256) {
+    if (read_number(value, false, &number) && number <= MOST_THREADS) {
         o->limits.threads = (unsigned)number;
         return true;
     }
@@ -198,9 +205,8 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
-        o->native = strcmp(value, "native") == 0;
-        if (o->native || strcmp(value, "eval") == 0) return true;
-        complain(o, "--engine takes eval or native, not `%s`", value);
+        if (set_engine(value, o)) return true;
+        complain(o, "--engine takes auto, eval or native, not `%s`", value);
         return false;
     case MATH:
         o->exact_math = strcmp(value, "exact") == 0;
@@ -275,7 +281,7 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
     *o = (Options){
         .verb = verb, .colour = allowed && isatty(STDERR_FILENO), .colour_out = allowed && isatty(STDOUT_FILENO)};
     const char *engine = getenv("COTAN_ENGINE");
-    o->native = engine != NULL && strcmp(engine, "native") == 0;
+    if (engine == NULL || !set_engine(engine, o)) o->native = true;
     const char *math = getenv("COTAN_MATH");
     o->exact_math = math != NULL && strcmp(math, "exact") == 0;
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */

@@ -267,7 +267,7 @@ static int write_result(const Options *options, const cotan_result *r, const cha
 static void tell_engine(const Options *options, const cotan_result *r) {
     const char *why = r->not_native != NULL ? r->not_native : r->by_tape;
     const char *what = r->not_native != NULL ? "the evaluator runs this" : "by the method `tape`";
-    if (why == NULL) return;
+    if (why == NULL || !options->at_once) return;
     if (!options->json) {
         fprintf(stderr, "note: %s: %s\n", what, why);
         return;
@@ -300,10 +300,14 @@ static int dump(const Options *options, cotan_program *program, const cotan_call
     return EXIT_DONE;
 }
 
+/* About as long as compiling takes. */
+enum { NATIVE_AFTER = 100000000 };
+
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
     cotan_call call = {.mode = mode, .function = function, .method = options->method, .native = options->native, .count = options->count};
+    if (!options->at_once) call.native_after = NATIVE_AFTER;
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;

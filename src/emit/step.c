@@ -1,6 +1,7 @@
 /* Steps and blocks of Flow as statements of C. */
 #include "emit/lanes.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 void ct_emit_line(Emit *e, const char *format, ...) {
@@ -203,9 +204,8 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
 bool ct_emit_mentions(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool before =
-            at > text && (at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') || (at[-1] >= 'A' && at[-1] <= 'z'));
-        bool after = (at[length] >= '0' && at[length] <= '9') || at[length] == '_';
+        bool before = at > text && (at[-1] == '_' || isalnum((unsigned char)at[-1]));
+        bool after = at[length] == '_' || isalnum((unsigned char)at[length]);
         if (!before && !after) return true;
     }
     return false;

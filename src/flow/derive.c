@@ -6,7 +6,8 @@ typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
     Lower build;
-    CtMap seen;   /* of the functions that are looked at */
+    CtMap seen;    /* of the functions that are looked at */
+    CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
     CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
@@ -38,6 +39,7 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
 }
 
 static bool is_free(Derive *d, const CtFlowFunction *function) {
+    if (ct_map_has(&d->changed, ct_key(function))) return false;
     if (ct_map_has(&d->seen, ct_key(function))) return true;
     ct_map_set(d->arena, &d->seen, ct_key(function), NULL);
     return is_free_block(d, function->body);
@@ -216,12 +218,10 @@ static void resolve_all(Derive *d, bool stops) {
 
 /* Expands what is ready; *left is set when there is more. */
 static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block, bool *left) {
-    CtFlowBlock old = *block;
+    CtFlowBlock made = {0}; /* apart: whether a function is ready is asked of what stands there */
     bool some = false;
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
-    for (uint32_t i = 0; i < old.steps.count && d->flow->refused == NULL; i++) {
-        CtFlowStep *step = old.steps.items[i];
+    for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
+        CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             some |= derive_block(d, function, step->as.cases.branches[j].block, left);
@@ -229,14 +229,17 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         bool ready = derivative && is_ready(d, step);
         *left |= derivative && !ready;
         some |= ready;
+        if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;
-        d->build.block = block;
+        d->build.block = &made;
         if (ready)
             expand(d, step);
         else
-            ct_push(d->arena, &block->steps, step);
+            ct_push(d->arena, &made.steps, step);
     }
-    block->exit = old.exit;
+    block->steps.items = made.steps.items;
+    block->steps.count = made.steps.count;
+    block->steps.capacity = made.steps.capacity;
     return some;
 }
 
@@ -255,6 +258,7 @@ void ct_flow_derive(CtFlow *flow) {
         bool some = derive_all(&d, &left);
         if (!some && left) flow->refused = "a function takes a derivative of itself";
         if (some) resolve_all(&d, false);
+        d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
 }

@@ -165,6 +165,7 @@ typedef struct CtFlow {
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
+    struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     const char *refused; /* why there is no program */
 } CtFlow;
