@@ -78,7 +78,7 @@ static void put_entry(Emit *e) {
 void ct_emit(CtText *out, CtFlow *flow, bool exact) {
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
-    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions};
+    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .exact = exact};
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
     for (uint32_t i = 0; i < flow->constants.count; i++) put_constant(e, flow->constants.items[i]);

@@ -44,6 +44,7 @@ typedef struct Emit {
     bool leaves;       /* it is gone to */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool has_lanes;    /* the program */
+    bool exact;        /* sums keep their order */
 } Emit;
 
 /* expr.c */

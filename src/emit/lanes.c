@@ -13,6 +13,8 @@ typedef struct Scan {
     const CtFlowBlock *body;
     bool in_branch; /* of a switch on what differs: what is not chosen is computed too */
     bool has_loop;
+    bool adds,
+        leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
 } Scan;
 
 /* In lanes; NULL: it has no form there. A and B are the operands. */
@@ -97,11 +99,38 @@ static bool is_outside(const Scan *s, const CtFlowArg *arg) {
 
 static bool is_plain(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_I64; }
 
+/* An array of numbers that each lane can have. */
+static bool is_vector(const CtFlowType *type) {
+    return type->kind == FLOW_ARRAY && type->rank == 1 && type->element->kind == FLOW_F64;
+}
+
 /* ---- steps ---- */
 
 static bool fits(Scan *s, const CtFlowBlock *block);
 
+/* The first name of an array that has become another in place. */
+static const CtFlowVar *root_of(const Scan *s, const CtFlowArg *arg) {
+    return arg->var != NULL ? lane(s, arg->var)->root : NULL;
+}
+
+static bool leave(Scan *s) {
+    s->leaves = true;
+    return !s->adds;
+}
+
+/* acc[⟨i⟩] + term */
+static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
+    const CtFlowArg *term = &step->args.items[1 - old];
+    if (step->as.prim != PRIM_ADD || !is_number(s, term)) return false;
+    if (s->e->uses[step->args.items[old].var->id].count != 1) return false;
+    *lane(s, step->results.items[0]) =
+        (Lane){.kind = LANE_MORE, .read = lane(s, step->args.items[old].var)->read, .term = *term};
+    return true;
+}
+
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (ct_lanes_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
     if (all_same(s, &step->args)) return !s->in_branch || !ct_flow_step_fails(step);
     CtFlowVar *result = step->results.items[0];
     for (uint32_t i = 0; i < step->args.count; i++)
@@ -128,9 +157,20 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     CtFlowArgs indices = {0};
     if (s->in_branch) return false;
     if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
-        if (step->args.count != 2 || !same(s, &step->args.items[1])) return false;
         lane(s, result)->kind = LANE_VALUE;
-        return true;
+        return step->args.count == 2 && is_number(s, &step->args.items[1]);
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ACC) {
+        for (uint32_t i = 1; i < step->args.count; i++)
+            if (!is_number(s, &step->args.items[i])) return false;
+        *lane(s, result) = (Lane){.kind = LANE_OLD, .read = step};
+        return step->args.count == step->args.items[0].type->rank + 1;
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[1]) == LANE_TURN && step->args.count == 2 &&
+        is_outside(s, &step->args.items[0]) &&
+        is_vector(step->args.items[0].type->element)) { /* of references to arrays */
+        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+        return leave(s);
     }
     ct_lanes_position(s->e, step, &array, &indices);
     if (!same(s, &array) || ct_flow_is_object(array.type->element)) return false;
@@ -162,11 +202,14 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
 static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (all_same(s, &step->args)) return true;
-    if (ct_lanes_kind(s->e, &step->args.items[0]) != LANE_ARRAY || step->args.items[0].type->element->kind != FLOW_F64)
-        return false;
+    const CtFlowArg *array = &step->args.items[0];
     CtArrayOp op = step->as.bulk;
+    bool packed = ct_lanes_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
+    if (!is_vector(array->type) || (!packed && ct_lanes_kind(s->e, array) != LANE_ARRAY)) return false;
+    if (packed) lane(s, lane(s, array->var)->base.var)->is_packed = true;
     lane(s, step->results.items[0])->kind = LANE_VALUE;
-    return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM;
+    return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM || op == ARRAY_ARGMAX ||
+           op == ARRAY_ARGMIN;
 }
 
 /* Every element is in a lane, also where it is the same in all. */
@@ -177,8 +220,45 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (!is_number(s, &step->args.items[i])) return false;
     if (result->type->rank != 1 || result->type->element->kind != FLOW_F64) return false;
-    lane(s, result)->kind = LANE_ARRAY;
+    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
     return true;
+}
+
+bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices) {
+    for (uint32_t i = 0; i < indices->count; i++)
+        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return true;
+    return false;
+}
+
+/* The element that was read is the one that is written. */
+static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
+    for (uint32_t i = 0; i < read->args.count; i++) {
+        const CtFlowArg *a = &read->args.items[i], *b = &update->args.items[i];
+        if (a->var != b->var || (a->var == NULL && a->lit.integer != b->lit.integer)) return false;
+    }
+    return read->args.count + 1 == update->args.count;
+}
+
+bool ct_lanes_adds(const Emit *e, const CtFlowStep *step) {
+    return step->kind == FLOW_UPDATE && ct_lanes_kind(e, &step->args.items[0]) == LANE_ACC;
+}
+
+/* An element of an array of a lane's own; or one more term for an element of an accumulator. */
+static bool fits_update(Scan *s, const CtFlowStep *step) {
+    const CtFlowArg *array = &step->args.items[0], *value = &step->args.items[step->args.count - 1];
+    CtFlowVar *result = step->results.items[0];
+    if (s->in_branch) return false;
+    if (all_same(s, &step->args)) return true;
+    LaneKind kind = ct_lanes_kind(s->e, array);
+    *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
+    if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
+    if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
+        return false;
+    s->adds = s->has_loop = true;
+    bool differs = false;
+    for (uint32_t i = 1; i + 1 < step->args.count; i++) differs |= !same(s, &step->args.items[i]);
+    if (!differs) s->e->lanes[lane(s, result)->root->id].is_wide = true;
+    return is_same_place(lane(s, value->var)->read, step);
 }
 
 /* What the values of a block are, as the kinds of `results`. Whether something has become another. */
@@ -187,6 +267,7 @@ static bool give_kinds(Scan *s, const CtFlowBlock *block, uint32_t from, uint32_
     bool changed = false;
     for (uint32_t i = from; i < to; i++) {
         if (same(s, &block->values.items[i]) || results->items[i + offset] == NULL) continue;
+        if (ct_flow_is_object(block->values.items[i].type)) continue;
         Lane *result = lane(s, results->items[i + offset]);
         changed |= result->kind == LANE_SAME;
         result->kind = LANE_VALUE;
@@ -194,37 +275,73 @@ static bool give_kinds(Scan *s, const CtFlowBlock *block, uint32_t from, uint32_
     return changed;
 }
 
-static bool fits_loop(Scan *s, const CtFlowStep *step) {
+/* What a loop begins with; an array that is the same in all lanes, and changed in the loop, becomes one in each. */
+static bool begins(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const CtFlowArg *start = &step->args.items[1 + i];
+        CtFlowVar *param = block->params.items[1 + i];
+        LaneKind kind = ct_lanes_kind(s->e, start);
+        if (kind == LANE_ACC || kind == LANE_ARRAY)
+            *lane(s, param) = (Lane){.kind = kind, .root = root_of(s, start)};
+        else if (is_vector(param->type) && kind == LANE_SAME)
+            *lane(s, param) = (Lane){.kind = LANE_ARRAY, .root = param};
+        else if (ct_flow_is_object(param->type) || !is_number(s, start))
+            return false;
+        else if (kind != LANE_SAME)
+            lane(s, param)->kind = LANE_VALUE;
+    }
+    return true;
+}
+
+/* Whether a loop is the same in all lanes. */
+static bool stays_same(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    bool around = s->has_loop;
+    s->has_loop = false;
+    bool stays = all_same(s, &step->args) && fits(s, block) && all_same(s, &block->values) && !s->has_loop;
+    s->has_loop |= around;
+    return stays;
+}
+
+static bool ends(Scan *s, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     uint32_t carried = step->as.loop.carried;
+    for (uint32_t i = 0; i < carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i], *result = step->results.items[i];
+        const Lane *of_param = lane(s, param);
+        if (of_param->kind == LANE_SAME) continue;
+        if (ct_flow_is_object(param->type)) {
+            if (root_of(s, &block->values.items[i]) != of_param->root) return false;
+            *lane(s, result) = (Lane){.kind = of_param->kind, .root = of_param->root};
+        } else {
+            if (!is_number(s, &block->values.items[i]) || !is_plain(param->type)) return false;
+            lane(s, result)->kind = LANE_VALUE;
+        }
+    }
+    for (uint32_t i = carried; i < step->results.count; i++) {
+        CtFlowVar *result = step->results.items[i];
+        if (!is_vector(result->type) || !is_number(s, &block->values.items[i])) return false;
+        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    }
+    return true;
+}
+
+static bool fits_loop(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    bool left = s->leaves;
     if (s->in_branch || step->as.loop.initial || block->exit != EXIT_YIELD || !same(s, &step->args.items[0]))
         return false;
-    for (uint32_t i = 0; i < carried; i++) {
-        if (!is_number(s, &step->args.items[1 + i]))
-            return all_same(s, &step->args) && fits(s, block) && all_same(s, &block->values);
-        if (!same(s, &step->args.items[1 + i])) lane(s, block->params.items[1 + i])->kind = LANE_VALUE;
-    }
+    if (stays_same(s, step)) return true;
+    if (!begins(s, step)) return false;
+    s->leaves = false;
     do
         if (!fits(s, block)) return false;
-    while (give_kinds(s, block, 0, carried, &block->params, 1));
-    bool differs = false;
-    for (uint32_t i = 0; i < block->values.count; i++) {
-        differs |= !same(s, &block->values.items[i]);
-        if (!is_number(s, &block->values.items[i])) return false;
-    }
-    for (uint32_t i = 0; i < carried; i++) {
-        LaneKind kind = lane(s, block->params.items[1 + i])->kind;
-        if (kind == LANE_SAME) continue;
-        if (!is_plain(block->params.items[1 + i]->type)) return false;
-        lane(s, step->results.items[i])->kind = LANE_VALUE;
-    }
-    for (uint32_t i = carried; i < step->results.count && differs; i++) {
-        const CtFlowType *type = step->results.items[i]->type;
-        if (type->rank != 1 || type->element->kind != FLOW_F64) return false;
-        lane(s, step->results.items[i])->kind = LANE_ARRAY;
-    }
-    s->has_loop |= differs;
-    return true;
+    while (give_kinds(s, block, 0, step->as.loop.carried, &block->params, 1));
+    if (s->adds && s->leaves) return false;
+    s->leaves |= left;
+    s->has_loop = true;
+    return ends(s, step);
 }
 
 static bool fits_switch(Scan *s, const CtFlowStep *step) {
@@ -248,6 +365,7 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
 
 static bool fits_check(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
+    if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
     if (step->kind == FLOW_CHECK)
         return is_number(s, &step->args.items[0]) &&
                (step->as.index == 0 || ct_lanes_kind(s->e, &step->args.items[1]) == LANE_SAME);
@@ -260,6 +378,7 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_READ: return fits_read(s, step);
     case FLOW_BULK: return fits_bulk(s, step);
     case FLOW_ITEMS: return fits_items(s, step);
+    case FLOW_UPDATE: return fits_update(s, step);
     case FLOW_LOOP: return fits_loop(s, step);
     case FLOW_SWITCH: return fits_switch(s, step);
     case FLOW_CHECK:
@@ -276,7 +395,6 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_MAKE:
     case FLOW_OPEN:
     case FLOW_FAIL:
-    case FLOW_UPDATE:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
@@ -327,10 +445,16 @@ bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step) {
 
 static bool find_sums(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
-    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i];
+        if (param->type->kind == FLOW_ARRAY && param->type->element->kind == FLOW_F64 && !e->exact) {
+            e->lanes[param->id] = (Lane){.kind = LANE_ACC, .root = param};
+            continue;
+        }
         if (!find_terms(e, block, block->params.items[1 + i], &block->values.items[i], &sums[i]) ||
             sums[i].terms.count == 0)
             return false;
+    }
     return true;
 }
 
@@ -342,7 +466,9 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         const CtFlowType *type = step->results.items[i]->type;
         const CtFlowArg *value = &block->values.items[i];
         bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
-        bool row = type->rank == 2 && ct_lanes_kind(s->e, value) == LANE_ARRAY && s->e->uses[value->var->id].count == 1;
+        bool reference = type->rank == 1 && ct_flow_is_object(type->element);
+        bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY &&
+                   s->e->uses[value->var->id].count == 1;
         if (!number && !row) return false;
     }
     return true;
@@ -356,8 +482,11 @@ bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_TURN;
     bool fit = find_sums(e, step, sums) && fits(&scan, block) && scan.has_loop && fits_results(&scan, step);
-    for (uint32_t i = 0; fit && i < step->as.loop.carried; i++)
+    for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i];
+        if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;
         for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
+    }
     if (!fit) e->lanes = NULL;
     return fit;
 }

@@ -12,6 +12,9 @@ typedef enum LaneKind {
     LANE_TURN,  /* the index of the loop: of the first lane, in C */
     LANE_ROW,   /* base[⟨indices⟩], which is not made */
     LANE_ARRAY, /* an array in each, of one length: ct_lanes * */
+    LANE_ACC,   /* an array to whose elements is added: one for all lanes */
+    LANE_OLD,   /* an element of it, that is only looked at to be added to */
+    LANE_MORE,  /* the same with what is added, `term` */
 } LaneKind;
 
 typedef struct Lane {
@@ -20,12 +23,20 @@ typedef struct Lane {
     CtFlowArgs indices; /* ROW; only the first may differ, and then it is the turn */
     bool is_packed;     /* an array from outside: its rows at the turns are packed */
     const char *packed; /* the variable of C */
-    const char *length; /* ARRAY: as C has it */
+    const char *length; /* ARRAY, in its root: as C has it */
+    const CtFlowVar *root; /* ARRAY, ACC: the first name of what is changed in place */
+    const CtFlowStep *read; /* OLD, MORE */
+    CtFlowArg term;         /* MORE */
+    bool is_wide;           /* ACC, in its root: each lane adds to elements of its own first */
 } Lane;
 
 typedef struct LaneSum { /* what is carried: to it is added */
     CtFlowArgs terms;
 } LaneSum;
+
+/* Whether a step adds to an element of an accumulator. */
+bool ct_lanes_adds(const Emit *e, const CtFlowStep *step);
+bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices);
 
 /* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
  * carried. */

@@ -166,6 +166,65 @@ static inline void ct_lanes_put_rows(ct_word *restrict to, const ct_lanes *restr
         for (int64_t j = 0; j < length; j++) to[l * length + j].f = ((const double *)from)[j * CT_LANES + l];
 }
 
+/* An element of its own for each lane. */
+static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
+    ct_lanes x;
+    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
+    return x;
+}
+static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints at, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
+}
+/* One array in every lane. */
+static inline void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
+    for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
+}
+
+/* Eight arrays by reference, each into its lane, if they are of one length; and back. */
+static inline int64_t ct_lanes_length(const ct_word *from) {
+    int64_t length = ((const ct_array *)from[0].p)->dims[0];
+    for (int l = 1; l < CT_LANES; l++)
+        if (((const ct_array *)from[l].p)->dims[0] != length) return -1;
+    return length;
+}
+static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
+    const ct_word *data[CT_LANES];
+    for (int l = 0; l < CT_LANES; l++) data[l] = ((const ct_array *)from[l].p)->data;
+    for (int64_t j = 0; j < length; j++) {
+        ct_lanes x = {data[0][j].f, data[1][j].f, data[2][j].f, data[3][j].f,
+                      data[4][j].f, data[5][j].f, data[6][j].f, data[7][j].f};
+        to[j] = x;
+    }
+}
+static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
+    for (int l = 0; l < CT_LANES; l++) {
+        ct_array *x = ct_vector(rt, false, length);
+        for (int64_t j = 0; j < length; j++) x->data[j].f = ((const double *)from)[j * CT_LANES + l];
+        to[l].p = &x->head;
+    }
+}
+
+/* ---- adding to what all lanes share ---- */
+
+/* −0.0, to which anything can be added. */
+static inline void ct_lanes_clear(ct_lanes *x, int64_t length) {
+    for (int64_t j = 0; j < length; j++) x[j] = ct_all(-0.0);
+}
+static inline double ct_lanes_total(ct_lanes x) {
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+/* What each lane has added by itself. */
+static inline void ct_lanes_collect(ct_array *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to->data[j].f += ct_lanes_total(from[j]);
+}
+/* To eight elements that are `stride` apart; to any eight. */
+static inline void ct_lanes_add_column(ct_word *to, int64_t stride, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[l * stride].f += x[l];
+}
+static inline void ct_lanes_add_at(ct_word *to, ct_lane_ints at, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[at[l]].f += x[l];
+}
+
 /* ---- reductions ---- */
 
 /* sum + x, turn by turn. */
@@ -192,6 +251,21 @@ static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, 
         best = ct_choose(better & (ct_lane_ints)(best == best), x[i], best);
     }
     return best;
+}
+
+/* Where the first of the largest or smallest is. */
+static inline ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
+                                               int64_t length, bool largest) {
+    if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    ct_lanes best = x[0];
+    ct_lane_ints at = {0};
+    for (int64_t i = 1; i < length; i++) {
+        ct_lane_ints better = (ct_lane_ints)(largest ? x[i] > best : x[i] < best) | (ct_lane_ints)(x[i] != x[i]);
+        better &= (ct_lane_ints)(best == best);
+        best = ct_choose(better, x[i], best);
+        at = ct_choose_ints(better, ct_all_ints(i), at);
+    }
+    return at;
 }
 
 #endif
