@@ -467,8 +467,7 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         const CtFlowArg *value = &block->values.items[i];
         bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
         bool reference = type->rank == 1 && ct_flow_is_object(type->element);
-        bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY &&
-                   s->e->uses[value->var->id].count == 1;
+        bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY;
         if (!number && !row) return false;
     }
     return true;
