@@ -151,6 +151,13 @@ uint64_t cotan_cache_clear(void);
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
 
+/* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
+ * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
+ * rest of the call is not looked at. */
+enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
+cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
+                           const char **source, const char **header);
+
 /* The types of the program's top-level names, or of one: "name :: type" lines. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
 /* The Core of one function (NULL: of all), after simplification. */
@@ -190,9 +197,16 @@ typedef struct cotan_check_row {
     double difference;           /* relative to the larger of the two, or to what rounding allows */
     bool agrees;
 } cotan_check_row;
+/* A place where the program gives a rule for the derivative of a function (withVjp, withJvp). */
+typedef struct cotan_check_rule {
+    const char *file;
+    int line, column;
+} cotan_check_rule;
 typedef struct cotan_check_result {
-    const cotan_check_row *rows; /* belong to the program until the next call with it */
+    const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */
     size_t count;
+    const cotan_check_rule *rules; /* those that call->function uses: where it disagrees, one of them may be wrong */
+    size_t rule_count;
     bool agrees;
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);

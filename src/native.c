@@ -36,6 +36,8 @@ static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
     return flow->refused == NULL ? flow : NULL;
 }
 
+CtFlow *ct_native_lower(CtBuild *build, const char **why) { return lower(build, false, why); }
+
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
     const char *why = NULL;
@@ -43,7 +45,7 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? lower(build, false, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_native_lower(build, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];

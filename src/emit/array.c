@@ -6,7 +6,8 @@ static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(
 /* ---- elements ---- */
 
 const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
-    const char *data = array->var != NULL ? e->uses[array->var->id].data : NULL;
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    const char *data = use == NULL ? NULL : use->own != NULL ? use->own : use->data;
     return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
 }
 
@@ -62,6 +63,7 @@ static void emit_update(Emit *e, CtFlowStep *step) {
                                   ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
+    if (ct_emit_update_own(e, step, position(e, step, indices, array))) return;
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
     const char *name = ct_emit_name(e, result), *index = position(e, step, indices, name);
     if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
@@ -174,6 +176,12 @@ static void emit_bulk(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "(void)%s;", text);
 }
 
+/* Of an array, or a length itself. */
+static const char *length_text(Emit *e, const CtFlowArg *arg) {
+    const char *text = ct_emit_arg(e, arg);
+    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[0]", text);
+}
+
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const char *site = ct_emit_site(e, step->span);
@@ -184,8 +192,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
-        const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_zip(rt, %s, %s->dims[0], %s->dims[0]);", site, a, b);
+        const char *a = length_text(e, &args->items[0]), *b = length_text(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", site, a, b);
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);

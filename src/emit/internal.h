@@ -18,6 +18,7 @@ typedef struct Use { /* of a variable */
     bool is_pending;          /* an expression that stands nowhere yet */
     bool reads;               /* it looks at memory, and must stand before that changes */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
+    const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
     RowPlace *place;
 } Use;
 
@@ -25,6 +26,7 @@ typedef struct Emit {
     CtFlow *flow;
     CtArena *arena;
     CtText *out;
+    const char *prefix; /* of what has a name in the file */
     int depth;
     CtFlowFunction *function;
     Use *uses;       /* by the variables' numbers */
@@ -43,7 +45,6 @@ typedef struct Emit {
     const char *leave; /* the label behind it */
     bool leaves;       /* it is gone to */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
-    bool has_lanes;    /* the program */
     bool exact;        /* sums keep their order */
 } Emit;
 
@@ -92,6 +93,11 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
+
+/* own.c: makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* Writes to such an array; false when it is none. */
+bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);

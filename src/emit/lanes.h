@@ -19,12 +19,13 @@ typedef enum LaneKind {
 
 typedef struct Lane {
     LaneKind kind;
-    CtFlowArg base;     /* ROW */
-    CtFlowArgs indices; /* ROW; only the first may differ, and then it is the turn */
-    bool is_packed;     /* an array from outside: its rows at the turns are packed */
-    const char *packed; /* the variable of C */
-    const char *length; /* ARRAY, in its root: as C has it */
-    const CtFlowVar *root; /* ARRAY, ACC: the first name of what is changed in place */
+    CtFlowArg base;         /* ROW */
+    CtFlowArgs indices;     /* ROW; only the first may differ, and then it is the turn */
+    bool is_packed;         /* an array from outside: its rows at the turns are packed */
+    const char *packed;     /* the variable of C */
+    const char *data;       /* ACC, in its root: the pointer to its elements */
+    const char *length;     /* ARRAY, in its root: as C has it */
+    const CtFlowVar *root;  /* ARRAY, ACC: the first name of what is changed in place */
     const CtFlowStep *read; /* OLD, MORE */
     CtFlowArg term;         /* MORE */
     bool is_wide;           /* ACC, in its root: each lane adds to elements of its own first */

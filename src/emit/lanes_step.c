@@ -171,13 +171,13 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     if (!ct_lanes_any_differs(e, &indices)) {
         ct_emit_line(e, "%s[%s] += %s;", root->packed, position(e, acc, &indices, 0), term);
     } else if (ct_lanes_kind(e, &indices.items[0]) == LANE_TURN && !ct_lanes_any_differs(e, &inner)) {
-        ct_emit_line(e, "ct_lanes_add_column(%s->data + %s, ct_row_words(%s), %s);", name,
+        ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      position(e, acc, &indices, 0), name, term);
     } else {
         const char *at = lane_arg(e, &indices.items[0], false);
         for (uint32_t i = 1; i < indices.count; i++)
             at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices.items[i], false));
-        ct_emit_line(e, "ct_lanes_add_at(%s->data, %s, %s);", name, at, term);
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, at, term);
     }
 }
 
@@ -409,7 +409,10 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
             if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
             continue;
         }
-        ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
+        const CtFlowVar *start = step->args.items[1 + i].var;
+        lane->data = start != NULL ? e->uses[start->id].own : NULL;
+        if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
+        if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
         if (!lane->is_wide) continue;
         lane->packed = ct_format(e->arena, "%s_wide", names[i]);
         lane->length = ct_format(e->arena, "%s_words", names[i]);
@@ -426,7 +429,7 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
         } else if (lane->is_wide) {
-            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", names[i], lane->packed, lane->length);
+            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
             ct_emit_line(e, "ct_lanes_give(rt, %s_room, %s);", names[i], lane->length);
         }
     }
@@ -483,7 +486,6 @@ static void each_pack(Emit *e, const char *index) {
 void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *index,
                     const char *const *names, const char *const *data) {
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
-    e->has_lanes = true;
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
     begin_packs(e);

@@ -189,7 +189,12 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     e->lanes = NULL;
     e->skipped.count = 0;
     e->one_by_one = true;
+    ct_emit_line(e, "{");
+    e->depth++;
+    ct_emit_own_carried(e, t->step, t->names);
     emit_turns(e, t, true);
+    e->depth--;
+    ct_emit_line(e, "}");
     e->one_by_one = false;
 }
 
@@ -226,6 +231,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.index = ct_emit_name(e, index);
     ct_emit_alias(e, index, t.index);
     bool braces = outside.count > 0 || in_lanes;
+    for (uint32_t i = 0; i < t.carried; i++) braces |= step->results.items[i]->type->kind == FLOW_ARRAY;
     for (uint32_t i = 0; i < t.arrays; i++) braces |= array_of(&t, i)->type->rank == 1;
     if (braces) ct_emit_line(e, "{");
     e->depth += braces;
@@ -235,6 +241,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
         e->lanes = lanes;
         emit_lanes(e, &t, sums);
     } else {
+        ct_emit_own_carried(e, step, t.names);
         emit_turns(e, &t, false);
     }
     e->depth -= braces;

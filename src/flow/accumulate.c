@@ -1,12 +1,13 @@
 /* Accumulators: where the adjoint of each variable of the forward sweep is while the reverse sweep is written.
  *
- * An adjoint is nothing yet, without any code; or a value; or, of a node that is open, in pieces: the adjoints of its fields
- * are values of their own, so that each is added to where it is (CHAD §4.2). It is put together where the whole node is
- * asked for, and taken apart again where a field is.
+ * An adjoint is nothing yet, without any code; or a value; or, of a node that is open, in pieces: the adjoints of its
+ * fields are values of their own, so that each is added to where it is (CHAD §4.2). It is put together where the whole
+ * node is asked for, and taken apart again where a field is. Of an array that is summed up it is uniform, one number
+ * for all.
  *
- * Each scope has a view of its own. A branch or loop that adds to an adjoint from outside imports it: a branch begins with
- * the value from there and yields a new one, a loop carries it. A loop imports single fields of a node that is open outside,
- * so that it is not taken apart in each turn. */
+ * Each scope has a view of its own. A branch or loop that adds to an adjoint from outside imports it: a branch begins
+ * with the value from there and yields a new one, a loop carries it. A loop imports single fields of a node that is
+ * open outside, so that it is not taken apart in each turn. */
 #include "flow/reverse.h"
 
 Scope *ct_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
@@ -54,11 +55,20 @@ static const CtFlowType *adjoint_of(const Reverse *r, const CtFlowVar *var) {
     return ct_flow_adjoint_type(r->flow, var->type);
 }
 
-static bool is_field(const Reverse *r, const CtFlowVar *var) {
-    return var != NULL && adjoint_of(r, var) != NULL;
-}
+static bool is_field(const Reverse *r, const CtFlowVar *var) { return var != NULL && adjoint_of(r, var) != NULL; }
 
 /* ---- whole and in pieces ---- */
+
+/* A uniform adjoint becomes an array. */
+static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
+    Scope *here = r->scope;
+    ct_reverse_enter(r, scope);
+    CtFlowArg length = ct_reverse_need(r, ct_reverse_length(r, array, 0));
+    CtFlowArg all =
+        ct_flow_bulk(&r->b, CT_NO_SPAN, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
+    *acc = (Acc){.kind = ACC_WHOLE, .value = all, .full = true};
+    ct_reverse_enter(r, here);
+}
 
 static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
     Scope *here = r->scope;
@@ -72,6 +82,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         if (!is_field(r, var)) continue;
         Acc *field = find_or_fresh(r, scope, var);
         if (field->kind == ACC_PIECES) put_together(r, scope, var);
+        if (field->kind == ACC_UNIFORM) spread(r, scope, var, field);
         any |= field->kind == ACC_WHOLE;
         ct_push(r->arena, &fields, field->kind == ACC_WHOLE ? field->value : ct_flow_none());
         field->kind = ACC_NOTHING;
@@ -187,9 +198,9 @@ static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     return acc;
 }
 
-/* The adjoint of a variable as a scope sees it, from now on. With `elements`, it is an array that is added to element by
- * element, and is filled before a loop. */
-Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
+/* The adjoint of a variable as a scope sees it, from now on. With `elements`, it is an array that is added to element
+ * by element, and is filled before a loop. */
+static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     CtFlowStep *open = opening(r, var);
     if (open != NULL) {
         CtFlowVar *node = open->args.items[0].var;
@@ -207,6 +218,12 @@ Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     return owns(r, scope, var) ? fresh(r, scope, var) : import(r, scope, var, elements);
 }
 
+Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
+    Acc *acc = see(r, scope, var, elements);
+    if (acc->kind == ACC_UNIFORM) spread(r, scope, var, acc);
+    return acc;
+}
+
 static Acc *whole_acc(Reverse *r, CtFlowVar *var, bool elements) {
     Acc *acc = ct_reverse_acc(r, r->scope, var, elements);
     if (acc->kind == ACC_PIECES) put_together(r, r->scope, var);
@@ -221,6 +238,7 @@ CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* a branch that did not add to it */
     if (inside) acc = ct_reverse_acc(r, scope, item->var, false);
     if (acc->kind == ACC_PIECES) put_together(r, scope, item->var);
+    if (acc->kind == ACC_UNIFORM) spread(r, scope, item->var, acc);
     return acc->kind == ACC_WHOLE ? acc->value : ct_reverse_zero(r, flow_of(item->var));
 }
 
@@ -247,10 +265,31 @@ void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, b
     if (acc->kind == ACC_NOTHING)
         *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = full};
     else
-        *acc = (Acc){.kind = ACC_WHOLE, .value = ct_flow_add(&r->b, span, acc->value, adjoint), .full = acc->full || full};
+        *acc =
+            (Acc){.kind = ACC_WHOLE, .value = ct_flow_add(&r->b, span, acc->value, adjoint), .full = acc->full || full};
 }
 
 /* ---- elements ---- */
+
+void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint) {
+    Acc *acc = ct_reverse_acc(r, r->scope, to.var, true);
+    if (acc->kind == ACC_NOTHING) {
+        *acc = (Acc){.kind = ACC_UNIFORM, .value = adjoint};
+        return;
+    }
+    CtFlowArgs start = {0}, next = {0};
+    ct_push(r->arena, &start, ct_reverse_borrow(r, span, to));
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, ct_reverse_need(r, ct_reverse_length(r, to.var, 0)), &start);
+    ct_push(r->arena, &next, ct_flow_add_at(&r->b, span, loop.carried.items[0], &loop.index, 1, adjoint));
+    ct_reverse_put(r, to, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
+}
+
+CtFlowArg ct_reverse_take_uniform(Reverse *r, CtFlowVar *of) {
+    Acc *acc = find(r->scope, of);
+    if (acc == NULL || acc->kind != ACC_UNIFORM) return ct_flow_none();
+    acc->kind = ACC_NOTHING;
+    return acc->value;
+}
 
 static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
     for (uint32_t i = 0; i < array->type->rank; i++)
@@ -291,6 +330,12 @@ void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint) {
     *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = true};
 }
 
+bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
+    for (; scope != NULL && !owns(r, scope, var); scope = scope->parent)
+        if (scope->kind == SCOPE_LOOP) return true;
+    return false;
+}
+
 /* The loop around us whose index this is, when the array comes from outside of it. */
 static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *array) {
     bool outside = true;
@@ -305,8 +350,7 @@ static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *arra
 static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
         if (loop->elements.items[i].array == array) return loop->elements.items[i].item;
-    CtFlowVar *item =
-        ct_reverse_forward_var(r, array->name, array->type->element, loop->step->as.loop.block, NULL);
+    CtFlowVar *item = ct_reverse_forward_var(r, array->name, array->type->element, loop->step->as.loop.block, NULL);
     while (r->active.count <= item->id) ct_push(r->arena, &r->active, false);
     r->active.items[item->id] = true;
     ct_push(r->arena, &loop->elements, (Element){array, item});

@@ -1,7 +1,7 @@
 /* Cotangents and tangents as values: their types, zeros, sums, and the way from and to values of the primal's type.
  *
- * A zero costs nothing, whatever it stands for: −0.0, the constructor Zero, an array of length 0. So a large structure of
- * which little is used has a small adjoint, as in CHAD §4. */
+ * A zero costs nothing, whatever it stands for: −0.0, the constructor Zero, an array of length 0. So a large structure
+ * of which little is used has a small adjoint, as in CHAD §4. */
 #include "flow/adjoint.h"
 
 enum { MOST_RANK = 16 };
@@ -148,8 +148,8 @@ CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg
 /* ---- sums ---- */
 
 /* to[⟨at⟩] += from[⟨of⟩] for all elements behind, `rank` dimensions of them. */
-static CtFlowArg add_all(Lower *l, CtSpan span, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices,
-                         uint32_t count, uint32_t skipped) {
+static CtFlowArg add_all(Lower *l, CtSpan span, CtFlowArg to, CtFlowArg from, const CtFlowArg *indices, uint32_t count,
+                         uint32_t skipped) {
     if (count == to.type->rank) {
         CtFlowArg old = ct_flow_read(l, span, to, indices, count);
         CtFlowArg more = ct_flow_read(l, span, from, indices + skipped, count - skipped);
@@ -235,13 +235,12 @@ CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSpan span, CtFlowArg adjoint, uint
 typedef CtFlowArg Element(Lower *l, CtSpan span, const CtFlowArgs *arrays, const CtFlowArg *indices, uint32_t count);
 
 /* An array of `type`, as long as the first of `arrays`, of what `element` makes at each place. */
-static CtFlowArg each(Lower *l, CtSpan span, const CtFlowType *type, const CtFlowArgs *arrays,
-                      const CtFlowArg *indices, uint32_t count, Element *element) {
+static CtFlowArg each(Lower *l, CtSpan span, const CtFlowType *type, const CtFlowArgs *arrays, const CtFlowArg *indices,
+                      uint32_t count, Element *element) {
     CtFlowArgs none = {0}, items = {0};
     CtFlowTypes types = two_types(l, type, NULL);
     CtFlowArg all[MOST_RANK];
-    CtFlowLooping loop =
-        ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, arrays->items[0], count), &none);
+    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, arrays->items[0], count), &none);
     for (uint32_t i = 0; i < count; i++) all[i] = indices[i];
     all[count] = loop.index;
     CtFlowArg item = type->rank == 1
@@ -283,10 +282,10 @@ CtFlowArg ct_flow_embed(Lower *l, CtSpan span, CtFlowArg value) {
         return each(l, span, adjoint, &arrays, NULL, 0, embed_element);
     }
     CtFlowTypes params = two_types(l, value.type, NULL);
-    return call_one(l, span,
-                    function_for(l->flow, &ct_flow_adjoints(l->flow)->embeds, value.type, "embed", &params, adjoint,
-                                 fill_embed),
-                    value, ct_flow_none());
+    return call_one(
+        l, span,
+        function_for(l->flow, &ct_flow_adjoints(l->flow)->embeds, value.type, "embed", &params, adjoint, fill_embed),
+        value, ct_flow_none());
 }
 
 /* ---- projection ---- */

@@ -7,10 +7,10 @@
 
 /* What differentiation has made for a program. */
 typedef struct CtFlowAdjoints {
-    CtMap types;    /* CtFlowType * -> that of its adjoints */
-    CtMap adds;     /* adjoint type -> (a, b) → a + b */
-    CtMap embeds;   /* type -> embedding */
-    CtMap projects; /* type -> projection */
+    CtMap types;                       /* CtFlowType * -> that of its adjoints */
+    CtMap adds;                        /* adjoint type -> (a, b) → a + b */
+    CtMap embeds;                      /* type -> embedding */
+    CtMap projects;                    /* type -> projection */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them are complete */
     uint32_t written;
 } CtFlowAdjoints;
@@ -23,7 +23,8 @@ CtFlowArg ct_flow_is_empty(Lower *l, CtSpan span, CtFlowArg array);
 CtFlowArg ct_flow_zeros(Lower *l, CtSpan span, const CtFlowType *adjoint, const CtFlowArg *dims);
 /* `array`, or zeros of these lengths where it is the zero of length 0. */
 CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *dims);
-/* array[⟨indices⟩] += value, where value is a row that may be the zero of length 0, or an element. The array is filled. */
+/* array[⟨indices⟩] += value, where value is a row that may be the zero of length 0, or an element. The array is filled.
+ */
 CtFlowArg ct_flow_add_at(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
 /* The adjoint con of constructor `tag`: which of its fields are active, in order. */

@@ -66,8 +66,10 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
     if (array->var == first) return true;
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
-    if (depth == 0 || step == NULL || array->type->rank > 1) return false;
-    if (step->kind == FLOW_UPDATE) return keeps_lengths(facts, &step->args.items[0], first, depth - 1);
+    if (depth == 0 || step == NULL) return false;
+    if (step->kind == FLOW_UPDATE)
+        return step->args.count - 2 == array->type->rank &&
+               keeps_lengths(facts, &step->args.items[0], first, depth - 1);
     if (step->kind == FLOW_LOOP && fact->index < step->as.loop.carried) {
         const CtFlowBlock *block = step->as.loop.block;
         return block->exit == EXIT_YIELD &&
@@ -146,7 +148,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
             return carried_length(facts, step, fact->index, array, dimension, depth);
         return made_length(facts, fact, array, dimension, some, depth);
     case FLOW_UPDATE:
-        return dimension == 0 ? length(facts, &step->args.items[0], 0, some, depth) : own_length(array, dimension);
+        if (dimension > 0 && step->args.count - 2 < array->type->rank) return own_length(array, dimension);
+        return length(facts, &step->args.items[0], dimension, some, depth);
     case FLOW_READ: return length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
     case FLOW_LITERALS:
     case FLOW_ITEMS:
@@ -188,10 +191,25 @@ static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
 }
 
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension) {
+    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, false);
+}
+
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
-        are_equal(facts, ct_flow_length(facts, a, i, false), ct_flow_length(facts, b, i, false));
+        are_equal(facts, ct_flow_checked_length(facts, a, i), ct_flow_checked_length(facts, b, i));
+}
+
+/* ---- indices ---- */
+
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    if (index->var == NULL)
+        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
+               index->lit.integer < length.known.lit.integer;
+    const CtFlowFact *fact = ct_flow_fact(facts, index);
+    return fact->loop != NULL && fact->index == 0 &&
+           ct_flow_same_length(facts, ct_flow_length_of(facts, fact->loop->args.items[0]), length);
 }

@@ -19,18 +19,11 @@ typedef struct Fuse {
     CtFlowFacts facts;
     CtFlowValues now;
     bool maps_only; /* leave what carries values: derivatives are still to be taken */
-    bool *marked;   /* variables, by number */
-    uint32_t room;  /* of these */
+    CtFlowMarks marks;
     uint32_t depth;
 } Fuse;
 
 typedef CT_VEC(CtFlowStep *) Steps;
-
-static void make_room(Fuse *f) {
-    if (f->function->vars <= f->room) return;
-    f->room = 2 * f->function->vars;
-    f->marked = CT_NEW_ARRAY(f->arena, bool, f->room);
-}
 
 static void rename_step(Fuse *f, CtFlowStep *step) {
     ct_flow_rename(&f->now, &step->args);
@@ -41,108 +34,30 @@ static void rename_step(Fuse *f, CtFlowStep *step) {
 
 /* ---- who uses what ---- */
 
-typedef struct Seen { /* of marked variables */
-    const Fuse *fuse;
-    const CtFlowVar *index; /* reads at this index are allowed */
-    bool found;
-} Seen;
-
-static bool is_marked(const Fuse *f, const CtFlowArg *arg) { return arg->var != NULL && f->marked[arg->var->id]; }
-
-static void see_args(Seen *seen, const CtFlowArgs *args, uint32_t from) {
-    for (uint32_t i = from; i < args->count; i++) seen->found |= is_marked(seen->fuse, &args->items[i]);
-}
-
-static void see_block(Seen *seen, const CtFlowBlock *block);
-
-static void see_step(Seen *seen, const CtFlowStep *step) {
-    bool allowed = seen->index != NULL && step->kind == FLOW_READ && step->args.items[1].var == seen->index;
-    see_args(seen, &step->args, allowed ? 1 : 0);
-    if (step->kind == FLOW_LOOP) see_block(seen, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        see_block(seen, step->as.cases.branches[i].block);
-}
-
-static void see_block(Seen *seen, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) see_step(seen, block->steps.items[i]);
-    see_args(seen, &block->values, 0);
-}
-
-static void mark_results(Fuse *f, const CtFlowStep *step, bool mark) {
-    for (uint32_t i = 0; i < step->results.count; i++)
-        if (step->results.items[i] != NULL) f->marked[step->results.items[i]->id] = mark;
-}
-
 /* Whether one step uses results of another. */
 static bool uses_results(Fuse *f, const CtFlowStep *step, const CtFlowStep *of) {
-    Seen seen = {.fuse = f};
-    mark_results(f, of, true);
-    see_step(&seen, step);
-    mark_results(f, of, false);
-    return seen.found;
+    ct_flow_mark_results(&f->marks, of, true);
+    bool uses = ct_flow_uses_marked(&f->marks, step, NULL);
+    ct_flow_mark_results(&f->marks, of, false);
+    return uses;
 }
 
 /* Whether the second loop looks at what the first makes only at its own index, and not at what it carried. */
 static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
-    Seen seen = {.fuse = f};
-    mark_results(f, first, true);
-    see_args(&seen, &second->args, 0);
+    ct_flow_mark_results(&f->marks, first, true);
+    bool elsewhere = ct_flow_uses_marked(&f->marks, second, second->as.loop.block->params.items[0]);
     for (uint32_t i = first->as.loop.carried; i < first->results.count; i++)
-        f->marked[first->results.items[i]->id] = false;
-    see_block(&seen, second->as.loop.block);
-    mark_results(f, first, true);
-    for (uint32_t i = 0; i < first->as.loop.carried; i++) f->marked[first->results.items[i]->id] = false;
-    seen.index = second->as.loop.block->params.items[0];
-    see_block(&seen, second->as.loop.block);
-    mark_results(f, first, false);
-    return !seen.found;
+        ct_flow_mark(&f->marks, first->results.items[i], false);
+    elsewhere |= ct_flow_uses_marked(&f->marks, second, NULL);
+    ct_flow_mark_results(&f->marks, first, false);
+    return !elsewhere;
 }
 
-/* Whether a step takes an object that a loop uses: the loop must not be moved behind it, since the object would be
- * copied then. */
-static void mark_objects(Fuse *f, const CtFlowStep *loop, bool mark);
-
-static void mark_objects_of(Fuse *f, const CtFlowArgs *args, bool mark) {
-    for (uint32_t i = 0; i < args->count; i++)
-        if (args->items[i].var != NULL && ct_flow_is_object(args->items[i].type))
-            f->marked[args->items[i].var->id] = mark;
-}
-
-static void mark_objects_in(Fuse *f, const CtFlowBlock *block, bool mark) {
-    for (uint32_t i = 0; i < block->steps.count; i++) mark_objects(f, block->steps.items[i], mark);
-    mark_objects_of(f, &block->values, mark);
-}
-
-static void mark_objects(Fuse *f, const CtFlowStep *step, bool mark) {
-    mark_objects_of(f, &step->args, mark);
-    if (step->kind == FLOW_LOOP) mark_objects_in(f, step->as.loop.block, mark);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        mark_objects_in(f, step->as.cases.branches[i].block, mark);
-}
-
-static bool takes_marked(const Fuse *f, const CtFlowStep *step);
-
-static bool block_takes_marked(const Fuse *f, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        if (takes_marked(f, block->steps.items[i])) return true;
-    for (uint32_t i = 0; i < block->values.count; i++)
-        if (is_marked(f, &block->values.items[i])) return true;
-    return false;
-}
-
-static bool takes_marked(const Fuse *f, const CtFlowStep *step) {
-    for (uint32_t i = 0; i < step->args.count; i++)
-        if ((ct_flow_takes(step, i) || step->kind == FLOW_OPEN) && is_marked(f, &step->args.items[i])) return true;
-    if (step->kind == FLOW_LOOP) return block_takes_marked(f, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (block_takes_marked(f, step->as.cases.branches[i].block)) return true;
-    return false;
-}
-
+/* Whether a step takes an object that a loop uses: behind the step the loop would make it be copied. */
 static bool takes_objects_of(Fuse *f, const CtFlowStep *step, const CtFlowStep *loop) {
-    mark_objects(f, loop, true);
-    bool takes = takes_marked(f, step);
-    mark_objects(f, loop, false);
+    ct_flow_mark_objects(&f->marks, loop, true);
+    bool takes = ct_flow_takes_marked(&f->marks, step);
+    ct_flow_mark_objects(&f->marks, loop, false);
     return takes;
 }
 
@@ -270,8 +185,15 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
 static void visit(Fuse *f, CtFlowBlock *block);
 static void visit_inside(Fuse *f, CtFlowStep *step);
 
-/* Whether a loop has become one with some step before it, which it replaces or which is gone. */
-static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop) {
+static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
+    ct_push(f->arena, steps, step);
+    for (uint32_t i = steps->count - 1; i > at; i--) steps->items[i] = steps->items[i - 1];
+    steps->items[at] = step;
+}
+
+/* Whether a loop has become one with a step before it. Then it stands in its place among the steps, and *loop is NULL,
+ * or it stands behind them; *at says where. */
+static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
     for (uint32_t i = steps->count; i-- > 0;) {
         CtFlowStep *first = steps->items[i];
         if (!is_wanted(f, first, *loop)) continue;
@@ -284,9 +206,11 @@ static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop) {
             steps->items[i] = *loop;
             visit_inside(f, *loop);
             *loop = NULL;
+            *at = i;
         } else {
             steps->count--;
             for (uint32_t j = i; j < steps->count; j++) steps->items[j] = steps->items[j + 1];
+            *at = steps->count;
         }
         return true;
     }
@@ -365,8 +289,8 @@ static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, const CtFlowStep *ma
     return fold;
 }
 
-/* Fails as the largest or smallest of no elements does. */
-static void push_guard(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg count) {
+/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no turn then. */
+static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
     CtFlowStep *test = new_step(f, FLOW_PRIM, step->span), *choice = new_step(f, FLOW_SWITCH, step->span),
                *fail = new_step(f, FLOW_FAIL, step->span);
     CtFlowBlock *none = CT_NEW(f->arena, CtFlowBlock), *some = CT_NEW(f->arena, CtFlowBlock);
@@ -383,24 +307,24 @@ static void push_guard(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg 
     choice->as.cases.branches[0] = (CtFlowBranch){1, none};
     choice->as.cases.branches[1] = (CtFlowBranch){0, some};
     choice->as.cases.count = 2;
-    ct_push(f->arena, steps, test);
-    ct_push(f->arena, steps, choice);
+    insert(f, steps, at, test);
+    insert(f, steps, at + 1, choice);
 }
 
-/* Whether a reduction has gone into the loop that makes its array. */
+/* Whether a reduction has become one with the loop that makes its array. */
 static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *made = fact->maker;
-    uint32_t before = steps->count;
+    uint32_t at = 0;
     if (made == NULL || !is_loop(made) || fact->index < made->as.loop.carried) return false;
     *loop = as_fold(f, step, made);
     if (*loop == NULL) return false;
-    if (ct_flow_step_fails(step)) push_guard(f, steps, step, made->args.items[0]);
-    make_room(f);
     ct_flow_facts_step(&f->facts, *loop, f->depth);
-    if (fuse_with(f, steps, loop)) return true;
-    steps->count = before;
-    return false;
+    if (!fuse_with(f, steps, loop, &at)) return false;
+    CtFlowArg count = (*loop != NULL ? *loop : steps->items[at])->args.items[0];
+    while (*loop != NULL && fuse_with(f, steps, loop, &at)) continue;
+    if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+    return true;
 }
 
 /* ---- the walk ---- */
@@ -416,8 +340,9 @@ static void visit_inside(Fuse *f, CtFlowStep *step) {
 /* A step, or the loop that it has become; NULL when that stands among the steps before it. */
 static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
     CtFlowStep *loop = step;
-    if (step->kind == FLOW_BULK ? f->maps_only || !fuse_reduction(f, steps, step, &loop) : !is_loop(step)) return step;
-    while (loop != NULL && fuse_with(f, steps, &loop)) continue;
+    uint32_t at;
+    if (step->kind == FLOW_BULK) return !f->maps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
+    while (loop != NULL && is_loop(loop) && fuse_with(f, steps, &loop, &at)) continue;
     return loop;
 }
 
@@ -447,7 +372,7 @@ static void fuse(CtFlow *flow, bool maps_only) {
         f.facts = ct_flow_facts(flow, f.function);
         f.now = (CtFlowValues){.arena = flow->arena};
         f.depth = 0;
-        make_room(&f);
+        f.marks = (CtFlowMarks){.arena = flow->arena};
         visit(&f, f.function->body);
     }
 }

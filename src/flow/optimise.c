@@ -7,13 +7,13 @@ typedef void Pass(CtFlow *flow);
 static Pass *const before[] = {
     ct_flow_inline,   /* known functions, and what applies function values */
     ct_flow_simplify, /* closures that were in sight are calls of known functions now */
-    ct_flow_inline,   ct_flow_simplify, ct_flow_cse, ct_flow_fuse_maps, ct_flow_drop_dead,
+    ct_flow_inline,   ct_flow_simplify, ct_flow_cse, ct_flow_fuse_maps, ct_flow_hoist_simple, ct_flow_drop_dead,
 };
 
 static Pass *const after[] = {
-    ct_flow_inline,    ct_flow_simplify, ct_flow_inline,   ct_flow_simplify,
-    ct_flow_cse,       ct_flow_fuse,     ct_flow_simplify, ct_flow_cse, /* reads of one array in one loop */
-    ct_flow_drop_dead,
+    ct_flow_inline, ct_flow_simplify, ct_flow_inline,    ct_flow_simplify,
+    ct_flow_cse,    ct_flow_fuse,     ct_flow_simplify,  ct_flow_cse, /* reads of one array in one loop */
+    ct_flow_hoist,  ct_flow_cse,      ct_flow_drop_dead,
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

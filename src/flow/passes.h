@@ -106,8 +106,29 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* What a check of lengths looks at: an array, or a length itself. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
 /* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
+
+/* Whether an index is certainly inside of a length. */
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
+
+/* ---- uses.c: marks on variables ---- */
+
+typedef struct CtFlowMarks {
+    CtArena *arena;
+    bool *items; /* by the variables' numbers */
+    uint32_t count;
+} CtFlowMarks;
+void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark);
+void ct_flow_mark_results(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Arrays and nodes that a step and the blocks inside use. */
+void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Whether a step, or one in its blocks, uses what is marked. Arrays may be read at `index`, where that is not NULL. */
+bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index);
+/* Whether it takes what is marked, or a block of it yields that. */
+bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 
 /* ---- fold.c ---- */
 
@@ -119,6 +140,9 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
+/* Of a program whose derivatives are still to be taken; and of any. */
+void ct_flow_hoist_simple(CtFlow *flow);
+void ct_flow_hoist(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);

@@ -27,9 +27,16 @@ static bool makes_rows(const CtFlowStep *step) {
     return false;
 }
 
+/* A division by a literal cannot fail but where that is 0. */
+static bool prim_fails(const CtFlowStep *step) {
+    if (ct_prim_is_total(step->as.prim)) return false;
+    bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
+    return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
+}
+
 bool ct_flow_step_fails(const CtFlowStep *step) {
     switch (step->kind) {
-    case FLOW_PRIM: return !ct_prim_is_total(step->as.prim);
+    case FLOW_PRIM: return prim_fails(step);
     case FLOW_FAIL:
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:

@@ -1,10 +1,11 @@
 /* Residuals: how values of the forward sweep come into the reverse sweep.
  *
- * The reverse sweep asks for them one by one. When a scope of it is complete, it is decided for each value whether its step
- * is repeated there, in front, or handed over: as a field of the function's residual, a further result of its branch, an
- * array of the values of all turns. What repeated steps ask for is decided likewise. Repeated are steps in loops that do
- * not call functions: a body once more costs as much as it did, and nothing has to be kept; so in branches, what is cheap.
- * A value is not read again from an array that an update may change in place, since keeping the array would have it copied. */
+ * The reverse sweep asks for them one by one. When a scope of it is complete, it is decided for each value whether its
+ * step is repeated there, in front, or handed over: as a field of the function's residual, a further result of its
+ * branch, an array of the values of all turns. What repeated steps ask for is decided likewise. Repeated are steps in
+ * loops that do not call functions: a body once more costs as much as it did, and nothing has to be kept; so in
+ * branches, what is cheap. A value is not read again from an array that an update may change in place, since keeping
+ * the array would have it copied. */
 #include "flow/reverse.h"
 
 enum { MOST_NESTED = 2 };
@@ -14,6 +15,7 @@ static Scope *scope_of(const Reverse *r, const CtFlowVar *var) {
 }
 
 CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
+    if (value.var != NULL) value = ct_reverse_simplest(r, value);
     if (value.var == NULL) return value;
     Scope *scope = scope_of(r, value.var);
     if (scope == NULL) { /* only our own mistake */
@@ -140,8 +142,7 @@ static void need_args(Reverse *r, const CtFlowArgs *args, const CtMap *inside) {
 static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside);
 
 static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
-    for (uint32_t i = 0; i < block->params.count; i++)
-        ct_map_set(r->arena, inside, block->params.items[i]->id, NULL);
+    for (uint32_t i = 0; i < block->params.count; i++) ct_map_set(r->arena, inside, block->params.items[i]->id, NULL);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
@@ -180,13 +181,13 @@ void ct_reverse_settle(Reverse *r, Scope *scope) {
 static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_reverse_need(data, flow_of(var)); }
 
 static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
-    CtFlowCopy copy = {.l = &r->b, .outer = need_outer, .data = r, .drops_checks = true};
+    CtReverseCopy copy = {.l = &r->b, .outer = need_outer, .data = r, .drops_checks = true};
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i], *known = NULL;
         if (result != NULL) known = ct_map_get(&scope->known, result->id);
         if (known != NULL) ct_map_set(r->arena, &copy.vars, result->id, known);
     }
-    ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));
+    ct_push(r->arena, &r->b.block->steps, ct_reverse_copy_step(&copy, step));
 }
 
 /* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */

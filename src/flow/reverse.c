@@ -1,7 +1,7 @@
 /* Reverse mode on Flow, source to source.
  *
- * The reverse of a function is a forward sweep, its body, and a reverse sweep, its body from the last step to the first, cut
- * in two functions:
+ * The reverse of a function is a forward sweep, its body, and a reverse sweep, its body from the last step to the
+ * first, cut in two functions:
  *
  *   forward  : the parameters → the results, a residual
  *   backward : the residual, the cotangents of the results, accumulators of the active parameters → the accumulators
@@ -11,17 +11,18 @@
  * straight-line code keeps only what a derivative needs, a branch remembers which way it went, and a recursive function
  * gives a residual with those of its calls inside (reverse_call.c).
  *
- * Cotangents of scalars are sums of what they are given; those of nodes and arrays are accumulators that are handed from one
- * use to the next and changed in place, so that reading x[i] is acc[i] += d in reverse, and what is not used costs nothing
- * (accumulate.c; CHAD §4.2, §5). The output is Flow, and is differentiated again by the same passes.
+ * Cotangents of scalars are sums of what they are given; those of nodes and arrays are accumulators that are handed
+ * from one use to the next and changed in place, so that reading x[i] is acc[i] += d in reverse, and what is not used
+ * costs nothing (accumulate.c; CHAD §4.2, §5). The output is Flow, and is differentiated again by the same passes.
  *
- * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the turns so far, each
- * linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
+ * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the turns so far,
+ * each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
 #include "flow/reverse.h"
 
 typedef struct Turner { /* of functions that end in each other */
     CtFlowFunction *function, *forward;
-    CtFlowFunction *unwind; /* (trail, accumulators of the active parameters, kept ones of the entry) → those of the entry */
+    CtFlowFunction
+        *unwind; /* (trail, accumulators of the active parameters, kept ones of the entry) → those of the entry */
     bool *active;
     uint32_t arrivals; /* how many ends lead here */
 } Turner;
@@ -86,7 +87,8 @@ static void find_members(CtArena *arena, Group *g) {
         CtFlowFunction *other = s.found.items[i];
         Search back = reachable(arena, other);
         if (other == entry || !ct_map_has(&back.seen, ct_key(entry))) continue;
-        ct_push(arena, &g->members, (Turner){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
+        ct_push(arena, &g->members,
+                (Turner){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
     }
 }
 
@@ -288,7 +290,9 @@ static CtFlowBlock *block_for_end(const Writing *w, CtFlowFunction *function, ui
     return b->block;
 }
 
-static CtFlowArg param(const CtFlowFunction *function, uint32_t index) { return flow_of(function->params.items[index]); }
+static CtFlowArg param(const CtFlowFunction *function, uint32_t index) {
+    return flow_of(function->params.items[index]);
+}
 
 /* What the parameters have accumulated, in front of an end of the backward function. */
 static CtFlowArgs take_params(Writing *w) {
@@ -307,8 +311,8 @@ static void start_accumulators(Writing *w, uint32_t first) {
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
         if (!w->g->turns || w->g->same[i])
-            ct_reverse_give(w->r, CT_NO_SPAN, flow_of(w->member->forward->params.items[i]), param(w->g->backward, first),
-                            false);
+            ct_reverse_give(w->r, CT_NO_SPAN, flow_of(w->member->forward->params.items[i]),
+                            param(w->g->backward, first), false);
         first++;
     }
 }
@@ -394,7 +398,8 @@ static void write_end(Writing *w, const Path *path) {
     CtFlowBlock *end = path->block;
     Turner *target = end->exit == EXIT_TAIL ? member_of(w->g, end->tail) : NULL;
     bool returned = target == NULL;
-    uint32_t tag = w->g->trail->data->count, arrivals = returned ? w->g->returns : target->arrivals + (target == entry_of(w->g));
+    uint32_t tag = w->g->trail->data->count,
+             arrivals = returned ? w->g->returns : target->arrivals + (target == entry_of(w->g));
     CtFlowBlock *place = block_for_end(w, returned ? w->g->backward : target->unwind, arrivals, tag);
     r->scopes = (CtMap){0};
     Scope *scope = ct_reverse_scope(r, SCOPE_PATH, NULL, ct_flow_block(&r->b));
@@ -466,7 +471,8 @@ static void write_member(CtFlow *flow, Group *g, Turner *m) {
     Reverse *r = CT_NEW(flow->arena, Reverse);
     *r = (Reverse){.flow = flow, .arena = flow->arena, .b = {.flow = flow, .arena = flow->arena}};
     Writing w = {.r = r, .g = g, .member = m};
-    CtReverseTails tails = {CT_NEW_ARRAY(flow->arena, CtFlowFunction *, g->members.count), g->turns ? g->members.count : 0};
+    CtReverseTails tails = {CT_NEW_ARRAY(flow->arena, CtFlowFunction *, g->members.count),
+                            g->turns ? g->members.count : 0};
     for (uint32_t i = 0; i < g->members.count; i++) tails.items[i] = g->members.items[i].function;
     ct_reverse_copy(r, m->function, m->forward, m->active, &tails);
     if (g->turns) {
@@ -521,7 +527,8 @@ static void write_never(CtFlowFunction *function) {
 static void write_variant(CtFlow *flow, Variant *v) {
     Group *g = v->group;
     if (g->turns) write_entry(flow, g);
-    for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++) write_member(flow, g, &g->members.items[i]);
+    for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++)
+        write_member(flow, g, &g->members.items[i]);
     if (g->turns && flow->refused == NULL) write_start(flow, g);
     write_never(g->backward);
 }

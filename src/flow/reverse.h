@@ -6,12 +6,12 @@
 
 /* ---- adjoints while the reverse sweep is written ---- */
 
-typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_PIECES } AccKind;
+typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_PIECES, ACC_UNIFORM } AccKind;
 
 /* What has been accumulated for a variable of the forward sweep, as seen in one scope. */
 typedef struct Acc {
     AccKind kind;
-    CtFlowArg value;    /* WHOLE */
+    CtFlowArg value;    /* WHOLE; UNIFORM: of each element */
     bool full;          /* WHOLE: an array that is certainly not the zero of length 0 */
     CtFlowStep *pieces; /* PIECES: the OPEN whose results hold it */
 } Acc;
@@ -35,13 +35,13 @@ typedef struct Scope {
     ScopeKind kind;
     CT_VEC(CtFlowBlock *) forward; /* of a path: from the body to its end */
     CtFlowBlock *backward;
-    CtFlowStep *step;   /* SWITCH or LOOP of the forward sweep */
-    CtMap accs;         /* variable's number -> Acc * */
-    CtMap known;        /* variable's number -> CtFlowVar *, its value in the reverse sweep */
-    CtFlowVars wanted;  /* whose values are used; in order */
-    CtFlowVars stored;  /* those of them that the forward sweep has to hand over */
-    CtMap repeated;     /* steps that are repeated for the others */
-    Imports *imports;   /* of a BRANCH: shared with the other branches */
+    CtFlowStep *step;  /* SWITCH or LOOP of the forward sweep */
+    CtMap accs;        /* variable's number -> Acc * */
+    CtMap known;       /* variable's number -> CtFlowVar *, its value in the reverse sweep */
+    CtFlowVars wanted; /* whose values are used; in order */
+    CtFlowVars stored; /* those of them that the forward sweep has to hand over */
+    CtMap repeated;    /* steps that are repeated for the others */
+    Imports *imports;  /* of a BRANCH: shared with the other branches */
     CT_VEC(Element) elements;
 } Scope;
 
@@ -58,7 +58,7 @@ typedef struct Variant {
 typedef struct Reverse {
     CtFlow *flow;
     CtArena *arena;
-    Lower f, b; /* the forward and the backward sweep as they are written */
+    Lower f, b;          /* the forward and the backward sweep as they are written */
     CT_VEC(bool) active; /* by the numbers of variables of the forward sweep */
     CtMap owner;         /* variable's number -> the block that binds it */
     CtMap defs;          /* variable's number -> the step that binds it */
@@ -86,23 +86,25 @@ CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType
                                   CtFlowStep *step);
 /* The length of a dimension of an array of the forward sweep, as a value of the forward sweep. */
 CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
+/* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the matrix. */
+CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
 /* copy.c: steps and blocks over again, with variables of their own. */
-typedef struct CtFlowCopy {
+typedef struct CtReverseCopy {
     Lower *l;
-    CtMap vars;                                        /* old number -> CtFlowVar * */
-    CtFlowArg (*outer)(void *data, CtFlowVar *var);    /* what is bound outside; NULL: there is none */
+    CtMap vars;                                     /* old number -> CtFlowVar * */
+    CtFlowArg (*outer)(void *data, CtFlowVar *var); /* what is bound outside; NULL: there is none */
     void *data;
     bool keeps_numbers, drops_checks;
-} CtFlowCopy;
-CtFlowBlock *ct_flow_copied_block(CtFlowCopy *c, const CtFlowBlock *block);
-CtFlowStep *ct_flow_copy_step(CtFlowCopy *c, const CtFlowStep *step);
-CtFlowVar *ct_flow_copy_var(CtFlowCopy *c, CtFlowVar *var);
+} CtReverseCopy;
+CtFlowBlock *ct_reverse_copy_block(CtReverseCopy *c, const CtFlowBlock *block);
+CtFlowStep *ct_reverse_copy_step(CtReverseCopy *c, const CtFlowStep *step);
+CtFlowVar *ct_reverse_copy_var(CtReverseCopy *c, CtFlowVar *var);
 /* Puts an argument in the place of a variable, in a block and all inside. */
-void ct_flow_substitute(CtFlowBlock *block, const CtFlowVar *var, CtFlowArg arg);
+void ct_reverse_substitute(CtFlowBlock *block, const CtFlowVar *var, CtFlowArg arg);
 
 /* residual.c: values of the forward sweep in the reverse sweep. */
 CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value);
@@ -116,6 +118,9 @@ void ct_reverse_enter(Reverse *r, Scope *scope);
 /* What was accumulated, which is nothing afterwards; none where that is certain. */
 CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full);
 void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full);
+/* The same to each element of an array, and, where that is all, what each element got; else none. */
+void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint);
+CtFlowArg ct_reverse_take_uniform(Reverse *r, CtFlowVar *of);
 /* x[⟨indices⟩] += adjoint; indices are of the forward sweep. */
 void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                         CtFlowArg adjoint);
@@ -123,6 +128,8 @@ void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *i
 CtFlowArg ct_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x);
 void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
 CtFlowArg ct_reverse_zero(Reverse *r, CtFlowArg of);
+/* Whether a loop around a scope has it from outside. */
+bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
 /* In `scope`, what has been accumulated for an import: as it is there, or as it came in. */
 CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *import);
 Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);

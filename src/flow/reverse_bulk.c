@@ -3,23 +3,6 @@
 
 /* ---- reductions ---- */
 
-/* sum: every element gets the same. */
-static void reverse_sum(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
-    CtFlowArg x = step->args.items[0];
-    CtSpan span = step->span;
-    CtFlowArg length = ct_reverse_need(r, ct_reverse_length(r, x.var, 0));
-    if (ct_reverse_acc(r, r->scope, x.var, true)->kind == ACC_NOTHING) {
-        CtFlowArg all = ct_flow_bulk(&r->b, span, ARRAY_REPLICATE, x.type, (CtFlowArg[]){length, g}, 2);
-        ct_reverse_give(r, span, x, all, true);
-        return;
-    }
-    CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start, ct_reverse_borrow(r, span, x));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, length, &start);
-    ct_push(r->arena, &next, ct_flow_add_at(&r->b, span, loop.carried.items[0], &loop.index, 1, g));
-    ct_reverse_put(r, x, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
-}
-
 /* product: each element gets the product of the others, from the left times from the right. */
 static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0], values = ct_reverse_need(r, x);
@@ -65,8 +48,7 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     bool rows = g.type->rank > 1;
     CtFlowArgs start = {0}, next = {0};
     ct_push(r->arena, &start, rows ? ct_reverse_borrow(r, step->span, x) : ct_reverse_zero(r, x));
-    CtFlowLooping loop =
-        ct_flow_loop_begin(&r->b, step->span, ct_flow_lower_dim(&r->b, step->span, g, 0), &start);
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->span, ct_flow_lower_dim(&r->b, step->span, g, 0), &start);
     CtFlowArg item = ct_flow_read(&r->b, step->span, g, &loop.index, 1), sum = loop.carried.items[0];
     ct_push(r->arena, &next,
             rows ? ct_flow_add_at(&r->b, step->span, sum, NULL, 0, item) : ct_flow_add(&r->b, step->span, sum, item));
@@ -138,7 +120,7 @@ void ct_reverse_bulk(Reverse *r, CtFlowStep *step) {
     CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     switch (step->as.bulk) {
-    case ARRAY_SUM: reverse_sum(r, step, g); return;
+    case ARRAY_SUM: ct_reverse_give_uniform(r, step->span, args[0], g); return;
     case ARRAY_PRODUCT: reverse_product(r, step, g); return;
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM: reverse_extreme(r, step, g); return;

@@ -1,5 +1,5 @@
-/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know of
- * them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
+/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know
+ * of them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
 #include "flow/reverse.h"
 
 /* ---- variables ---- */
@@ -329,6 +329,18 @@ CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     return length;
 }
 
+CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
+    for (;;) {
+        const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+        if (def == NULL || def->kind != FLOW_DIM) return value;
+        CtFlowVar *like = NULL;
+        CtFlowArg length = {0};
+        uint32_t other;
+        if (!length_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
+        value = like != NULL ? ct_reverse_length(r, like, other) : length;
+    }
+}
+
 typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
     CtFlowArg value;
     CtFlowVar *array;
@@ -381,12 +393,12 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
 
 void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails) {
-    CtFlowCopy copy = {.l = &r->f, .keeps_numbers = true};
+    CtReverseCopy copy = {.l = &r->f, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;
     for (uint32_t i = 0; i < function->params.count; i++)
-        ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));
-    forward->body = ct_flow_copied_block(&copy, function->body);
+        ct_push(r->arena, &forward->params, ct_reverse_copy_var(&copy, function->params.items[i]));
+    forward->body = ct_reverse_copy_block(&copy, function->body);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);
     regulate(r, forward->body, NULL, &same);
@@ -395,5 +407,6 @@ void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forwa
     bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
     ct_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
-    while (consume_block(r, forward->body)) {}
+    while (consume_block(r, forward->body)) {
+    }
 }

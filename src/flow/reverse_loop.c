@@ -1,9 +1,10 @@
-/* Loops in reverse: a loop from the last turn to the first, which carries the cotangents of what was carried, and what is
- * accumulated outside.
+/* Loops in reverse: a loop from the last turn to the first, which carries the cotangents of what was carried, and what
+ * is accumulated outside.
  *
- * Where the cotangent of what is carried stays the same in all turns (sums), it is no longer carried; and where none is, the
- * order of the turns is free: they run forward. Then what an array that is read at the loop's own index gets is an array that
- * the loop yields, if nothing was accumulated for it yet: a map, without an accumulator. Otherwise it is added in place. */
+ * Where the cotangent of what is carried stays the same in all turns (sums), it is no longer carried; and where none
+ * is, the order of the turns is free: they run forward. Then what an array that is read at the loop's own index gets is
+ * an array that the loop yields, if nothing was accumulated for it yet: a map, without an accumulator. Otherwise it is
+ * added in place. */
 #include "flow/reverse.h"
 
 typedef struct Looping {
@@ -13,21 +14,29 @@ typedef struct Looping {
     CtFlowArg count;
     CtFlowVar *turn, *index; /* of the reverse loop; of the forward loop */
     CtFlowArgs cotangents;   /* of the results, in the outer scope; none where there is none */
-    CtFlowVars carried;      /* cotangents of what is carried, as the inner scope sees them; NULL where it is not active */
-    CtFlowArgs start, next;  /* of these */
+    CtFlowVars carried; /* cotangents of what is carried, as the inner scope sees them; NULL where it is not active */
+    CtFlowArgs start, next; /* of these */
+    bool *full;             /* of these, and of the results: arrays that are certainly filled, in all turns */
     Imports imports;
     CtFlowArgs items; /* what the loop yields arrays of, and of which */
     CtFlowVars arrays;
+    CtFlowArgs sums; /* what each element of an array gets the same of; and the arrays */
+    CtFlowVars summed;
     bool any_order;
 } Looping;
 
 static bool take_cotangents(Reverse *r, Looping *lp) {
     bool any = false;
+    lp->full = CT_NEW_ARRAY(r->arena, bool, lp->step->results.count);
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
         CtFlowVar *result = lp->step->results.items[i];
         bool full = false, is_array = i >= lp->step->as.loop.carried;
-        CtFlowArg g = ct_reverse_take(r, flow_of(result), &full);
-        if (!ct_flow_is_none(g) && is_array && !full) g = ct_reverse_filled(r, lp->step->span, result, g);
+        CtFlowArg g = is_array ? ct_reverse_take_uniform(r, result) : ct_flow_none();
+        if (ct_flow_is_none(g)) {
+            g = ct_reverse_take(r, flow_of(result), &full);
+            if (!ct_flow_is_none(g) && is_array && !full) g = ct_reverse_filled(r, lp->step->span, result, g);
+            lp->full[i] = full;
+        }
         any |= !ct_flow_is_none(g);
         ct_push(r->arena, &lp->cotangents, g);
     }
@@ -69,11 +78,13 @@ static void give_cotangents(Reverse *r, const Looping *lp) {
         CtFlowArg value = lp->block->values.items[i], g = lp->cotangents.items[i];
         bool is_array = i >= lp->step->as.loop.carried;
         if (!ct_reverse_is_active(r, value)) continue;
-        if (is_array && !ct_flow_is_none(g))
+        if (is_array && !ct_flow_is_none(g) && g.type->kind != FLOW_ARRAY)
+            ct_reverse_give(r, lp->step->span, value, g, false);
+        else if (is_array && !ct_flow_is_none(g))
             ct_reverse_give(r, lp->step->span, value, ct_flow_read(&r->b, lp->step->span, g, &index, 1),
                             value.type->kind == FLOW_ARRAY && g.type->rank > 1);
         else if (!is_array && lp->carried.items[i] != NULL)
-            ct_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), false);
+            ct_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), lp->full[i]);
     }
 }
 
@@ -82,12 +93,21 @@ static void take_next(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->carried.count; i++) {
         CtFlowArg next = {0}, param = flow_of(lp->block->params.items[1 + i]);
         if (lp->carried.items[i] != NULL) {
-            next = ct_reverse_take(r, param, NULL);
+            bool full;
+            next = ct_reverse_take(r, param, &full);
             if (ct_flow_is_none(next)) next = ct_reverse_zero(r, param);
+            if (lp->full[i] && !full) next = ct_reverse_filled(r, lp->step->span, param.var, next);
             lp->any_order &= next.var == lp->carried.items[i];
         }
         ct_push(r->arena, &lp->next, next);
     }
+}
+
+/* What a value of the inner scope is in all turns, where it is the cotangent of a sum. */
+static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
+    for (uint32_t i = 0; i < lp->carried.count; i++)
+        if (lp->carried.items[i] != NULL && lp->carried.items[i] == value.var) return lp->start.items[i];
+    return ct_flow_none();
 }
 
 /* What was accumulated for x[i]. */
@@ -98,7 +118,17 @@ static void give_elements(Reverse *r, Looping *lp) {
         if (ct_flow_is_none(g)) continue;
         bool maps = lp->any_order && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_reverse_same_length(r, lp->step->args.items[0], element->array);
-        if (maps) maps = ct_reverse_acc(r, lp->outer, element->array, false)->kind == ACC_NOTHING;
+        if (maps) maps = !ct_reverse_is_outside_loop(r, lp->outer, element->array);
+        if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
+            const Acc *acc = ct_reverse_acc(r, lp->outer, element->array, false);
+            maps = acc->kind == ACC_NOTHING || !acc->full;
+        }
+        CtFlowArg same = maps ? constant_of(lp, g) : ct_flow_none();
+        if (!ct_flow_is_none(same)) {
+            ct_push(r->arena, &lp->sums, same);
+            ct_push(r->arena, &lp->summed, element->array);
+            continue;
+        }
         if (maps) {
             ct_push(r->arena, &lp->items, g);
             ct_push(r->arena, &lp->arrays, element->array);
@@ -170,10 +200,10 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     }
     hand_over(r, lp);
     ct_reverse_repeat(r, lp->inner);
-    if (lp->any_order) ct_flow_substitute(lp->inner->backward, lp->index, flow_of(lp->turn));
+    if (lp->any_order) ct_reverse_substitute(lp->inner->backward, lp->index, flow_of(lp->turn));
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && !is_carried(lp, i))
-            ct_flow_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
+            ct_reverse_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
 }
 
 static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {
@@ -192,8 +222,8 @@ static void write_loop(Reverse *r, Looping *lp) {
     CtFlowArgs results = {0};
     for (uint32_t i = 0; i < lp->carried.count; i++) {
         if (is_carried(lp, i)) ct_flow_arg(&r->b, loop, lp->start.items[i]);
-        ct_push(r->arena, &results, is_carried(lp, i) ? ct_flow_result(&r->b, loop, "d", lp->start.items[i].type)
-                                                      : lp->start.items[i]);
+        ct_push(r->arena, &results,
+                is_carried(lp, i) ? ct_flow_result(&r->b, loop, "d", lp->start.items[i].type) : lp->start.items[i]);
     }
     ct_flow_args_add(&r->b, &loop->args, &given);
     for (uint32_t i = 0; i < lp->imports.count; i++) {
@@ -208,7 +238,9 @@ static void write_loop(Reverse *r, Looping *lp) {
     }
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL)
-            ct_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], false);
+            ct_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
+    for (uint32_t i = 0; i < lp->sums.count; i++)
+        ct_reverse_give_uniform(r, span, flow_of(lp->summed.items[i]), lp->sums.items[i]);
     for (uint32_t i = 0; i < arrays.count; i++)
         ct_reverse_give(r, span, flow_of(lp->arrays.items[i]), arrays.items[i], true);
 }

@@ -80,8 +80,7 @@ void ct_reverse_prim(Reverse *r, CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         CtFlowArg to = step->args.items[i];
         if (!ct_reverse_is_active(r, to)) continue;
-        CtPrimTerm d =
-            ct_prim_derivative(&b.base, step->as.prim, i, args, term(&b, y, true), term(&b, g, false));
+        CtPrimTerm d = ct_prim_derivative(&b.base, step->as.prim, i, args, term(&b, y, true), term(&b, g, false));
         if (d != NULL) ct_reverse_give(r, step->span, to, convert(r, step->span, value_of(&b, d), to.type), false);
     }
 }

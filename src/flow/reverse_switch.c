@@ -1,6 +1,6 @@
 /* Branches in reverse: a branch on the same value. What a branch computed and its reverse needs is, where it is not
- * repeated, a further result of the forward switch: a few scalars as they are, padded in the other branches, or a node with
- * a constructor for each branch. */
+ * repeated, a further result of the forward switch: a few scalars as they are, padded in the other branches, or a node
+ * with a constructor for each branch. */
 #include "flow/reverse.h"
 
 enum { MOST_SLOTS = 8 };
@@ -61,8 +61,7 @@ static void add_slot(Reverse *r, Branching *b, const CtFlowType *type, uint32_t 
         CtFlowBlock *forward = b->step->as.cases.branches[i].block;
         ct_push(r->arena, &forward->values, var != NULL ? flow_of(var) : (CtFlowArg){.type = type});
         if (var != NULL)
-            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id),
-                               ct_reverse_need(r, flow_of(slot)));
+            ct_reverse_substitute(scope->backward, ct_map_get(&scope->known, var->id), ct_reverse_need(r, flow_of(slot)));
     }
 }
 
@@ -86,8 +85,8 @@ static void hand_over_nodes(Reverse *r, Branching *b) {
         Scope *scope = b->scopes[i];
         CtFlowTypes types = {0};
         if (scope != NULL)
-            types = (CtFlowTypes){CT_NEW_ARRAY(r->arena, const CtFlowType *, scope->stored.count + 1),
-                                  scope->stored.count};
+            types =
+                (CtFlowTypes){CT_NEW_ARRAY(r->arena, const CtFlowType *, scope->stored.count + 1), scope->stored.count};
         for (uint32_t j = 0; j < types.count; j++) types.items[j] = scope->stored.items[j]->type;
         ct_flow_con_add(r->flow, node->data, "branch", &types);
         if (scope == NULL) continue;
@@ -128,7 +127,8 @@ static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
     for (uint32_t i = 0; i < b->imports.count; i++) {
         CtFlowVar *var = b->imports.items[i].var;
         CtFlowArg result = ct_flow_result(&r->b, made, var->name, ct_flow_adjoint_type(r->flow, var->type));
-        *ct_reverse_acc(r, b->outer, var, false) = (Acc){.kind = ACC_WHOLE, .value = result, .full = b->imports.items[i].full};
+        *ct_reverse_acc(r, b->outer, var, false) =
+            (Acc){.kind = ACC_WHOLE, .value = result, .full = b->imports.items[i].full};
     }
 }
 

@@ -13,6 +13,7 @@ typedef struct Known { /* within a branch */
 typedef struct Simplify {
     CtFlow *flow;
     CtArena *arena;
+    CtFlowFunction *function;
     CtFlowFacts facts;
     CtFlowValues now;
     CT_VEC(Known) tags; /* innermost last */
@@ -70,13 +71,22 @@ static CtFlowArgs one(const Simplify *s, CtFlowArg arg) {
     return args;
 }
 
-/* An element of a whole that holds it as a value of its own; further indices stay. */
-static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item) {
-    if (step->args.count == 2) return stand(s, step, item);
+/* An element of a whole that holds it as a value of its own, found by the first `used` indices; further ones stay. */
+static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item, uint32_t used) {
+    if (step->args.count == 1 + used) return stand(s, step, item);
     CtFlowArgs args = one(s, item);
-    for (uint32_t i = 2; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
+    for (uint32_t i = 1 + used; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
     step->args = args;
     return false;
+}
+
+/* Whether an element is read where one has been put. */
+static bool reads_updated(const CtFlowStep *step, const CtFlowStep *update) {
+    uint32_t indices = update->args.count - 2;
+    if (step->args.count < 1 + indices) return false;
+    for (uint32_t i = 1; i <= indices; i++)
+        if (!ct_flow_same(&update->args.items[i], &step->args.items[i])) return false;
+    return true;
 }
 
 static bool read_known(Simplify *s, CtFlowStep *step) {
@@ -85,13 +95,55 @@ static bool read_known(Simplify *s, CtFlowStep *step) {
     if (whole == NULL) return false;
     if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
         bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
-        return inside && read_item(s, step, whole->args.items[index->lit.integer]);
+        return inside && read_item(s, step, whole->args.items[index->lit.integer], 1);
     }
-    if (whole->kind == FLOW_UPDATE && ct_flow_same(&whole->args.items[1], index))
-        return read_item(s, step, whole->args.items[2]);
-    if (whole->kind == FLOW_BULK && whole->as.bulk == ARRAY_IOTA) return stand(s, step, *index);
-    if (whole->kind == FLOW_BULK && whole->as.bulk == ARRAY_REPLICATE) return read_item(s, step, whole->args.items[1]);
-    return false;
+    if (whole->kind == FLOW_UPDATE && reads_updated(step, whole))
+        return read_item(s, step, whole->args.items[whole->args.count - 1], whole->args.count - 2);
+    if (whole->kind != FLOW_BULK) return false;
+    if (whole->as.bulk == ARRAY_IOTA) return stand(s, step, *index);
+    return whole->as.bulk == ARRAY_REPLICATE && read_item(s, step, whole->args.items[1], 1);
+}
+
+/* The row of an array is looked at in the array itself, so that it need not be made: its elements and lengths. */
+static void look_through_rows(Simplify *s, CtFlowStep *step) {
+    uint32_t array = step->kind == FLOW_CHECK ? 1 : 0;
+    const CtFlowStep *row = maker(s, &step->args.items[array]);
+    if (row == NULL || row->kind != FLOW_READ || step->args.items[array].type->kind != FLOW_ARRAY) return;
+    if (row->args.items[0].type->element != step->args.items[array].type->element) return; /* held by reference */
+    CtFlowArgs args = {0};
+    if (step->kind == FLOW_READ) {
+        args = one(s, row->args.items[0]);
+        for (uint32_t i = 1; i < row->args.count; i++) ct_push(s->arena, &args, row->args.items[i]);
+        for (uint32_t i = 1; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
+    } else {
+        if (step->kind == FLOW_CHECK) args = one(s, step->args.items[0]);
+        ct_push(s->arena, &args, row->args.items[0]);
+        step->as.index += row->args.count - 1;
+    }
+    step->args = args;
+}
+
+/* Lengths of rows as numbers, so that the rows need not be made. */
+static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowArg arg = step->args.items[i];
+        const CtFlowStep *row = maker(s, &arg);
+        if (arg.type->kind == FLOW_ARRAY && row != NULL && row->kind == FLOW_READ) {
+            CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
+            dim->kind = FLOW_DIM;
+            dim->span = step->span;
+            dim->args = one(s, arg);
+            CtFlowVar *length = ct_flow_fresh(s->flow, s->function, "n", s->facts.integer);
+            ct_push(s->arena, &dim->results, length);
+            look_through_rows(s, dim);
+            ct_flow_facts_step(&s->facts, dim, s->depth);
+            ct_push(s->arena, &to->steps, dim);
+            arg = flow_of(length);
+        }
+        ct_push(s->arena, &args, arg);
+    }
+    step->args = args;
 }
 
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
@@ -101,18 +153,9 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-static bool index_is_inside(const Simplify *s, const CtFlowArg *index, CtFlowLength length) {
-    if (index->var == NULL)
-        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-               index->lit.integer < length.known.lit.integer;
-    const CtFlowFact *fact = ct_flow_fact(&s->facts, index);
-    return fact->loop != NULL && fact->index == 0 &&
-           ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, fact->loop->args.items[0]), length);
-}
-
 static bool check_index(const Simplify *s, const CtFlowStep *step) {
-    return index_is_inside(s, &step->args.items[0],
-                           ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
+    return ct_flow_is_index(&s->facts, &step->args.items[0],
+                            ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
@@ -125,8 +168,8 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
     for (uint32_t i = 0; i < dimensions; i++)
-        same &= ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, &step->args.items[0], i, false),
-                                    ct_flow_length(&s->facts, &step->args.items[1], i, false));
+        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i),
+                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i));
     ct_flow_learn(&s->facts, step);
     return same;
 }
@@ -250,6 +293,7 @@ static bool constant_known(Simplify *s, const CtFlowStep *step) {
 /* Whether the results are known, so that the step can go. */
 static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
+    if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
     case FLOW_PRIM: return ct_flow_fold(step, &value) && stand(s, step, value);
     case FLOW_OPEN: return open_known(s, step);
@@ -316,6 +360,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
             if (!walk(s, to, taken, &step->results)) return false;
             continue;
         }
+        if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
         if (is_known(s, step)) continue;
         if (step->kind == FLOW_LOOP) simplify_loop(s, step);
         if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
@@ -349,7 +394,7 @@ static void visit(Simplify *s, CtFlowBlock *block) {
 void ct_flow_simplify(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        Simplify s = {.flow = flow, .arena = flow->arena, .now = {.arena = flow->arena}};
+        Simplify s = {.flow = flow, .arena = flow->arena, .function = function, .now = {.arena = flow->arena}};
         s.facts = ct_flow_facts(flow, function);
         s.depth = UINT32_MAX; /* the body's blocks are at 0 */
         visit(&s, function->body);

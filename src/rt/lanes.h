@@ -214,8 +214,8 @@ static inline double ct_lanes_total(ct_lanes x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 /* What each lane has added by itself. */
-static inline void ct_lanes_collect(ct_array *to, const ct_lanes *from, int64_t length) {
-    for (int64_t j = 0; j < length; j++) to->data[j].f += ct_lanes_total(from[j]);
+static inline void ct_lanes_collect(ct_word *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j].f += ct_lanes_total(from[j]);
 }
 /* To eight elements that are `stride` apart; to any eight. */
 static inline void ct_lanes_add_column(ct_word *to, int64_t stride, ct_lanes x) {
