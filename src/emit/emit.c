@@ -105,6 +105,8 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *prog
     put_file(out, ct_text_h);
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
+    if (strstr(programs, "CT_LANES") != NULL)
+        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {

@@ -42,6 +42,11 @@ static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
+/* The length that a check looks at: an array's first, or a number. */
+static const char *checked_length(Emit *e, const CtFlowArg *arg) {
+    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, 0) : ct_emit_arg(e, arg);
+}
+
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
 static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
     const char *name = ct_emit_arg(e, array), *at = ct_emit_operand(e, &indices->items[from]);
@@ -132,17 +137,17 @@ static bool write_bulk(Emit *e, const CtFlowStep *step) {
     if (e->lanes[result->id].kind != LANE_VALUE) return false;
     bool packed = ct_lanes_kind(e, array) == LANE_ROW;
     const char *name = packed ? lane_of(e, &lane_of(e, array)->base)->packed : ct_emit_arg(e, array);
-    const char *length = length_of(e, array, 0);
+    const char *length = length_of(e, array, 0), *what = ct_array_info(step->as.bulk)->name;
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool at = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
-    if (step->as.bulk == ARRAY_SUM || step->as.bulk == ARRAY_PRODUCT)
-        ct_emit_declare(e, result,
-                        ct_format(e->arena, "ct_lanes_%s(%s, %s)", ct_array_info(step->as.bulk)->name, name, length));
-    else
-        ct_emit_declare(e, result,
-                        ct_format(e->arena, "ct_lanes_extreme%s(rt, %s, \"%s\", %s, %s, %s)", at ? "_at" : "",
-                                  ct_emit_site(e, step->span), ct_array_info(step->as.bulk)->name, name, length,
-                                  largest ? "true" : "false"));
+    bool adds = step->as.bulk == ARRAY_SUM || step->as.bulk == ARRAY_PRODUCT;
+    const char *text = adds ? ct_format(e->arena, "ct_lanes_%s(%s, %s)", what, name, length)
+                            : ct_format(e->arena, "ct_lanes_extreme%s(rt, %s, \"%s\", %s, %s, %s)", at ? "_at" : "",
+                                        ct_emit_site(e, step->span), what, name, length, largest ? "true" : "false");
+    if (e->uses[result->id].count > 0)
+        ct_emit_declare(e, result, text);
+    else if (!adds)
+        ct_emit_line(e, "(void)%s;", text);
     return true;
 }
 
@@ -361,7 +366,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
         return true;
     case FLOW_CHECK_ZIP:
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
-                     length_of(e, &step->args.items[0], 0), length_of(e, &step->args.items[1], 0));
+                     checked_length(e, &step->args.items[0]), checked_length(e, &step->args.items[1]));
         return true;
     case FLOW_CALL:
     case FLOW_CONSTANT:

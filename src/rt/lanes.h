@@ -7,7 +7,7 @@
 #include "rt/array.h"
 
 #if defined(__GNUC__)
-#pragma GCC diagnostic ignored "-Wpsabi" /* nothing here is seen from outside */
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 enum { CT_LANES = 8 };
 typedef double ct_lanes __attribute__((vector_size(64)));
