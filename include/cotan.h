@@ -242,9 +242,16 @@ typedef struct cotan_check_row {
     double difference;           /* relative to the larger of the two, or to what rounding allows */
     bool agrees;
 } cotan_check_row;
+/* A place where the program gives a rule for the derivative of a function (withVjp, withJvp). */
+typedef struct cotan_check_rule {
+    const char *file;
+    int line, column;
+} cotan_check_rule;
 typedef struct cotan_check_result {
-    const cotan_check_row *rows; /* belong to the program until the next call with it */
+    const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */
     size_t count;
+    const cotan_check_rule *rules; /* those that call->function uses: where it disagrees, one of them may be wrong */
+    size_t rule_count;
     bool agrees;
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);

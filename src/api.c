@@ -563,7 +563,9 @@ typedef struct Dump {
 } Dump;
 
 /* Behind the passes on Core: what native code is made of. */
-static bool is_native_pass(const char *name) { return strcmp(name, "flow") == 0 || strcmp(name, "c") == 0; }
+static bool is_native_pass(const char *name) {
+    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
+}
 
 static bool is_pass(const char *name) {
     if (is_native_pass(name)) return true;
@@ -578,7 +580,7 @@ static bool unknown_pass(cotan_context *context, const char *name) {
         size_t n = strlen(help);
         snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
     }
-    strcat(help, ", flow, c");
+    strcat(help, ", lower, flow, c");
     return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 

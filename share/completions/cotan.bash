@@ -54,7 +54,7 @@ _cotan_value() {
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
     --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
-    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce flow c) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c) ;;
     --path) _cotan_files "$2" ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;

@@ -152,6 +152,17 @@ static CtCore *refused(CtAd *ad, CtCore *core) {
     return ct_core_fail(ad->p, core->span, core->type, CT_E0401, "there is no such derivative", NULL);
 }
 
+/* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
+static CtCore *with_names(CtAd *ad, CtCore *core) {
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtCore *args[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        args[i] = core->as.call.args[i];
+        if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
+    }
+    return ct_seq_close(&seq, ct_core_deriv(ad->p, core->span, core->as.call.of.deriv, args, 3));
+}
+
 static CtCore *operator(Expand *e, CtCore *core) {
     CtAd *ad = e->ad;
     CtCore **args = core->as.call.args;
@@ -160,6 +171,12 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_STOP:
         if (!first_order(ad, core->span, core->type, "the argument of stopGradient")) return refused(ad, core);
         return core;
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP:
+        if (!first_order(ad, core->span, args[2]->type, "the argument of a function with a rule for its derivative") ||
+            !first_order(ad, core->span, core->type, "the result of a function with a rule for its derivative"))
+            return refused(ad, core);
+        return with_names(ad, core);
     case DERIV_BASIS:
         if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
         return ct_generic_basis(ad, core->span, args[0]->type, args[0]);

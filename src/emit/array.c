@@ -173,6 +173,12 @@ static void emit_bulk(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "(void)%s;", text);
 }
 
+/* Of an array, or a length itself. */
+static const char *length_text(Emit *e, const CtFlowArg *arg) {
+    const char *text = ct_emit_arg(e, arg);
+    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[0]", text);
+}
+
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const char *site = ct_emit_site(e, step->span);
@@ -183,8 +189,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
-        const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_zip(rt, %s, %s->dims[0], %s->dims[0]);", site, a, b);
+        const char *a = length_text(e, &args->items[0]), *b = length_text(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", site, a, b);
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);

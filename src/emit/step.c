@@ -1,6 +1,7 @@
 /* Steps and blocks of Flow as statements of C. */
 #include "emit/internal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 void ct_emit_line(Emit *e, const char *format, ...) {
@@ -200,14 +201,12 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
 
 /* ---- ends of blocks ---- */
 
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 bool ct_emit_mentions(const char *text, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool before =
-            at > text && (at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') || (at[-1] >= 'A' && at[-1] <= 'z'));
-        bool after = (at[length] >= '0' && at[length] <= '9') || at[length] == '_';
-        if (!before && !after) return true;
-    }
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == text || !is_letter(at[-1])) && !is_letter(at[length])) return true;
     return false;
 }
 

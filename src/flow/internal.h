@@ -67,6 +67,7 @@ typedef struct Lower {
     CT_VEC(struct Dual *) duals; /* lower_dual.c */
     uint32_t dual_branches;
     CtMap derived;   /* CtFlowFunction * -> CtFlowDerived * */
+    bool has_rules;  /* some function comes with a rule for its derivative */
     CtMap pullbacks; /* CtFlowVar * -> Pullback * */
     size_t bytes; /* of the arena, before */
     uint32_t depth;

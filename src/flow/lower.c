@@ -337,6 +337,7 @@ static void lower_entry(Lower *l, CtGlobal *entry) {
     flow->entry = ct_flow_function(flow, "entry", entry->span);
     ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
     ct_flow_lower_pending(l);
+    if (l->has_rules && l->derived.count > 0) ct_flow_lower_refuse(l, "a rule for a derivative");
 }
 
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {

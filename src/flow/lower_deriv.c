@@ -124,11 +124,19 @@ static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
     return results;
 }
 
+/* f x: its rule is for a derivative that Core's methods take. Flow's own do not know of it. */
+static CtFlowArgs lower_with_rule(Lower *l, CtCore *e) {
+    l->has_rules = true;
+    return ct_flow_lower(l, ct_core_app(l->p, e->span, e->as.call.args[0], &e->as.call.args[2], 1));
+}
+
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     switch (e->as.call.of.deriv) {
     case DERIV_STOP: return lower_stop(l, e);
     case DERIV_VJP: return lower_vjp(l, e);
     case DERIV_JVP: return lower_jvp(l, e);
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: return lower_with_rule(l, e);
     case DERIV_JACOBIAN:
     case DERIV_BASIS: break;
     }
