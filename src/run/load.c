@@ -69,7 +69,10 @@ static bool compile(const CtCompiler *compiler, int folder, const char *path, co
 
 /* A folder that goes when the library has been loaded, where there is no cache. */
 static int private_folder(char **path) {
-    char name[] = "/tmp/cotan.XXXXXX";
+    char name[1024];
+    const char *place = getenv("TMPDIR");
+    if (place == NULL || place[0] != '/' || strlen(place) > sizeof name - 20) place = "/tmp";
+    snprintf(name, sizeof name, "%s/cotan.XXXXXX", place);
     if (mkdtemp(name) == NULL) return -1;
     *path = strdup(name);
     return *path == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -84,9 +87,11 @@ static void remove_private(int folder, const char *path, const char *name) {
     rmdir(path);
 }
 
-static bool open_library(CtNative *native, const char *path, const char *name, char reason[200]) {
+/* By way of the opened folder, which has been looked at, where the system can name it so. */
+static bool open_library(CtNative *native, int folder, const char *path, const char *name, char reason[200]) {
     char file[4400];
-    snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
+    snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", folder, name);
+    if (access(file, R_OK) != 0) snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
     native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
@@ -117,7 +122,7 @@ CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[
     CtNative *native = calloc(1, sizeof *native);
     bool sound = native != NULL && (ct_cache_has(folder, name, key.data, key.length) ||
                                     compile(&compiler, folder, path, name, &key, c, length, reason));
-    sound = sound && open_library(native, path, name, reason);
+    sound = sound && open_library(native, folder, path, name, reason);
     if (!kept) remove_private(folder, path, name);
     close(folder);
     free(path);
