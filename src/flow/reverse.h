@@ -67,8 +67,10 @@ typedef struct Reverse {
     CtMap calls;         /* step -> Variant * */
     CtMap stored;        /* variable's number -> the array of its values in all turns of its loop */
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
-    CtMap equals;        /* variable's number -> array of the same length, by a check */
-    CtMap consumed;      /* variables that an update may change in place */
+    CtMap loops;         /* block of a loop -> the step */
+    CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
+    CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
 } Reverse;
 

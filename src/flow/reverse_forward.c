@@ -202,7 +202,10 @@ static void index_block(Reverse *r, CtFlowBlock *block) {
         if (step->kind == FLOW_CHECK_ZIP && step->args.items[0].var != NULL && step->args.items[1].var != NULL &&
             step->args.items[0].var != step->args.items[1].var)
             ct_map_set(r->arena, &r->equals, step->args.items[1].var->id, step->args.items[0].var);
-        if (step->kind == FLOW_LOOP) index_block(r, step->as.loop.block);
+        if (step->kind == FLOW_LOOP) {
+            ct_map_set(r->arena, &r->loops, ct_key(step->as.loop.block), step);
+            index_block(r, step->as.loop.block);
+        }
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             index_block(r, step->as.cases.branches[j].block);
     }
@@ -318,16 +321,53 @@ static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlo
     return is_made && (length->var == NULL || ct_map_get(&r->owner, length->var->id) != loop->as.loop.block);
 }
 
+typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
+    CtFlowArg value;
+    CtFlowVar *array;
+    uint32_t dimension;
+} Length;
+
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension);
+
+static bool is_same(Length a, Length b) {
+    if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
+    return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
+}
+
+/* Whether an array that a loop carries has the same length in all turns: as it has at first, `like`. */
+static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
+    static const bool yes = true, no = false;
+    const CtFlowBlock *block = loop->as.loop.block;
+    uint32_t index = 1;
+    while (index < block->params.count && block->params.items[index] != param) index++;
+    *like = index < loop->args.count ? loop->args.items[index].var : NULL;
+    if (*like == NULL || block->exit != EXIT_YIELD || block->values.items[index - 1].var == NULL) return false;
+    uint64_t key = length_key(param, dimension);
+    if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
+    ct_map_set(r->arena, &r->keeps, key, NULL);
+    Length next = origin_of(r, (CtFlowArg){0}, block->values.items[index - 1].var, dimension);
+    bool keeps = (next.array == param && next.dimension == dimension) ||
+                 is_same(next, origin_of(r, (CtFlowArg){0}, *like, dimension));
+    ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
+    return keeps;
+}
+
 /* The array whose length of another dimension this is, or the length itself; false where nothing is known. */
-static bool length_from(const Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
+static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
-    if (def == NULL) return false;
-    const CtFlowArg *args = def->args.items;
     *other = dimension;
+    if (def == NULL) {
+        const CtFlowStep *loop = ct_map_get(&r->loops, ct_key(ct_map_get(&r->owner, array->id)));
+        return loop != NULL && keeps_length(r, loop, array, dimension, like);
+    }
+    const CtFlowArg *args = def->args.items;
     switch (def->kind) {
     case FLOW_LOOP:
         *length = args[0];
+        for (uint32_t i = 0; i < def->as.loop.carried; i++)
+            if (def->results.items[i] == array)
+                return keeps_length(r, def, def->as.loop.block->params.items[1 + i], dimension, like);
         for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) {
             if (def->results.items[i] != array) continue;
             if (dimension == 0) return true;
@@ -377,13 +417,7 @@ CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
     }
 }
 
-typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
-    CtFlowArg value;
-    CtFlowVar *array;
-    uint32_t dimension;
-} Length;
-
-static Length origin_of(const Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
     for (;;) {
         if (array == NULL) {
             const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
@@ -405,9 +439,7 @@ static Length origin_of(const Reverse *r, CtFlowArg value, CtFlowVar *array, uin
 }
 
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
-    Length a = origin_of(r, count, NULL, 0), b = origin_of(r, (CtFlowArg){0}, array, 0);
-    if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
-    return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
+    return is_same(origin_of(r, count, NULL, 0), origin_of(r, (CtFlowArg){0}, array, 0));
 }
 
 /* ---- the copy ---- */
