@@ -11,6 +11,7 @@ typedef struct CtFlowAdjoints {
     CtMap adds;                        /* adjoint type -> (a, b) → a + b */
     CtMap embeds;                      /* type -> embedding */
     CtMap projects;                    /* type -> projection */
+    CtMap alikes;                      /* type -> whether two values have one structure */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them are complete */
     uint32_t written;
 } CtFlowAdjoints;

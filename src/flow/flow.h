@@ -72,6 +72,7 @@ typedef struct CtFlowDerived {
     struct CtFlowFunction *function; /* (captured, point) → results */
     uint32_t captured;               /* how many parameters stand before the point */
     const CtFlowType *residual;      /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
+    const struct CtFlowForward *forward; /* what JVP calls; NULL until it is made */
     struct CtFlowFunction *pullback; /* (residual, cotangents of the results) → cotangents of the point */
 } CtFlowDerived;
 

@@ -16,16 +16,11 @@
 
 /* ---- reals ---- */
 
-/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. Without a branch, so that loops with it become vectors. */
+/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. So written, with the product on
+ * both ways, loops over it become vectors. */
 static inline double ct_scale(double p, double g) {
-    double product = p * g;
-    uint64_t g_bits, bits;
-    memcpy(&g_bits, &g, sizeof bits);
-    memcpy(&bits, &product, sizeof bits);
-    uint64_t is_zero = -(uint64_t)(g_bits == (uint64_t)1 << 63);
-    bits = (is_zero & g_bits) | (~is_zero & bits);
-    memcpy(&product, &bits, sizeof bits);
-    return product;
+    double product = p * g, of_zero = copysign(1.0, g) < 0 ? g : product;
+    return g == 0 ? of_zero : product;
 }
 
 /* Zeroes and NaN are their own sign. */
