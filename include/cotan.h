@@ -57,6 +57,9 @@ void cotan_close(cotan_context *context);
 void cotan_interrupt(cotan_context *context);
 /* Whether Core is checked after every pass, at a small cost: for tests. */
 void cotan_check_passes(cotan_context *context, bool check);
+/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
+ * units in the last place and several times faster in loops. */
+void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
@@ -147,6 +150,13 @@ uint64_t cotan_cache_clear(void);
 
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
+
+/* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
+ * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
+ * rest of the call is not looked at. */
+enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
+cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
+                           const char **source, const char **header);
 
 /* The types of the program's top-level names, or of one: "name :: type" lines. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);

@@ -31,7 +31,7 @@ count() {
 }
 
 # Begins a command, `$2…`, called `$1`; `finish` will count what it says.
-begin() {
+run() {
     while [ "$(jobs -pr | wc -l)" -ge "$workers" ]; do wait -n; done
     started=$((started + 1))
     echo "$1" >"$logs/$started.what"
@@ -59,7 +59,7 @@ tap() {
     [ "$p" -gt 0 ] && return $status
 }
 
-unit() { begin "$2, $(basename "$1")" tap "$1" "$logs/$(basename "$1").tap"; }
+unit() { run "$2, $(basename "$1")" tap "$1" "$logs/$(basename "$1").tap"; }
 
 build() {
     folder=$1
@@ -76,7 +76,7 @@ replay() {
     seeds=$logs/$3-$2 && mkdir "$seeds"
     python3 tests/fuzz/seeds.py "$2" "$seeds"
     [ ! -d "tests/fuzz/found/$2" ] || cp tests/fuzz/found/"$2"/* "$seeds"
-    begin "$3, fuzz target $2" "$1/tests/fuzz_$2" "$seeds"/*
+    run "$3, fuzz target $2" "$1/tests/fuzz_$2" "$seeds"/*
 }
 
 all_tests() {
@@ -85,42 +85,44 @@ all_tests() {
         [ -x "$program" ] && [ -f "$program" ] && unit "$program" "$kind"
     done
     # shellcheck disable=SC2086
-    begin "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
+    run "$kind, golden programs" tests/run.py --cotan "$folder/cotan" $golden
     # shellcheck disable=SC2086
-    begin "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
-    begin "$kind, formatting" tests/format.py --cotan "$folder/cotan"
-    begin "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
+    run "$kind, every method" tests/methods.py --cotan "$folder/cotan" $methods
+    run "$kind, formatting" tests/format.py --cotan "$folder/cotan"
+    run "$kind, warnings about patterns" tests/patterns.py --cotan "$folder/cotan"
     # shellcheck disable=SC2086
-    begin "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
-    begin "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
+    run "$kind, bad input" tests/bad_input.py --cotan "$folder/cotan" $size
+    run "$kind, files of arrays" tests/numpy_files.py --cotan "$folder/cotan"
     for target in front json npy; do replay "$folder" "$target" "$kind"; done
-    begin "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
-    begin "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
-    begin "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
-    begin "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
-    begin "$kind, random programs over arrays, other methods" "$folder/tests/random_arrays" --count $((random / 10)) \
+    run "$kind, the terminal" tests/terminal.py --cotan "$folder/cotan"
+    run "$kind, random programs" "$folder/tests/random_programs" --count "$random" --methods forward,tape
+    run "$kind, random programs, every method" "$folder/tests/random_programs" --count $((random / 5)) --seed 1000000
+    run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
+    run "$kind, random programs over arrays, other methods" "$folder/tests/random_arrays" --count $((random / 10)) \
         --seed 1000000 --methods forward,vector,delta,delta-fused,dual-staged,dual-cayley,dual-arrays,dual-defunc,chad
     finish
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
-begin "the rooms" scripts/check_includes.py
-begin "the library page" tests/library_docs.py
+run "the rooms" scripts/check_includes.py
+run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
-    begin "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
-    begin "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
-    begin "emitted C" tests/emitted.py --cotan build/cotan --every 40
-    begin "costs" tests/costs.py --cotan build/cotan
-    begin "CHAD" tests/chad.py --cotan build/cotan
-    begin "several threads" tests/threads.py --cotan build/cotan
-    begin "error codes" tests/error_codes.py --cotan build/cotan
-    begin "manual and completion" tests/completion.py --cotan build/cotan
-    begin "the page of explain" tests/explain_page.py --cotan build/cotan
-    begin "documentation" tests/docs.py --cotan build/cotan
-    begin "installed" scripts/check_install.sh build
+    run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
+    run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "compiled programs" tests/compile.py --cotan build/cotan
+    run "emitted C" tests/emitted.py --cotan build/cotan --every 40
+    run "costs" tests/costs.py --cotan build/cotan
+    run "CHAD" tests/chad.py --cotan build/cotan
+    run "several threads" tests/threads.py --cotan build/cotan
+    run "golden programs, 3 threads" env COTAN_THREADS=3 tests/run.py --cotan build/cotan
+    run "error codes" tests/error_codes.py --cotan build/cotan
+    run "manual and completion" tests/completion.py --cotan build/cotan
+    run "the page of explain" tests/explain_page.py --cotan build/cotan
+    run "documentation" tests/docs.py --cotan build/cotan
+    run "installed" scripts/check_install.sh build
     finish
 else
     failed=$((failed + 1))

@@ -78,6 +78,7 @@ cotan_context *cotan_open(const cotan_limits *limits) {
 }
 
 void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
 
 static void program_free(cotan_program *program) {
     while (program->sessions) {
@@ -206,8 +207,7 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
 
 /* ---- calling ---- */
 
-/* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
-static bool choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
     if (!name) return true;
@@ -222,7 +222,7 @@ static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEn
     const char *native = ct_method_name(METHOD_NATIVE), *name = call->method;
     if (name == NULL && call->native) name = native;
     if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
-    return choose_method(context, name, entry);
+    return ct_choose_method(context, name, entry);
 }
 
 /* False when it holds functions, which has been reported. */
@@ -562,7 +562,9 @@ typedef struct Dump {
 } Dump;
 
 /* Behind the passes on Core: what native code is made of. */
-static bool is_native_pass(const char *name) { return strcmp(name, "flow") == 0 || strcmp(name, "c") == 0; }
+static bool is_native_pass(const char *name) {
+    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
+}
 
 static bool is_pass(const char *name) {
     if (is_native_pass(name)) return true;
@@ -577,7 +579,7 @@ static bool unknown_pass(cotan_context *context, const char *name) {
         size_t n = strlen(help);
         snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
     }
-    strcat(help, ", flow, c");
+    strcat(help, ", lower, flow, c");
     return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 
@@ -586,7 +588,7 @@ static bool dump(cotan_context *context, void *data) {
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
     bool native = d->call->method == NULL && is_native_pass(d->pass);
-    if (!choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
+    if (!ct_choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(d->program, d->pass);
@@ -594,7 +596,7 @@ static bool dump(cotan_context *context, void *data) {
     context->making = build;
     bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, &build->dumped, &why))
+    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
         done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;
@@ -620,7 +622,7 @@ typedef struct Stages {
 static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, s->call->method, &entry)) return false;
+    if (!ct_choose_method(context, s->call->method, &entry)) return false;
     if (entry.method == METHOD_NATIVE)
         return ct_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
                              "the method `native` has no stages of Core");
@@ -645,7 +647,7 @@ typedef struct CheckCall {
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, c->call->method, &entry)) return false;
+    if (!ct_choose_method(context, c->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(c->program);
     CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
     return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
@@ -677,7 +679,7 @@ static bool compare(cotan_context *context, void *data) {
     if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
-        if (c->names && !choose_method(context, c->names[i], &entry)) return false;
+        if (c->names && !ct_choose_method(context, c->names[i], &entry)) return false;
         methods[i] = entry.method;
     }
     return ct_compare(c->program, results, c->call, methods, count, c->out);

@@ -8,6 +8,7 @@
 - Indexing an array n times costs O(n), whatever its size.
 - Adding to a cell of the environment takes no more steps than a constant and the potential that is lost (§4.3), as `explain` shows.
 - Elements in one straight line, gathers among them, take less than a backpropagator that is kept would.
+- An inner derivative that is constant costs the outer one no more than a constant.
 - The theorem (Eq. 3): steps ≤ c′ + c · the program's steps + c″ · the numbers of the point, on random programs.
 """
 import argparse
@@ -104,6 +105,11 @@ POINTS = {"tuple": "[1, [2, [3, 4]]]", "array": "[[1, 2], [3, 4], [5, 6]]", "mov
 ADDED = re.compile(r"^ *\d+ +\d+  .* (\d+) [≤>] (\d+)$", re.MULTILINE)
 
 
+# Inner derivatives that are constant, in a loop: nothing is left of them, differentiated or not.
+CONSTANT = """f :: Array Double -> Double
+f xs = foldl (\\a x -> diff (\\y -> y + x) a) 1 xs
+"""
+
 # Eq. 15 of the paper, and a gather.
 STRAIGHT = {"the pointwise product of Eq. 15": """f :: Array Double -> Double
 f xs = let a = map sin xs in sum (build (length a) (\\i -> a ! i * 2))
@@ -174,6 +180,11 @@ def straight(run):
         run.check(many - few <= 25 * 900, f"{name} of 100 and 1000 elements: {few} and {many} steps")
 
 
+def inner_derivatives(run):
+    few, many = (run.steps(CONSTANT, "grad", "f", [0.5] * n, "chad") for n in (100, 1000))
+    run.check(many - few <= BOUND[1] * 900, f"a constant inner derivative, 100 and 1000 times: {few} and {many} steps")
+
+
 def theorem(run, count):
     program = os.path.join(os.path.dirname(run.cotan), "tests", "random_programs")
     bound = ",".join(map(str, BOUND))
@@ -203,6 +214,7 @@ def main():
         constant(run)
         amortised(run)
         straight(run)
+        inner_derivatives(run)
         theorem(run, LONG if options.long else options.random)
         table_of_docs(run)
     print(f"chad: {run.passed} passed, {run.failed} failed")

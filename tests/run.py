@@ -110,6 +110,7 @@ def main():
     cotan = os.path.abspath(options.cotan)
     if options.engine:
         os.environ["COTAN_ENGINE"] = options.engine
+        os.environ["COTAN_MATH"] = "exact"
     refused = []
     if not os.access(cotan, os.X_OK):
         sys.exit(f"tests/run.py: {cotan} is not there; run make first")

@@ -19,6 +19,7 @@ RESULTS = [
     ("inPlace", ["--args", "[2000]"]),
     ("slopes", ["--args", "[600]"]),
     ("large", ["--args", "[150]"]),
+    ("turned", ["--args", "[20000]"]),
 ]
 GRADIENTS = ["tape", "dual-arrays", "delta", "bulk", "forward", "chad"]
 ERRORS = [
@@ -85,12 +86,19 @@ def main():
     for method in GRADIENTS:
         at = point if method != "forward" else json.dumps([0.5] * 30)
         tests.same(f"gradient by {method}", ["grad", PROGRAM, "objective", "--at", at, "--method", method, "--count"])
+    for method in ("tape", "chad", "bulk"):
+        tests.same(f"gradient of reduce by {method}", ["run", PROGRAM, "turning", "--args", "[2000]", "--method", method, "--count"])
     for function, words, code in ERRORS:
         tests.same(function, ["run", PROGRAM, function, *words], code)
     # The reverse pass of chad goes over groups of elements, which are independent: its span is no multiple of its work.
     _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", "chad", "--count"])
     chad = json.loads(out)
     tests.check("chad keeps the parallelism of a map", chad["span"] * 10 < chad["work"], chad["span"] / chad["work"])
+    # What a reduce does by blocks, its reverse pass does too.
+    for function, n in (("turned", 20000), ("turning", 20000)):
+        _, out, _ = run(tests.cotan, 2, ["run", PROGRAM, function, "--args", f"[{n}]", "--method", "chad", "--count"])
+        reduced = json.loads(out)
+        tests.check(f"{function} is a reduce by blocks", reduced["span"] * 15 < reduced["work"], reduced["work"] / reduced["span"])
     # work n takes 6 n + 1 steps or so; of a loop only the longest element counts, and sharing it out.
     small, big = tests.count("constants", 1024), tests.count("constants", 4096)
     tests.check("work is all the steps", big["work"] == big["steps"], big)

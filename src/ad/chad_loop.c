@@ -6,7 +6,10 @@
  */
 #include "ad/chad.h"
 
-enum { CHAD_MANY = 64 /* elements that are worth groups */ };
+enum {
+    GROUP = 32,       /* elements that pay for a group, at the least */
+    LOOP_PAYS_FOR = 8 /* cells of a group's environment, where an element goes through a loop of its own */
+};
 
 static CtCore *array(CtChad *c, CtSpan span, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
     CtCore *args[3] = {x, y, z};
@@ -142,12 +145,27 @@ static CtCore *library(CtChad *c, CtSpan span, const char *name, CtCore **args, 
     return ct_library_call(c->ad, span, name, args, count);
 }
 
+static bool has_loop(CtChad *c, CtCore *core) {
+    if (core->kind == CORE_ARRAY && ct_array_info(core->as.call.of.array)->function >= 0) return true;
+    CtCoreList children = {0};
+    ct_core_children(c->ad->arena, core, &children);
+    for (uint32_t i = 0; i < children.count; i++)
+        if (has_loop(c, children.items[i])) return true;
+    return false;
+}
+
+/* How many elements pay for making an environment for their group, and adding it to the frame's. */
+static uint32_t group_least(CtChad *c, const CtBack *back) {
+    if (has_loop(c, loop_of(back->core).lam->body)) return (c->frame + LOOP_PAYS_FOR - 1) / LOOP_PAYS_FOR;
+    return c->frame > GROUP ? c->frame : GROUP;
+}
+
 /* Many elements: groups of them, each in an environment of its own, which is then added to that of the frame. So groups
  * do not depend on each other (§8), and are the same however many threads there are. */
-static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n) {
+static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *least) {
     CtSpan span = back->core->span;
     CtCore *cells = ct_core_int(c->p, span, c->frame), *dx[2] = {NULL, NULL};
-    CtCore *size = ct_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){cells, n}, 2));
+    CtCore *size = ct_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){least, n}, 2));
     CtCore *count = ct_seq_name(seq, "count", library(c, span, "groupCount", (CtCore *[]){size, n}, 2));
     CtVar *g = ct_var_new(c->p, "g", c->p->int_type), *base = c->base;
     CtVar *env = ct_var_new(c->p, "env", seq->state->type);
@@ -184,8 +202,9 @@ static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
     if (c->rung.local) {
         CtSeq many = ct_seq(c->p, seq->state);
-        CtCore *apart = groups(c, &many, back, ds, n);
-        CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, CHAD_MANY));
+        uint32_t least = group_least(c, back);
+        CtCore *apart = groups(c, &many, back, ds, n, ct_core_int(c->p, span, least));
+        CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, 2 * least));
         after = ct_core_if(c->p, span, few, after, ct_seq_close(&many, apart));
     }
     if (!dx[0] && !dx[1]) {

@@ -153,9 +153,18 @@ static void time_(Repl *repl, char *value) {
     printf("time %s\n", repl->time ? "on" : "off");
 }
 
-typedef enum Setting { SET_MEMORY, SET_STEPS, SET_DEPTH, SET_METHOD, SET_TIME, SET_TYPES, SETTING_COUNT } Setting;
-static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "method",
-                                                        "time",       "types",     NULL};
+typedef enum Setting {
+    SET_MEMORY,
+    SET_STEPS,
+    SET_DEPTH,
+    SET_THREADS,
+    SET_METHOD,
+    SET_TIME,
+    SET_TYPES,
+    SETTING_COUNT
+} Setting;
+static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "threads",
+                                                        "method",     "time",      "types",     NULL};
 const char *repl_setting_at(size_t index) { return settings[index]; }
 
 static void print_limit(const char *name, uint64_t limit) {
@@ -169,6 +178,7 @@ static void print_settings(Repl *repl) {
     print_limit("max-memory", repl->options.limits.memory);
     print_limit("max-steps", repl->options.limits.steps);
     print_limit("max-depth", repl->options.limits.depth);
+    print_limit("threads", repl->options.limits.threads);
     printf("method %s\ntime %s\ntypes %s\n", repl->method != NULL ? repl->method : "best", repl->time ? "on" : "off",
            repl->types ? "on" : "off");
 }
@@ -186,6 +196,16 @@ static void set_limit(Repl *repl, Setting setting, const char *value) {
     cotan_set_limits(repl->context, limits);
 }
 
+static void set_threads(Repl *repl, const char *value) {
+    uint64_t threads = 0;
+    if (strcmp(value, "default") != 0 && (!read_number(value, false, &threads) || threads > MOST_THREADS)) {
+        complain_here(repl, "threads are a number from 1 to 256, or `default`");
+        return;
+    }
+    repl->options.limits.threads = (unsigned)threads;
+    cotan_set_limits(repl->context, &repl->options.limits);
+}
+
 static void set(Repl *repl, char *text) {
     if (*text == '\0') {
         print_settings(repl);
@@ -200,6 +220,7 @@ static void set(Repl *repl, char *text) {
     case SET_MEMORY:
     case SET_STEPS:
     case SET_DEPTH: set_limit(repl, (Setting)i, value); return;
+    case SET_THREADS: set_threads(repl, value); return;
     case SET_METHOD: method(repl, value); return;
     case SET_TIME: set_flag(repl, &repl->time, value); return;
     case SET_TYPES: set_flag(repl, &repl->types, value); return;

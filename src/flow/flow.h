@@ -189,6 +189,10 @@ const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
+/* The passes that make a program better, in their order: optimise.c. `prepare`: those for a program whose derivatives are
+ * still to be taken. With `lint`, after each: ->refused tells. */
+void ct_flow_prepare(CtFlow *flow, bool lint);
+void ct_flow_optimise(CtFlow *flow, bool lint);
 /* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and STOP by its
  * argument. ->refused is set where a function is not differentiated here. */
 void ct_flow_derive(CtFlow *flow);

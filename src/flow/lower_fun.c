@@ -133,7 +133,8 @@ CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
     CtFlowArgs all = {0};
     const Pullback *pullback = closure.var != NULL ? ct_map_get(&l->pullbacks, ct_key(closure.var)) : NULL;
-    CtFlowFunction *function = pullback != NULL ? pullback->derived->pullback : ct_flow_lower_apply_of(l, closure.type->data);
+    CtFlowFunction *function =
+        pullback != NULL ? pullback->derived->pullback : ct_flow_lower_apply_of(l, closure.type->data);
     ct_push(l->arena, &all, pullback != NULL ? pullback->residual : closure);
     ct_flow_args_add(l, &all, args);
     return ct_flow_lower_call(l, span, function, &all, tail);

@@ -384,6 +384,22 @@ static void limits_hold_and_can_be_changed(void **state) {
     cotan_close(context);
 }
 
+/* What was typed before a change of their number stays, values among it. */
+static void the_number_of_threads_can_be_changed(void **state) {
+    (void)state;
+    const char *loop = "sum (build 20000 (\\i -> scaled ! rem i 3 + sum (build 5 (\\j -> rem i (j + 1)))))";
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, model);
+    define(p, "scaled = map (* 2) (build 3 id)");
+    for (unsigned threads = 1; threads < 5; threads++) {
+        cotan_set_limits(context, &(cotan_limits){.threads = threads});
+        assert_value(p, loop, "139997");
+    }
+    cotan_set_limits(context, NULL);
+    assert_value(p, loop, "139997");
+    cotan_close(context);
+}
+
 /* At every size of memory, what fails says so, and the session goes on when there is enough again. */
 static void running_out_of_memory_leaves_the_program_as_it_was(void **state) {
     (void)state;
@@ -429,6 +445,7 @@ int main(void) {
         cmocka_unit_test(names_in_scope_begin_with_the_prefix),
         cmocka_unit_test(modules_of_the_folders_are_known),
         cmocka_unit_test(limits_hold_and_can_be_changed),
+        cmocka_unit_test(the_number_of_threads_can_be_changed),
         cmocka_unit_test(running_out_of_memory_leaves_the_program_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

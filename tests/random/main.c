@@ -244,6 +244,7 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
+    cotan_exact_math(context, true);
     cotan_program *program = NULL;
     cotan_error *error = cotan_load(context, "random.cot", source, size, &program);
     if (error != NULL) {
