@@ -112,6 +112,8 @@ if build build; then
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
+    run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
     run "costs" tests/costs.py --cotan build/cotan

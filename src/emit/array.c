@@ -6,14 +6,15 @@ static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(
 /* ---- elements ---- */
 
 const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
-    const char *data = array->var != NULL ? e->uses[array->var->id].data : NULL;
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    const char *data = use == NULL ? NULL : use->own != NULL ? use->own : use->data;
     return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
 }
 
 /* i, or the position of several indices: (i * n + j) * m + k */
-static const char *position(Emit *e, const CtFlowStep *step, const char *array) {
+static const char *position(Emit *e, const CtFlowStep *step, uint32_t indices, const char *array) {
     const char *at = ct_emit_operand(e, &step->args.items[1]);
-    for (uint32_t i = 2; i < step->args.count; i++)
+    for (uint32_t i = 2; i <= indices; i++)
         at = ct_format(e->arena, i == 2 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, array, i - 1,
                        ct_emit_operand(e, &step->args.items[i]));
     return at;
@@ -36,7 +37,7 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         }
         return;
     }
-    const char *word = ct_format(e->arena, "%s[%s]", ct_emit_data(e, &step->args.items[0]), position(e, step, name));
+    const char *word = ct_format(e->arena, "%s[%s]", ct_emit_data(e, &step->args.items[0]), position(e, step, indices, name));
     if (!ct_flow_is_object(result->type)) {
         ct_emit_bind(e, result, ct_format(e->arena, "%s.%c", word, ct_emit_letter(result->type)), true, true);
         return;
@@ -55,16 +56,18 @@ static void emit_update(Emit *e, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     const char *array = ct_emit_arg(e, &step->args.items[0]);
     ct_emit_flush(e, true);
-    if (result->type->rank > 1) {
+    uint32_t indices = step->args.count - 2;
+    if (result->type->rank > indices) {
         ct_emit_declare(e, result,
                         ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
                                   ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
+    if (ct_emit_update_own(e, step, position(e, step, indices, array))) return;
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
-    const char *index = ct_emit_arg(e, &step->args.items[1]), *name = ct_emit_name(e, result);
+    const char *name = ct_emit_name(e, result), *index = position(e, step, indices, name);
     if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
-    write_word(e, name, index, &step->args.items[2]);
+    write_word(e, name, index, &step->args.items[1 + indices]);
 }
 
 static void emit_snoc(Emit *e, CtFlowStep *step) {

@@ -18,6 +18,7 @@ typedef struct Use { /* of a variable */
     bool is_pending;          /* an expression that stands nowhere yet */
     bool reads;               /* it looks at memory, and must stand before that changes */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
+    const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
     RowPlace *place;
 } Use;
 
@@ -79,6 +80,11 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
+
+/* own.c: makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* Writes to such an array; false when it is none. */
+bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);

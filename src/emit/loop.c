@@ -204,9 +204,11 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.index = ct_emit_name(e, index);
     ct_emit_alias(e, index, t.index);
     bool braces = outside.count > 0;
+    for (uint32_t i = 0; i < t.carried; i++) braces |= step->results.items[i]->type->kind == FLOW_ARRAY;
     for (uint32_t i = 0; i < t.arrays; i++) braces |= array_of(&t, i)->type->rank == 1;
     if (braces) ct_emit_line(e, "{");
     e->depth += braces;
+    ct_emit_own_carried(e, step, t.names);
     point_into(e, &outside);
     point_out(e, &t);
     emit_turns(e, &t);

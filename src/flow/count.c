@@ -47,7 +47,7 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_MAKE:
     case FLOW_SNOC:
     case FLOW_ITEMS: return true;
-    case FLOW_UPDATE: return index != 1;
+    case FLOW_UPDATE: return index == 0 || index + 1 == step->args.count;
     case FLOW_LOOP: return index > 0;
     case FLOW_PRIM:
     case FLOW_CONSTANT:

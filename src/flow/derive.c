@@ -6,7 +6,8 @@ typedef struct Derive {
     CtFlow *flow;
     CtArena *arena;
     Lower build;
-    CtMap seen;   /* of the functions that are looked at */
+    CtMap seen;    /* of the functions that are looked at */
+    CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
     CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
@@ -38,6 +39,7 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
 }
 
 static bool is_free(Derive *d, const CtFlowFunction *function) {
+    if (ct_map_has(&d->changed, ct_key(function))) return false;
     if (ct_map_has(&d->seen, ct_key(function))) return true;
     ct_map_set(d->arena, &d->seen, ct_key(function), NULL);
     return is_free_block(d, function->body);
@@ -69,15 +71,22 @@ static void bind(Derive *d, CtFlowVar *var, CtFlowArg value) {
     ct_map_set(d->arena, &d->copies, ct_key(var), copy);
 }
 
-/* What VJP keeps: the trail of f', and the point, whose shape a gradient has. */
+/* Whether a result has a structure, which its cotangent is to have. */
+static bool has_structure(const Derive *d, const CtFlowType *type) {
+    return ct_flow_is_object(type) && ct_flow_adjoint_type(d->flow, type) != NULL;
+}
+
+/* What VJP keeps: the trail of f'; the point, whose shape a gradient has; results that have a structure. */
 static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const CtFlowReverse *reverse) {
     CtFlowData *data = derived->residual->data;
     if (data->count > 0) return data;
     const CtFlowVars *params = &derived->function->params;
-    uint32_t count = 1 + params->count - derived->captured;
-    CtFlowTypes types = {.items = CT_NEW_ARRAY(d->arena, const CtFlowType *, count), .count = count};
-    types.items[0] = reverse->forward->results.items[reverse->forward->results.count - 1];
-    for (uint32_t i = 1; i < count; i++) types.items[i] = params->items[derived->captured + i - 1]->type;
+    const CtFlowTypes *results = &derived->function->results;
+    CtFlowTypes types = {.items = CT_NEW_ARRAY(d->arena, const CtFlowType *, 1 + params->count + results->count)};
+    types.items[types.count++] = reverse->forward->results.items[reverse->forward->results.count - 1];
+    for (uint32_t i = derived->captured; i < params->count; i++) types.items[types.count++] = params->items[i]->type;
+    for (uint32_t i = 0; i < results->count; i++)
+        if (has_structure(d, results->items[i])) types.items[types.count++] = results->items[i];
     ct_flow_con_add(d->flow, data, "residual", &types);
     return data;
 }
@@ -93,6 +102,8 @@ static void expand_vjp(Derive *d, const CtFlowStep *step, const CtFlowReverse *r
     CtFlowArgs fields = ct_flow_slice(&step->args, derived->captured, step->args.count - derived->captured), all = {0};
     add(d, &all, trail);
     ct_flow_args_add(&d->build, &all, &fields);
+    for (uint32_t i = 0; i < results; i++)
+        if (has_structure(d, step->results.items[i]->type)) add(d, &all, flow_of(step->results.items[i]));
     CtFlowStep *keep = ct_flow_step(&d->build, FLOW_MAKE, step->span);
     keep->as.con.data = residual_of(d, derived, reverse);
     keep->args = all;
@@ -110,6 +121,11 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     for (uint32_t i = 0; i < fields->count; i++)
         add(d, &kept, ct_flow_result(&d->build, open, i == 0 ? "trail" : "x", fields->items[i]));
     add(d, &args, kept.items[0]);
+    uint32_t y = 1 + derived->function->params.count - derived->captured;
+    for (uint32_t i = 1; i < step->args.count; i++)
+        if (has_structure(d, step->args.items[i].type))
+            ct_flow_check_alike(&d->build, step->span, kept.items[y++], step->args.items[i],
+                                "the cotangent does not have the shape of the result");
     for (uint32_t i = 1; i < step->args.count; i++)
         if (ct_flow_adjoint_type(d->flow, step->args.items[i].type) != NULL)
             add(d, &args, ct_flow_embed(&d->build, step->span, step->args.items[i]));
@@ -132,41 +148,39 @@ static void expand_pull(Derive *d, const CtFlowStep *step, const CtFlowReverse *
     }
 }
 
-/* ⟨y⟩, ⟨dy⟩: of parameters without a tangent there is none to give. */
-static void expand_jvp(Derive *d, const CtFlowStep *step, CtFlowFunction *forward) {
+/* ⟨y⟩, ⟨dy⟩; what is captured has no tangent here. */
+static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *forward) {
     const CtFlowDerived *derived = step->as.derived;
     const CtFlowFunction *function = derived->function;
     uint32_t params = function->params.count, results = function->results.count;
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
-    for (uint32_t i = 0; i < params; i++) {
-        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->params.items[i]->type);
-        if (adjoint == NULL) continue;
-        CtFlowArg zero = {0};
-        if (i < derived->captured) zero = ct_flow_zero(&d->build, adjoint);
-        add(d, &all,
-            i < derived->captured
-                ? zero
-                : ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));
-    }
-    CtFlowStep *made = call(d, step->span, forward, &all);
+    for (uint32_t i = derived->captured; i < params; i++)
+        ct_flow_check_alike(&d->build, step->span, step->args.items[i], step->args.items[params + i - derived->captured],
+                            "the tangent does not have the shape of the point");
+    for (uint32_t i = derived->captured; i < params; i++)
+        if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
+            add(d, &all, ct_flow_embed(&d->build, step->span, step->args.items[params + i - derived->captured]));
+    CtFlowStep *made = call(d, step->span, forward->function, &all);
     add_vars(d, &made->results, step->results.items, results);
     for (uint32_t i = 0; i < results; i++) {
         const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, function->results.items[i]);
         CtFlowArg value = {0};
-        if (adjoint != NULL) value = ct_flow_result(&d->build, made, "dy", adjoint);
+        if (forward->has_tangent[i]) value = ct_flow_result(&d->build, made, "dy", adjoint);
         add(d, &dy, value);
     }
     for (uint32_t i = 0; i < results; i++) {
         CtFlowArg y = flow_of(step->results.items[i]), tangent = dy.items[i];
+        const CtFlowType *adjoint = ct_flow_adjoint_type(d->flow, y.type);
+        if (tangent.type == NULL && adjoint != NULL) tangent = ct_flow_zero(&d->build, adjoint);
         bind(d, step->results.items[results + i],
-             tangent.type == NULL ? y : ct_flow_project(&d->build, step->span, y, tangent));
+             adjoint == NULL ? y : ct_flow_project(&d->build, step->span, y, tangent));
     }
 }
 
 static void expand(Derive *d, CtFlowStep *step) {
     if (step->kind == FLOW_JVP) {
-        CtFlowFunction *forward = ct_flow_forward(d->flow, step->as.derived->function);
+        const CtFlowForward *forward = ct_flow_forward(d->flow, step->as.derived);
         if (forward != NULL) expand_jvp(d, step, forward);
         return;
     }
@@ -216,12 +230,10 @@ static void resolve_all(Derive *d, bool stops) {
 
 /* Expands what is ready; *left is set when there is more. */
 static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block, bool *left) {
-    CtFlowBlock old = *block;
+    CtFlowBlock made = {0}; /* apart: whether a function is ready is asked of what stands there */
     bool some = false;
-    memset(&block->steps, 0, sizeof block->steps);
-    block->exit = EXIT_OPEN;
-    for (uint32_t i = 0; i < old.steps.count && d->flow->refused == NULL; i++) {
-        CtFlowStep *step = old.steps.items[i];
+    for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
+        CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             some |= derive_block(d, function, step->as.cases.branches[j].block, left);
@@ -229,14 +241,17 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
         bool ready = derivative && is_ready(d, step);
         *left |= derivative && !ready;
         some |= ready;
+        if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;
-        d->build.block = block;
+        d->build.block = &made;
         if (ready)
             expand(d, step);
         else
-            ct_push(d->arena, &block->steps, step);
+            ct_push(d->arena, &made.steps, step);
     }
-    block->exit = old.exit;
+    block->steps.items = made.steps.items;
+    block->steps.count = made.steps.count;
+    block->steps.capacity = made.steps.capacity;
     return some;
 }
 
@@ -255,6 +270,7 @@ void ct_flow_derive(CtFlow *flow) {
         bool some = derive_all(&d, &left);
         if (!some && left) flow->refused = "a function takes a derivative of itself";
         if (some) resolve_all(&d, false);
+        d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
 }

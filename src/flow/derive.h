@@ -22,9 +22,15 @@ typedef struct CtFlowReverse {
  * function. */
 const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f);
 
-/* (⟨a⟩, the tangents of the active ones) → (the results of f, the tangents of the active ones), for such a function. NULL with
- * flow->refused set. */
-CtFlowFunction *ct_flow_forward(CtFlow *flow, CtFlowFunction *f);
+typedef struct CtFlowForward {
+    CtFlowFunction *function; /* the parameters of f, the tangents of the active ones of its point → the results of f, and
+                                 the tangents of those that may have one */
+    bool *has_tangent;        /* of each result of f; of the others it is zero */
+} CtFlowForward;
+
+/* Of a function that holds no derivative steps (nor its callees), what it captured taken for constant. Made once. The
+ * tangents that it is given have the shapes of the point. */
+const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
 
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);
@@ -35,5 +41,7 @@ CtFlowArg ct_flow_embed(Lower *l, CtSpan span, CtFlowArg value);
 /* And back: the value x with its active leaves replaced by the adjoints; zeros of x's shape where there is Zero; discrete
  * leaves are x's. */
 CtFlowArg ct_flow_project(Lower *l, CtSpan span, CtFlowArg x, CtFlowArg adjoint);
+/* Fails with E0504 and `what` where two values of one type differ in structure: alike.c. */
+void ct_flow_check_alike(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, const char *what);
 
 #endif

@@ -72,6 +72,7 @@ typedef struct CtFlowDerived {
     struct CtFlowFunction *function; /* (captured, point) → results */
     uint32_t captured;               /* how many parameters stand before the point */
     const CtFlowType *residual;      /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
+    const struct CtFlowForward *forward; /* what JVP calls; NULL until it is made */
     struct CtFlowFunction *pullback; /* (residual, cotangents of the results) → cotangents of the point */
 } CtFlowDerived;
 
@@ -165,6 +166,7 @@ typedef struct CtFlow {
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
+    struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     const char *refused; /* why there is no program */
 } CtFlow;

@@ -137,6 +137,8 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 
 /* ---- the passes ---- */
 
+/* Branches for function values that nothing makes go. */
+void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);

@@ -42,7 +42,7 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE: return true;
-    case FLOW_UPDATE:
+    case FLOW_UPDATE: return step->results.items[0]->type->rank > step->args.count - 2;
     case FLOW_SNOC: return step->results.items[0]->type->rank > 1;
     case FLOW_LOOP: return makes_rows(step);
     case FLOW_BULK:
