@@ -130,6 +130,8 @@ void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot)
 /* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
  * again. */
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+/* A Cot into a cell that is Zero. */
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot);
 /* What is in a cell, where another backpropagator may have put it; the cell is free again. */
 CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
 /* x' d of a backpropagator that is a function, in this function's own environment, where `depth` cells are in scope. */
@@ -152,8 +154,9 @@ void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
 
 /* From here on what comes to variables is held … */
 void ct_held_begin(CtChad *c);
-/* … to here, where it is added to the cells. Gives which others may have been added to, inside. */
-CtHeld *ct_held_end(CtChad *c, CtSeq *seq);
+/* … to here, where it is added to the cells. Where a frame begins and ends here, too, these are Zero if nobody else has
+ * added to them. Gives those that may hold something now. */
+CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame);
 /* To those cells, or to the first `depth`, others may have added. */
 void ct_held_shared(CtChad *c, const CtHeld *inner);
 void ct_held_share(CtChad *c, uint32_t depth);

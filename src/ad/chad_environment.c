@@ -99,6 +99,11 @@ static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     return parts[0];
 }
 
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot) {
+    CtCore *args[3] = {ct_seq_state(seq, span), address(c, span, cell), cot};
+    next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
+}
+
 CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     if (!c->rung.local) return split(c, seq, span, cell);
     CtCore *at = ct_seq_name(seq, "x", address(c, span, cell));
@@ -189,7 +194,7 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
     bool holds = c->rung.local && !ct_ad_records_cells(c->ad);
     if (holds) ct_held_begin(c);
     ct_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
-    if (holds) ct_held_end(c, &seq);
+    if (holds) ct_held_end(c, &seq, is_function);
     CtCore *body = ct_seq_close(&seq, ct_chad_state(c, &seq, span));
     if (is_function && c->rung.local) body = ct_core_let(c->p, span, env, room(c, span, params[2]), body);
     c->held = held;
@@ -209,7 +214,7 @@ void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
     bool holds = c->held != NULL;
     if (holds) ct_held_begin(c);
     write(c, &inner, back, d);
-    if (holds) ct_held_shared(c, ct_held_end(c, &inner));
+    if (holds) ct_held_shared(c, ct_held_end(c, &inner, false));
     CtCore *written = ct_seq_close(&inner, ct_chad_state(c, &inner, span));
     CtCore *zero = ct_chad_zero(c->ad, span);
     CtCase nothing = {zero->as.call.of.con, NULL, ct_chad_state(c, seq, span)};

@@ -39,13 +39,17 @@ void ct_held_begin(CtChad *c) {
     c->held = scope;
 }
 
-CtHeld *ct_held_end(CtChad *c, CtSeq *seq) {
+CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
     CtHeld *scope = c->held;
     c->held = NULL;
     for (uint32_t i = 0; i < scope->cells.count; i++) {
         Held *cell = &scope->cells.items[i];
         if (!cell->d) continue;
-        ct_chad_one(c, seq, cell->span, cell->place, boxed(c, cell->span, cell->d));
+        CtCore *cot = boxed(c, cell->span, cell->d);
+        if (is_frame && !cell->shared)
+            ct_chad_put(c, seq, cell->span, i, cot);
+        else
+            ct_chad_one(c, seq, cell->span, cell->place, cot);
         cell->shared = true;
     }
     c->held = scope->outer;
