@@ -28,7 +28,7 @@ CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg
  */
 CtFlowArg ct_flow_add_at(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
-/* The adjoint con of constructor `tag`: which of its fields are active, in order. */
+/* Whether values of a type have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The fields of an adjoint of a node that was made by constructor `tag`, as values: zeros where it is Zero. */
 CtFlowArgs ct_flow_adjoint_fields(Lower *l, CtSpan span, CtFlowArg adjoint, uint32_t tag);

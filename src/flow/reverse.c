@@ -33,7 +33,7 @@ typedef struct Group {
     bool turns;
     const CtFlowType *trail;
     CtFlowFunction *backward;
-    uint32_t returns;
+    uint32_t returns, cotangents; /* how many ends return; how many results have one */
     bool *same; /* of the parameters: passed on as they are in all turns, so that one accumulator goes through */
 } Group;
 
@@ -186,6 +186,7 @@ static CtFlowArgs begin_function(CtFlow *flow, CtFlowFunction *function, const c
 static void declare_group(CtFlow *flow, Group *g) {
     CtFlowFunction *function = g->entry->function;
     CtFlowTypes trail = {0}, results = adjoint_results(flow, function), none = {0};
+    g->cotangents = results.count;
     g->trail = ct_flow_new_node(flow, ct_format(flow->arena, "residual of %s", function->name));
     add_type(flow, &trail, g->trail);
     CtFlowTypes params = adjoint_params(flow, entry_of(g), NULL), kept = adjoint_params(flow, entry_of(g), g->same);
@@ -307,13 +308,13 @@ static CtFlowArgs take_params(Writing *w) {
 }
 
 /* The accumulators that the caller gave, of parameters of the entry: where they go through all turns, to those. */
-static void start_accumulators(Writing *w, uint32_t first) {
+static void start_accumulators(Writing *w) {
+    uint32_t next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
-        if (!w->g->turns || w->g->same[i])
-            ct_reverse_give(w->r, CT_NO_SPAN, flow_of(w->member->forward->params.items[i]),
-                            param(w->g->backward, first), false);
-        first++;
+        CtFlowArg of = flow_of(w->member->forward->params.items[i]);
+        if (!w->g->turns || w->g->same[i]) ct_reverse_give(w->r, CT_NO_SPAN, of, param(w->g->backward, next), false);
+        next++;
     }
 }
 
@@ -347,9 +348,12 @@ static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *tra
 static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint32_t tag) {
     Lower *f = &w->r->f;
     CtFlowArgs fields = {0};
+    CtFlowTypes types = {0};
     CtFlowExit exit = end->exit;
     for (uint32_t i = 0; i < scope->stored.count; i++) ct_push(w->r->arena, &fields, flow_of(scope->stored.items[i]));
     if (w->trail != NULL) ct_push(w->r->arena, &fields, flow_of(w->trail));
+    for (uint32_t i = 0; i < fields.count; i++) add_type(w->r->flow, &types, fields.items[i].type);
+    ct_flow_con_add(w->r->flow, w->g->trail->data, exit == EXIT_TAIL ? "turn" : "end", &types);
     f->block = end;
     end->exit = EXIT_OPEN;
     CtFlowArg residual = ct_flow_node_make(f, end->span, w->g->trail, tag, &fields);
@@ -367,20 +371,14 @@ static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, b
     CtFlowArgs args = {0};
     ct_push(w->r->arena, &args, flow_of(trail));
     ct_flow_args_add(b, &args, accumulated);
-    const CtFlowVars *params = &b->function->params;
     const Turner *entry = entry_of(w->g);
-    uint32_t kept = 0, next = 1;
+    uint32_t kept = 0, next = 1 + w->g->cotangents;
     for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i] && !w->g->same[i];
-    if (returned) { /* they are among the accumulators */
-        for (uint32_t i = 0; i < w->g->entry->function->results.count; i++)
-            next += ct_flow_is_active(w->r->flow, w->g->entry->function->results.items[i]);
-        for (uint32_t i = 0; i < entry->function->params.count; i++) {
-            if (entry->active[i] && !w->g->same[i]) ct_push(w->r->arena, &args, flow_of(params->items[next]));
-            next += entry->active[i];
-        }
-    } else {
-        for (uint32_t i = params->count - kept; i < params->count; i++)
-            ct_push(w->r->arena, &args, flow_of(params->items[i]));
+    if (!returned) next = b->function->params.count - kept; /* they stand last */
+    for (uint32_t i = 0; i < entry->function->params.count; i++) {
+        if (!entry->active[i]) continue;
+        if (!w->g->same[i]) ct_push(w->r->arena, &args, param(b->function, next));
+        next += returned || !w->g->same[i];
     }
     ct_flow_leave(b, EXIT_TAIL, b->function->span, &args, w->member->unwind);
 }
@@ -397,19 +395,16 @@ static void write_end(Writing *w, const Path *path) {
     Reverse *r = w->r;
     CtFlowBlock *end = path->block;
     Turner *target = end->exit == EXIT_TAIL ? member_of(w->g, end->tail) : NULL;
-    bool returned = target == NULL;
-    uint32_t tag = w->g->trail->data->count,
-             arrivals = returned ? w->g->returns : target->arrivals + (target == entry_of(w->g));
-    CtFlowBlock *place = block_for_end(w, returned ? w->g->backward : target->unwind, arrivals, tag);
+    uint32_t tag = w->g->trail->data->count;
+    CtFlowBlock *place = target == NULL
+                             ? block_for_end(w, w->g->backward, w->g->returns, tag)
+                             : block_for_end(w, target->unwind, target->arrivals + (target == entry_of(w->g)), tag);
     r->scopes = (CtMap){0};
     Scope *scope = ct_reverse_scope(r, SCOPE_PATH, NULL, ct_flow_block(&r->b));
     add_blocks(r, scope, path);
     ct_reverse_enter(r, scope);
-    if (returned) {
-        uint32_t results = 1;
-        for (uint32_t i = 0; i < w->g->entry->function->results.count; i++)
-            results += ct_flow_is_active(r->flow, w->g->entry->function->results.items[i]);
-        start_accumulators(w, results);
+    if (target == NULL) {
+        start_accumulators(w);
         give_results(w, end);
     } else {
         give_arguments(w, end, target);
@@ -418,22 +413,12 @@ static void write_end(Writing *w, const Path *path) {
     for (const Path *p = path->outer; p != NULL; p = p->outer) ct_reverse_steps(r, p->block, p->block->steps.count - 1);
     CtFlowVar *trail = w->g->turns ? ct_flow_var(&r->b, "trail", w->g->trail) : NULL;
     CtFlowArgs accumulated = take_params(w);
-    leave(w, &accumulated, trail, returned);
+    leave(w, &accumulated, trail, target == NULL);
     ct_reverse_settle(r, scope);
     r->b.block = place;
     open_residual(w, scope, tag, trail);
     ct_reverse_repeat(r, scope);
-    place->steps.items = scope->backward->steps.items;
-    place->steps.count = scope->backward->steps.count;
-    place->steps.capacity = scope->backward->steps.capacity;
-    place->exit = scope->backward->exit;
-    place->values = scope->backward->values;
-    place->tail = scope->backward->tail;
-    place->span = scope->backward->span;
-    CtFlowTypes fields = {0};
-    for (uint32_t i = 0; i < scope->stored.count; i++) add_type(r->flow, &fields, scope->stored.items[i]->type);
-    if (trail != NULL) add_type(r->flow, &fields, w->g->trail);
-    ct_flow_con_add(r->flow, w->g->trail->data, returned ? "end" : "turn", &fields);
+    *place = *scope->backward;
     make_residual(w, end, scope, tag);
     if (target != NULL) end->tail = target->forward;
 }

@@ -74,7 +74,7 @@ typedef struct Reverse {
     Scope *scope;
 } Reverse;
 
-/* forward.c's sibling: reverse_forward.c. The forward sweep as a copy, and what is known of its variables. */
+/* reverse_forward.c: the forward sweep as a copy, and what is known of its variables. */
 typedef struct CtReverseTails { /* calls in tail position of others are calls like any other */
     CtFlowFunction **items;
     uint32_t count;
@@ -96,7 +96,7 @@ CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
-/* copy.c: steps and blocks over again, with variables of their own. */
+/* reverse_copy.c: steps and blocks over again, with variables of their own. */
 typedef struct CtReverseCopy {
     Lower *l;
     CtMap vars;                                     /* old number -> CtFlowVar * */
@@ -127,7 +127,7 @@ void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg ad
 void ct_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
 /* Where one of these is all that an array got, it, which is nothing afterwards; else NULL. */
 const Acc *ct_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
-/* Whether nothing was given to a variable, of this scope or not in sight yet; whether that is but to one element. */
+/* Whether that is how the adjoint of a variable is, in this scope. */
 bool ct_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
 /* x[⟨indices⟩] += adjoint; indices are of the forward sweep. */
 void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,

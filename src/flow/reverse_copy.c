@@ -46,8 +46,8 @@ CtFlowStep *ct_reverse_copy_step(CtReverseCopy *c, const CtFlowStep *step) {
     if (step->kind == FLOW_SWITCH) {
         copy->as.cases.branches = CT_NEW_ARRAY(c->l->arena, CtFlowBranch, step->as.cases.count + 1);
         for (uint32_t i = 0; i < step->as.cases.count; i++)
-            copy->as.cases.branches[i] =
-                (CtFlowBranch){step->as.cases.branches[i].tag, ct_reverse_copy_block(c, step->as.cases.branches[i].block)};
+            copy->as.cases.branches[i] = (CtFlowBranch){step->as.cases.branches[i].tag,
+                                                        ct_reverse_copy_block(c, step->as.cases.branches[i].block)};
     }
     copy->results = copy_vars(c, &step->results);
     return copy;
