@@ -474,10 +474,17 @@ static const CtGeneric dot_tangent = {.name = "dotTangent",
                                       .state = double_type,
                                       .leaf = dot_leaf};
 
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent) {
+static const CtGeneric dot_rule = {.name = "dotRule",
+                                   .inputs = 2,
+                                   .mismatch = "the tangent that a rule gives does not have the shape of its value",
+                                   .state = double_type,
+                                   .leaf = dot_leaf};
+
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
     CtCore *zero = ct_core_double(ad->p, span, -0.0);
-    const CtGeneric *generic = tangent ? &dot_tangent : &dot;
-    return ct_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+    static const CtGeneric *const generics[] = {
+        [DOT_COTANGENT] = &dot, [DOT_TANGENT] = &dot_tangent, [DOT_RULE] = &dot_rule};
+    return ct_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
 }
 
 static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {

@@ -233,8 +233,10 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
-/* Σ a·b over the real leaves, with `scale`; a Double. b is a cotangent, or a tangent. */
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent);
+/* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a cotangent
+ * or a tangent, or a, the tangent of a rule. */
+typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE } CtDot;
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
 CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
 /* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
@@ -273,6 +275,8 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
 /* D[withVjp f rule x], D[withJvp f rule x]. */
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
+/* What the rule of a withVjp or withJvp gives at x, as (y, pullback). */
+CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x);
 /* Whether a function may have captured what varies: then its own derivative is needed for that. */
 bool ct_ad_may_vary(CtCore *f);
 
@@ -307,6 +311,8 @@ typedef struct CtReverse {
     const char *collect; /* (C, B, Double) → C */
     const char *resolve; /* (Int, N, C) → Array Double, the cotangent of input i at place i */
     const char *entries; /* N → Int, the trace's length; NULL: it keeps none */
+    const char *rule;    /* (Array Double → Array Double, Array B, Int, N) → (Int, N): as many results of a function by its
+                            pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
 } CtReverse;
 
 CtType *ct_reverse_real(CtAd *ad, CtType *real);
