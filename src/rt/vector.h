@@ -10,9 +10,7 @@
 CT_VARIANTS(exp(double));
 CT_VARIANTS(log(double));
 CT_VARIANTS(sin(double));
-/* under a name of its own, or gcc makes one scalar call of a sine and a cosine */
-CT_VARIANTS(ct_cosine(double)) __asm__("cos");
-#define cos ct_cosine
+CT_VARIANTS(cos(double));
 CT_VARIANTS(pow(double, double));
 #if __GLIBC_PREREQ(2, 35)
 CT_VARIANTS(expm1(double));
