@@ -321,7 +321,7 @@ static bool turns_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *c
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *made = fact->maker;
     if (made == NULL) return false;
-    if (made->kind == FLOW_READ) {
+    if (made->kind == FLOW_READ && made->args.items[0].type->rank >= made->args.count) {
         CtFlowStep *dim = new_step(f, FLOW_DIM, step->span);
         ct_push(f->arena, &dim->args, step->args.items[0]);
         *count = new_result(f, dim, "n", f->facts.integer);
