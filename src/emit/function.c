@@ -66,7 +66,8 @@ static void use_args(Emit *e, const CtFlowBlock *block, const CtFlowArgs *args) 
 static void count_uses(Emit *e, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        use_args(e, block, &step->args);
+        bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* what it is on is not looked at */
+        if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, &step->args);
         if (step->kind == FLOW_LOOP) count_uses(e, step->as.loop.block);
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             count_uses(e, step->as.cases.branches[j].block);

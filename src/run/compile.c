@@ -34,6 +34,9 @@ const char *const ct_compiler_flags[] = {
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fno-builtin-cos", /* lest sin x and cos x become one call, of which there is no vector */
+#if CT_PLAIN
+    "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
+#endif
     NULL,
 };
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
