@@ -231,12 +231,12 @@ static void visit(Hoist *h, CtFlowBlock *block) {
 
 static void hoist(CtFlow *flow, bool simple) {
     Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
-    h.now = (CtFlowValues){.arena = flow->arena};
     h.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];
-        h.facts = ct_flow_facts(flow, h.function);
-        h.now.count = h.depth = 0;
+        ct_flow_values_clear(&h.now, flow->arena);
+        ct_flow_facts_begin(&h.facts, flow, h.function);
+        h.depth = 0;
         visit(&h, h.function->body);
     }
 }
