@@ -16,7 +16,7 @@ typedef struct Hoist {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowFacts facts;
-    CtFlowValues now;
+    CtFlowValues now; /* in the loop that is looked at */
     CtFlowMarks marks;
     uint32_t depth; /* of the block that the walk is in */
     bool simple;    /* only what needs no question: derivatives are still to be taken */
@@ -145,7 +145,8 @@ static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) 
     return new_result(h, none, NULL, result->type);
 }
 
-/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. */
+/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. Only in this
+ * loop's block does that stand for them: the switch itself may be in the block of the next loop. */
 static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps) {
     CtFlowStep *test = new_step(h, FLOW_PRIM, loop->span, out);
     test->as.prim = PRIM_INT_LT;
@@ -161,6 +162,7 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
     choice->as.cases.count = 2;
     yes->exit = no->exit = EXIT_YIELD;
     yes->span = no->span = loop->span;
+    ct_flow_values_clear(&h->now, h->arena);
     for (uint32_t i = 0; i < steps->count; i++) {
         const CtFlowStep *step = steps->items[i];
         ct_push(h->arena, &yes->steps, steps->items[i]);
@@ -234,7 +236,6 @@ static void hoist(CtFlow *flow, bool simple) {
     h.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];
-        ct_flow_values_clear(&h.now, flow->arena);
         ct_flow_facts_begin(&h.facts, flow, h.function);
         h.depth = 0;
         visit(&h, h.function->body);

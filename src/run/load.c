@@ -178,9 +178,10 @@ static void *on_stack(void *data) {
 
 /* A stack as large as the limit: what is not touched takes no memory. */
 bool ct_native_on_stack(CtNative *native, size_t size) {
+    const size_t least = (size_t)1 << 20;
     void *stack = MAP_FAILED;
-    size = size / 65536 * 65536;
-    while (stack == MAP_FAILED && size >= ((size_t)1 << 20)) {
+    size = size < least ? least : size / 65536 * 65536;
+    while (stack == MAP_FAILED && size >= least) {
         stack =
             mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) size /= 2;
