@@ -230,6 +230,19 @@ static const char *scalar_operand(Emit *e, const CtFlowArg *arg, bool apart) {
     return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
 }
 
+/* What is known already has been computed, where IEEE 754 says what it is to the last bit. The rest is libm's to say,
+ * when the program runs, and not the compiler's. */
+static const char *late_operand(Emit *e, const CtFlowArg *arg, bool apart) {
+    (void)apart;
+    return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "%s" : "ct_late(%s)", ct_emit_arg(e, arg));
+}
+
+static bool are_literals(const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var != NULL) return false;
+    return true;
+}
+
 /* An operand that is written more than once is a variable. */
 static void settle_operands(Emit *e, const CtFlowStep *step, const char *template, bool fails_too) {
     for (uint32_t i = 0; i < step->args.count; i++) {
@@ -281,7 +294,8 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
                      error_number(code), ct_emit_string_literal(e->arena, ct_error_title((CtErrorCode)code)));
     }
     e->reading = false;
-    const char *text = ct_emit_substitute(e, template, &step->args, scalar_operand);
+    bool late = are_literals(&step->args) && info->result == 'R';
+    const char *text = ct_emit_substitute(e, template, &step->args, late ? late_operand : scalar_operand);
     bool is_atom = is_call(template);
     if (info->result == 'R' && result->type->kind == FLOW_F32) text = ct_format(e->arena, "(double)(float)(%s)", text);
     e->uses[result->id].is_test = info->result == 'B';

@@ -159,10 +159,10 @@ static void visit(Cse *c, CtFlowBlock *block) {
 }
 
 void ct_flow_cse(CtFlow *flow) {
+    Cse c = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
-        CtFlowFunction *function = flow->functions.items[i];
-        Cse c = {.flow = flow, .arena = flow->arena, .now = {.arena = flow->arena}};
-        c.facts = ct_flow_facts(flow, function);
-        visit(&c, function->body);
+        ct_flow_values_clear(&c.now, flow->arena);
+        ct_flow_facts_begin(&c.facts, flow, flow->functions.items[i]);
+        visit(&c, flow->functions.items[i]->body);
     }
 }

@@ -198,6 +198,25 @@ static void drop_signature(Dead *d, CtFlowFunction *function) {
     keep_vars(&function->params, used_params(d, function));
 }
 
+/* ---- numbers ---- */
+
+static void number_vars(CtFlowFunction *function, const CtFlowVars *vars) {
+    for (uint32_t i = 0; i < vars->count; i++)
+        if (vars->items[i] != NULL) vars->items[i]->id = function->vars++;
+}
+
+/* The variables that are left, from 0 on. */
+static void number(CtFlowFunction *function, const CtFlowBlock *block) {
+    number_vars(function, &block->params);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP) number(function, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            number(function, step->as.cases.branches[j].block);
+        number_vars(function, &step->results);
+    }
+}
+
 /* ---- the pass ---- */
 
 static void fix(void *data, CtFlowStep *step) {
@@ -252,5 +271,11 @@ void ct_flow_drop_dead(CtFlow *flow) {
         d.own = &d.uses[i];
         drop(&d, d.function->body);
     }
-    for (uint32_t i = 0; i < count; i++) drop_signature(&d, flow->functions.items[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowFunction *function = flow->functions.items[i];
+        drop_signature(&d, function);
+        function->vars = 0;
+        number_vars(function, &function->params);
+        number(function, function->body);
+    }
 }

@@ -3,16 +3,18 @@
 
 /* ---- what binds a variable ---- */
 
-CtFlowFacts ct_flow_facts(CtFlow *flow, const CtFlowFunction *function) {
-    CtFlowFacts facts = {.arena = flow->arena, .integer = ct_flow_scalar(flow, FLOW_I64)};
-    if (function->vars > 0) ct_flow_fact_set(&facts, &(CtFlowVar){.id = function->vars}, (CtFlowFact){0}); /* room */
-    ct_flow_facts_add(&facts, function->body, 0);
-    return facts;
+void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
+    facts->arena = flow->arena;
+    facts->integer = ct_flow_scalar(flow, FLOW_I64);
+    facts->equals.count = 0;
+    if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
+    if (function->vars > 0) ct_flow_fact_set(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0}); /* room */
+    ct_flow_facts_add(facts, function->body, 0);
 }
 
 void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact) {
     if (var->id >= facts->count) {
-        uint32_t count = 2 * var->id + 16;
+        uint32_t count = var->id + var->id / 4 + 16;
         CtFlowFact *items = CT_NEW_ARRAY(facts->arena, CtFlowFact, count);
         if (facts->count > 0) memcpy(items, facts->items, facts->count * sizeof *items);
         facts->items = items;

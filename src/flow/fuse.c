@@ -391,12 +391,12 @@ static void visit(Fuse *f, CtFlowBlock *block) {
 
 static void fuse(CtFlow *flow, bool maps_only) {
     Fuse f = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .maps_only = maps_only};
+    f.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         f.function = flow->functions.items[i];
-        f.facts = ct_flow_facts(flow, f.function);
-        f.now = (CtFlowValues){.arena = flow->arena};
+        ct_flow_values_clear(&f.now, flow->arena);
+        ct_flow_facts_begin(&f.facts, flow, f.function);
         f.depth = 0;
-        f.marks = (CtFlowMarks){.arena = flow->arena};
         visit(&f, f.function->body);
     }
 }

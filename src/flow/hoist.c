@@ -16,6 +16,7 @@ typedef struct Hoist {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowFacts facts;
+    CtFlowValues now; /* in the loop that is looked at */
     CtFlowMarks marks;
     uint32_t depth; /* of the block that the walk is in */
     bool simple;    /* only what needs no question: derivatives are still to be taken */
@@ -161,7 +162,7 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
     choice->as.cases.count = 2;
     yes->exit = no->exit = EXIT_YIELD;
     yes->span = no->span = loop->span;
-    CtFlowValues now = {.arena = h->arena};
+    ct_flow_values_clear(&h->now, h->arena);
     for (uint32_t i = 0; i < steps->count; i++) {
         const CtFlowStep *step = steps->items[i];
         ct_push(h->arena, &yes->steps, steps->items[i]);
@@ -170,10 +171,10 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
             if (result == NULL) continue;
             ct_push(h->arena, &yes->values, flow_of(step->results.items[j]));
             ct_push(h->arena, &no->values, nothing(h, no, result));
-            ct_flow_stands(&now, result, new_result(h, choice, result->name, result->type));
+            ct_flow_stands(&h->now, result, new_result(h, choice, result->name, result->type));
         }
     }
-    ct_flow_rename_block(&now, loop->as.loop.block);
+    ct_flow_rename_block(&h->now, loop->as.loop.block);
 }
 
 /* ---- the walk ---- */
@@ -235,7 +236,7 @@ static void hoist(CtFlow *flow, bool simple) {
     h.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];
-        h.facts = ct_flow_facts(flow, h.function);
+        ct_flow_facts_begin(&h.facts, flow, h.function);
         h.depth = 0;
         visit(&h, h.function->body);
     }

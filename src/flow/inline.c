@@ -210,8 +210,8 @@ void ct_flow_inline(CtFlow *flow) {
     for (uint32_t c = 1; c <= cycles.count; c++)
         for (uint32_t i = 0; i < members[c].count; i++) {
             s.function = members[c].items[i];
-            s.facts = ct_flow_facts(flow, s.function);
-            s.now = (CtFlowValues){.arena = flow->arena};
+            ct_flow_facts_begin(&s.facts, flow, s.function);
+            ct_flow_values_clear(&s.now, flow->arena);
             visit(&s, s.function->body, false);
         }
     ct_flow_drop_unreached(flow);

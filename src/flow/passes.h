@@ -46,6 +46,7 @@ typedef struct CtFlowValues {
     CtFlowArg *items;
     uint32_t count;
 } CtFlowValues;
+void ct_flow_values_clear(CtFlowValues *values, CtArena *arena);
 CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg);
 void ct_flow_stands(CtFlowValues *values, const CtFlowVar *var, CtFlowArg value);
 /* Arguments with what stands for them: others in their place, since lists of arguments may be shared. */
@@ -94,7 +95,8 @@ typedef struct CtFlowFacts {
     CT_VEC(CtFlowEqual) equals; /* lengths that have been checked to be equal, where the walk is */
 } CtFlowFacts;
 
-CtFlowFacts ct_flow_facts(CtFlow *flow, const CtFlowFunction *function);
+/* Of a function; what was known of another is forgotten, its memory used again. */
+void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function);
 /* Of a block at some depth and all inside it. Steps are looked at when they are asked about, and may change. */
 void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth);
 void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);

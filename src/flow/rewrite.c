@@ -11,13 +11,18 @@ CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg) {
 
 void ct_flow_stands(CtFlowValues *values, const CtFlowVar *var, CtFlowArg value) {
     if (var->id >= values->count) {
-        uint32_t count = 2 * var->id + 16;
+        uint32_t count = var->id + var->id / 4 + 16;
         CtFlowArg *items = CT_NEW_ARRAY(values->arena, CtFlowArg, count);
         if (values->count > 0) memcpy(items, values->items, values->count * sizeof *items);
         values->items = items;
         values->count = count;
     }
     values->items[var->id] = value;
+}
+
+void ct_flow_values_clear(CtFlowValues *values, CtArena *arena) {
+    values->arena = arena;
+    if (values->count > 0) memset(values->items, 0, values->count * sizeof *values->items);
 }
 
 bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b) {

@@ -433,11 +433,12 @@ static void visit(Simplify *s, CtFlowBlock *block) {
 }
 
 void ct_flow_simplify(CtFlow *flow) {
+    Simplify s = {.flow = flow, .arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
-        CtFlowFunction *function = flow->functions.items[i];
-        Simplify s = {.flow = flow, .arena = flow->arena, .function = function, .now = {.arena = flow->arena}};
-        s.facts = ct_flow_facts(flow, function);
+        s.function = flow->functions.items[i];
+        ct_flow_values_clear(&s.now, flow->arena);
+        ct_flow_facts_begin(&s.facts, flow, s.function);
         s.depth = UINT32_MAX; /* the body's blocks are at 0 */
-        visit(&s, function->body);
+        visit(&s, s.function->body);
     }
 }

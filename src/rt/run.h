@@ -101,6 +101,12 @@ typedef struct ct_run {
     ct_word *constants;
 } ct_run;
 
+/* A number that the compiler does not know. */
+static inline double ct_late(double x) {
+    volatile double late = x;
+    return late;
+}
+
 /* ---- failing ---- */
 
 #if defined(__GNUC__)
