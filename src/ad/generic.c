@@ -503,6 +503,11 @@ static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 
 static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
 
+CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+    CtCore *zero = ct_core_int(ad->p, span, 0);
+    return ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
+}
+
 static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                          CtCore *env) {
     (void)method, (void)ins;
@@ -636,9 +641,7 @@ CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
     CtProgram *p = ad->p;
     CtSeq seq = ct_seq(p, NULL);
     x = ct_seq_name(&seq, "x", x);
-    CtCore *zero = ct_core_int(p, span, 0);
-    CtCore *counted = ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
-    CtCore *n = ct_seq_name(&seq, "n", counted);
+    CtCore *n = ct_seq_name(&seq, "n", ct_generic_count(ad, span, type, x));
     CtVar *i = ct_var_new(p, "i", p->int_type), *j = ct_var_new(p, "j", p->int_type);
     CtCore *i_use = ct_core_var(p, span, i), *j_use = ct_core_var(p, span, j);
     CtCore *here = ct_core_prim2(p, span, PRIM_INT_EQ, i_use, j_use);

@@ -250,6 +250,8 @@ CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* The same from place 1 on, with ct_normal. */
 CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+/* How many real leaves x has. */
+CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
 CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
@@ -380,5 +382,7 @@ CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* The rows of the Jacobian, of such a term. */
 CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+/* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian.c. */
+CtCore *ct_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
 
 #endif
