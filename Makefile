@@ -35,7 +35,7 @@ threads:
 		-Dc_args=-DCT_WORTH=1 >/dev/null
 	@meson compile -C build-threads cotan:executable
 	@TSAN_OPTIONS=halt_on_error=1 tests/threads.py --cotan build-threads/cotan --threads 3
-	@TSAN_OPTIONS=halt_on_error=1 COTAN_THREADS=3 tests/run.py --cotan build-threads/cotan --quick
+	@TSAN_OPTIONS=halt_on_error=1 COTAN_THREADS=3 tests/run.py --cotan build-threads/cotan --quick --sample 8
 
 bench: all
 	@bench/run.py

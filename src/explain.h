@@ -50,7 +50,6 @@ typedef struct CtRun {
     const char *left;           /* by the forward pass, as text; NULL: nothing */
     const char *term;           /* what the reverse pass evaluates, where a method makes such a term; NULL */
     CtStage *accumulated;       /* in an environment, by the reverse pass; NULL */
-    uint64_t adding;            /* the steps of that; 0: not known */
     uint64_t forward, backward; /* the steps of the passes, those who look on included */
     CT_VEC(CtNode) nodes;
     CT_VEC(CtArrival) arrivals;

@@ -234,23 +234,20 @@ static const char *sums(const CtCells *cells) {
 }
 
 void ct_cells_show_work(CtExplain *e, const CtRun *plain) {
-    const CtRun *run = e->out->run;
-    CtText text = ct_text(e->arena);
-    ct_text_printf(&text, "%llu steps forward, %llu in reverse", (unsigned long long)plain->forward,
-                   (unsigned long long)plain->backward);
-    if (run->adding > 0) ct_text_printf(&text, ", of which %llu add to cells", (unsigned long long)run->adding);
-    ct_text_putc(&text, '\n');
-    CtBlock block = {"the work", text.data};
-    ct_push(e->arena, &run->accumulated->blocks, block);
+    const char *text = ct_format(e->arena,
+                                 "%llu steps forward, %llu in reverse, where uses in one straight line are added as "
+                                 "one sum\n",
+                                 (unsigned long long)plain->forward, (unsigned long long)plain->backward);
+    CtBlock block = {"the work", text};
+    ct_push(e->arena, &e->out->run->accumulated->blocks, block);
 }
 
 void ct_cells_show(CtCells *cells, CtRun *run) {
     CtArena *arena = cells->e->arena;
     CtStage *stage = run->accumulated = CT_NEW(arena, CtStage);
-    for (uint32_t i = 0; i < cells->rows.count && cells->more == 0; i++) run->adding += cells->rows.items[i].steps;
     stage->title = "the reverse pass";
     stage->note = ct_format(arena,
-                            "What is added to the cells of the environment, in order: its steps are paid with "
+                            "What each use of a variable adds to its cell, in order: its steps are paid with "
                             "%d + φ in − φ out, φ d = %d · size d (CHAD 2024 §4.3).",
                             C_ONE, C_PHI);
     if (cells->rows.count == 0) {

@@ -23,7 +23,7 @@ def commands_of(path):
 
 def run(command, folder, name, cotan, timeout, refused=None):
     """What a command prints, in the form of a .out file; why it did not run natively goes to `refused`."""
-    environment = dict(os.environ, PATH=os.path.dirname(cotan) + os.pathsep + os.environ["PATH"], NO_COLOR="1",
+    environment = dict(os.environ, PATH=os.path.dirname(cotan) + os.pathsep + os.environ["PATH"], NO_COLOR="1", COTAN_MATH="exact",
                        LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
     script = command.replace("FILE", name)
     try:

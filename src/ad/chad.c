@@ -99,8 +99,7 @@ static void variable_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
         ct_straight_add(c, seq, back, NULL, d);
         return;
     }
-    CtCore *cot = ct_chad_box(c, back->core->span, back->core->type, d);
-    ct_chad_one(c, seq, back->core->span, back->places[0], cot);
+    ct_chad_add(c, seq, back->core->span, back->places[0], d);
 }
 
 static CtPaired variable(CtChad *c, CtCore *core) {
@@ -213,7 +212,10 @@ static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types,
         if (!cots[i] && c->rung.dense) cots[i] = ct_chad_zero_of(c, span, types[i]);
         if (cots[i]) found++;
     }
-    if (found == count) {
+    bool dense = found * 2 > count;
+    for (uint32_t i = 0; dense && i < count; i++)
+        if (!cots[i]) cots[i] = ct_chad_zero(c->ad, span);
+    if (dense) {
         CtCore *array = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), cots, count);
         return ct_chad_make(c->ad, span, "Dense", &array, 1);
     }
@@ -303,7 +305,7 @@ static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     if (!fields) return;
     CtCore *args[2] = {ct_core_int(c->p, span, branch->con->tag), fields};
     CtCore *whole = ct_seq_name(seq, "d", ct_library_call(c->ad, span, "inject", args, 2));
-    ct_chad_one(c, seq, span, back->places[0], whole);
+    ct_chad_add(c, seq, span, back->places[0], whole);
 }
 
 /* One branch under way: ⟨x, x'⟩ and what was bound for it. `number` counts from 1; 0 is the default. */
@@ -343,7 +345,7 @@ static CtCore *branch_body(CtChad *c, CtCore *core, Branch *b, bool varies) {
 }
 
 static void run_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    ct_chad_run(c, seq, back->core->span, back->values[0], d);
+    ct_chad_run(c, seq, back->core->span, back->values[0], d, back->depth);
 }
 
 static void choice_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {

@@ -12,6 +12,7 @@
  *   chad_straight.c     build, map and zipWith of elements without control flow, gathers among them: §8.1
  *   chad_environment.c  EV and EVM: Fig. 8, Table 2
  *   chad_custom.c       functions that come with a rule for their derivative
+ *   chad_held.c         what one backpropagator adds to a variable, as one sum
  *   chad_shape.c        structures ◀▶ cotangents, and the wrapper
  */
 #ifndef CT_AD_CHAD_H
@@ -43,6 +44,8 @@ typedef struct CtChadRung {
 
 /* Where a backpropagator that stands in one straight line leaves what it adds (chad_straight.c). */
 typedef struct CtStraight CtStraight;
+/* What the backpropagator that is being written has for variables, and has not added to their cells (chad_held.c). */
+typedef struct CtHeld CtHeld;
 
 /* A function under way: one frame of the environment. */
 typedef struct CtChad {
@@ -56,6 +59,8 @@ typedef struct CtChad {
     uint32_t frame;       /* the most that ever are, those of functions that are called included */
     CtVar *base;          /* in the backpropagator that is being written: where the frame begins */
     CtStraight *straight; /* the one that is being written is an element's, and adds nothing to the environment; NULL */
+    CtHeld *held;         /* NULL: nothing is held */
+    bool needs_room;      /* it uses cells of the frame other than those that its caller takes out */
 } CtChad;
 
 typedef struct CtBack CtBack;
@@ -119,13 +124,19 @@ CtPlace ct_chad_where(const CtChad *c, const CtVar *var);
 CtType *ct_chad_environment_type(CtAd *ad);
 /* What is accumulated so far, as a term. */
 CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span);
-/* one_x d: accumulates a Cot. */
+/* d for a variable: D[τ]₂, or a Cot. */
+void ct_chad_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *d);
+/* one_x d, now: accumulates a Cot. */
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot);
 /* The end of a variable's scope: its cotangent, a Cot, or NULL when nothing can have come to it; the cell is free
  * again. */
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
-/* x' d of a backpropagator that is a function, in this function's own environment. */
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d);
+/* A Cot into a cell that is Zero. */
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot);
+/* What is in a cell, where another backpropagator may have put it; the cell is free again. */
+CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+/* x' d of a backpropagator that is a function, in this function's own environment, where `depth` cells are in scope. */
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth);
 /* x' d of a function's result; its frame begins behind `depth` cells. Then what it left for what the function captured
  * (i = 0) and for its arguments (from 1), to be taken before anything else is run. */
 typedef struct CtCalled {
@@ -143,6 +154,19 @@ void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
 /* The same, and unless a real d is 0: where `write` costs more than looking. */
 void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
+
+/* ---- chad_held.c ---- */
+
+/* From here on what comes to variables is held … */
+void ct_held_begin(CtChad *c);
+/* … to here, where it is added to the cells. Where a frame begins and ends here, too, these are Zero if nobody else has
+ * added to them. Gives those that may hold something now. */
+CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame);
+/* To those cells, or to the first `depth`, others may have added. */
+void ct_held_shared(CtChad *c, const CtHeld *inner);
+void ct_held_share(CtChad *c, uint32_t depth);
+/* ct_chad_pop where something is held. */
+CtCore *ct_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
 
 /* ---- chad_function.c ---- */
 

@@ -99,8 +99,12 @@ static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     return parts[0];
 }
 
-CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
-    if (c->straight) return ct_straight_pop(c, span, cell);
+void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot) {
+    CtCore *args[3] = {ct_seq_state(seq, span), address(c, span, cell), cot};
+    next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
+}
+
+CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     if (!c->rung.local) return split(c, seq, span, cell);
     CtCore *at = ct_seq_name(seq, "x", address(c, span, cell));
     CtCore *args[3] = {ct_seq_state(seq, span), at, NULL};
@@ -108,6 +112,11 @@ CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     args[2] = ct_chad_zero(c->ad, span);
     next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
     return cot;
+}
+
+CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+    if (c->straight) return ct_straight_pop(c, span, cell);
+    return c->held ? ct_held_pop(c, seq, span, cell) : ct_chad_take(c, seq, span, cell);
 }
 
 /* ---- backpropagators as functions ---- */
@@ -131,8 +140,10 @@ static CtCore *apply(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator,
     return ct_core_app(c->p, span, backpropagator, args, 3);
 }
 
-void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d) {
+void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
     CtCore *made = apply(c, seq, span, backpropagator, d, 0);
+    ct_held_share(c, depth);
+    c->needs_room = true;
     if (c->rung.local)
         next(seq, span, made);
     else
@@ -143,6 +154,7 @@ CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator
     CtCalled called = {.backpropagators = backpropagators, .d = d, .depth = depth};
     CtCore *own = c->rung.twice ? ct_core_proj(c->p, span, backpropagators, 0) : backpropagators;
     CtCore *made = apply(c, seq, span, own, d, depth);
+    c->needs_room = true;
     if (c->rung.local)
         next(seq, span, made);
     else
@@ -151,7 +163,7 @@ CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator
 }
 
 CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called, uint32_t i) {
-    if (c->rung.local) return ct_chad_pop(c, seq, span, called->depth + i);
+    if (c->rung.local) return ct_chad_take(c, seq, span, called->depth + i);
     CtCore *frame = called->frame;
     if (c->rung.twice && i == 0) {
         CtCore *again = ct_core_proj(c->p, span, called->backpropagators, 1);
@@ -161,18 +173,32 @@ CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called,
     return ct_seq_name(seq, "d", ct_library_call(c->ad, span, "get", args, 2));
 }
 
+/* The environment with room for the function's frame; its caller has made some, for what it takes out. */
+static CtCore *room(CtChad *c, CtSpan span, CtVar *env) {
+    CtCore *args[2] = {address(c, span, c->frame), ct_core_var(c->p, span, env)};
+    bool is_enough = !c->needs_room && !ct_ad_records_cells(c->ad);
+    return is_enough ? args[1] : ct_library_call(c->ad, span, "ensure", args, 2);
+}
+
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back) {
     CtVar *outer = c->base, *params[3];
     params[0] = ct_var_new(c->p, "d", ct_chad_cotangent(c->ad, type));
     params[1] = c->base = ct_var_new(c->p, "base", c->p->int_type);
     params[2] = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
-    CtSeq seq = ct_seq(c->p, c->rung.local ? params[2] : NULL);
-    if (is_function && back && c->rung.local) {
-        CtCore *args[2] = {address(c, span, c->frame), ct_seq_state(&seq, span)};
-        next(&seq, span, ct_library_call(c->ad, span, "ensure", args, 2));
-    }
+    CtVar *env = is_function ? ct_var_like(c->p, params[2], params[2]->type) : params[2];
+    CtSeq seq = ct_seq(c->p, c->rung.local ? env : NULL);
+    CtHeld *held = c->held;
+    bool needs_room = c->needs_room;
+    c->needs_room = false;
+    c->held = NULL;
+    bool holds = c->rung.local && !ct_ad_records_cells(c->ad);
+    if (holds) ct_held_begin(c);
     ct_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
+    if (holds) ct_held_end(c, &seq, is_function);
     CtCore *body = ct_seq_close(&seq, ct_chad_state(c, &seq, span));
+    if (is_function && c->rung.local) body = ct_core_let(c->p, span, env, room(c, span, params[2]), body);
+    c->held = held;
+    c->needs_room = needs_room;
     c->base = outer;
     return ct_core_lam(c->p, span, NULL, params, c->rung.local ? 3 : 1, body);
 }
@@ -181,7 +207,10 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
 static CtCore *written_by(CtChad *c, const CtSeq *seq, const CtBack *back, CtCore *d,
                           void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtSeq inner = ct_seq(c->p, seq->state);
+    bool holds = c->held != NULL;
+    if (holds) ct_held_begin(c);
     write(c, &inner, back, d);
+    if (holds) ct_held_shared(c, ct_held_end(c, &inner, false));
     CtCore *state = ct_chad_state(c, &inner, back->core->span);
     return ct_seq_close(&inner, state);
 }

@@ -112,7 +112,7 @@ static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
         if (back->places[i].kind == PLACE_NONE || back->places[i].kind == PLACE_CLOSED) continue;
         CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
         CtCore *cot = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
-        ct_chad_one(c, seq, span, back->places[i], ct_seq_name(seq, "d", cot));
+        ct_chad_add(c, seq, span, back->places[i], ct_seq_name(seq, "d", cot));
     }
 }
 

@@ -84,7 +84,7 @@ static CtCore *backpropagator(CtChad *c, const CtLam *lam, const Body *body) {
 /* A parameter's cotangent, taken from its cell; NULL when it has none. */
 static CtCore *taken(CtChad *c, CtSeq *seq, const CtBack *back, const CtLam *lam, uint32_t i) {
     if (back->places[i].kind == PLACE_NONE) return NULL;
-    CtCore *cot = ct_chad_pop(c, seq, back->core->span, back->places[i].number);
+    CtCore *cot = ct_chad_take(c, seq, back->core->span, back->places[i].number);
     return cot ? ct_seq_name(seq, "d", ct_chad_unbox(c, back->core->span, lam->params[i]->type, cot)) : NULL;
 }
 
@@ -130,7 +130,7 @@ static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, Ct
     if (from) i = ct_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
     CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
     CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
-    ct_chad_run(c, &inner, span, f, dy);
+    ct_chad_run(c, &inner, span, f, dy, back->depth);
     for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
         if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
@@ -353,7 +353,7 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *out = ds ? ct_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
     if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, span);
     CtCore *dy = step_cotangent(c, &inner, &loop, use(c, span, opened[0]), out);
-    ct_chad_run(c, &inner, span, f, dy);
+    ct_chad_run(c, &inner, span, f, dy, back->depth);
     CtCore *dx = taken(c, &inner, back, loop.lam, 1);
     CtCore *da = taken(c, &inner, back, loop.lam, 0);
     if (!da) da = nothing(c, span, type);

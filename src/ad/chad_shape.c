@@ -181,9 +181,9 @@ static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *bac
     if (c.rung.local) {
         c.base = ct_var_new(ad->p, "base", ad->p->int_type);
         ct_seq_let(seq, span, c.base, ct_core_int(ad->p, span, 0));
-        CtCore *room[2] = {ct_core_int(ad->p, span, 2), ct_chad_state(&c, seq, span)};
+        CtCore *cells[2] = {ct_chad_zero(ad, span), ct_chad_zero(ad, span)};
         seq->state = ct_var_new(ad->p, "env", ct_chad_environment_type(ad));
-        ct_seq_let(seq, span, seq->state, ct_library_call(ad, span, "ensure", room, 2));
+        ct_seq_let(seq, span, seq->state, ct_core_array_lit(ad->p, span, ct_chad_cot(ad), cells, 2));
     }
     CtCalled called = ct_chad_call(&c, seq, span, backpropagator, d, 0);
     return ct_chad_left(&c, seq, span, &called, 1);

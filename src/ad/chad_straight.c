@@ -192,7 +192,7 @@ static void add(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, const Addition *a
         args[1] = ct_core_array(c->p, span, ARRAY_LENGTH, &xs, 1);
         cot = ct_library_call(c->ad, span, "leading", args, 3);
     }
-    ct_chad_one(c, seq, span, a->variable->places[0], ct_seq_name(seq, "d", cot));
+    ct_chad_add(c, seq, span, a->variable->places[0], ct_seq_name(seq, "d", cot));
 }
 
 void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {

@@ -22,7 +22,8 @@ enum {
     MAX_COPY = 200,         /* nodes of any function that is copied into a call */
     SMALL_LAM = 10,         /* nodes of a local function that is copied into its calls */
     SMALL_BRANCH = 3,       /* nodes of a branch that case of case may copy */
-    MAX_ALTERNATIVES = 8    /* of the cases that it looks at */
+    MAX_ALTERNATIVES = 8,   /* of the cases that it looks at */
+    MAX_KNOWN_ARRAY = 4     /* elements of a literal array whose changes are followed */
 };
 
 static CtCore *simp(CtSimplifier *s, CtCore *core);
@@ -194,6 +195,52 @@ static CtCore *head_proj(CtSimplifier *s, CtCore **proj) {
     return named != NULL ? named : known->as.call.args[index];
 }
 
+/* ---- elements of literal arrays ---- */
+
+static CtCore *itself(void *data, CtCore *literal) {
+    (void)data;
+    return literal;
+}
+
+static CtCore *element_of(void *data, CtCore *literal) { return literal->as.call.args[*(const int64_t *)data]; }
+
+static bool is_of_atoms(const CtCore *construction) {
+    for (uint32_t i = 0; i < construction->as.call.count; i++)
+        if (!ct_core_is_atom(construction->as.call.args[i])) return false;
+    return true;
+}
+
+/* [|a, b|] ! 1 and update [|a, b|] 1 c, where the literal is in sight. */
+static CtCore *head_array(CtSimplifier *s, CtCore **core) {
+    CtArrayOp op = (*core)->as.call.of.array;
+    CtCore *const *args = (*core)->as.call.args;
+    if ((op != ARRAY_INDEX && op != ARRAY_UPDATE) || args[1]->kind != CORE_LIT) return NULL;
+    CtCore *array = head(s, args[0]);
+    if (array != args[0]) {
+        *core = node(s, *core);
+        (*core)->as.call.args = CT_NEW_ARRAY(s->p->context->arena, CtCore *, 3);
+        memcpy((*core)->as.call.args, args, (*core)->as.call.count * sizeof *args);
+        (*core)->as.call.args[0] = array;
+        args = (*core)->as.call.args;
+    }
+    CtCore *known = array->kind == CORE_VAR ? ct_notes(s, array->as.var)->known : array;
+    if (known == NULL || known->kind != CORE_ARRAY_LIT || known->as.call.count > MAX_KNOWN_ARRAY) return NULL;
+    int64_t index = args[1]->as.lit.integer;
+    if (index < 0 || index >= known->as.call.count || (op == ARRAY_UPDATE && !is_of_atoms(known))) return NULL;
+    s->changes++;
+    CtCore *(*rest)(void *, CtCore *) = element_of;
+    if (op == ARRAY_UPDATE) {
+        CtCore **items = CT_NEW_ARRAY(s->p->context->arena, CtCore *, MAX_KNOWN_ARRAY);
+        memcpy(items, known->as.call.args, known->as.call.count * sizeof *items);
+        items[index] = args[2];
+        known = node(s, known);
+        known->as.call.args = items;
+        rest = itself;
+    }
+    CtCore *named = name_args(s, known, NULL, rest, &index);
+    return named != NULL ? named : rest(&index, known);
+}
+
 /* ---- case ---- */
 
 /* The branch for a construction, its fields bound. */
@@ -354,6 +401,7 @@ static CtCore *head(CtSimplifier *s, CtCore *core) {
         case CORE_APP: next = head_app(s, &core); break;
         case CORE_PROJ: next = head_proj(s, &core); break;
         case CORE_CASE: next = head_case(s, &core); break;
+        case CORE_ARRAY: next = head_array(s, &core); break;
         case CORE_LET:
         case CORE_UNPACK:
         case CORE_LETREC:
@@ -363,7 +411,6 @@ static CtCore *head(CtSimplifier *s, CtCore *core) {
         case CORE_TUPLE:
         case CORE_CON:
         case CORE_PRIM:
-        case CORE_ARRAY:
         case CORE_ARRAY_LIT:
         case CORE_DERIV:
         case CORE_DUAL:
@@ -547,10 +594,9 @@ static CtCore *knowledge(CtSimplifier *s, CtCore *rhs) {
         bool small = rhs->as.lam->origin == NULL && ct_core_size(s, rhs->as.lam->body, SMALL_LAM + 1) <= SMALL_LAM;
         return small ? rhs : NULL;
     }
-    if (rhs->kind != CORE_CON && rhs->kind != CORE_TUPLE) return NULL;
-    for (uint32_t i = 0; i < rhs->as.call.count; i++)
-        if (!ct_core_is_atom(rhs->as.call.args[i])) return NULL;
-    return rhs;
+    bool is_array = rhs->kind == CORE_ARRAY_LIT && rhs->as.call.count <= MAX_KNOWN_ARRAY;
+    bool is_known = rhs->kind == CORE_CON || rhs->kind == CORE_TUPLE || is_array;
+    return is_known && is_of_atoms(rhs) ? rhs : NULL;
 }
 
 /* Returns what is to be simplified next, at chain->place. */
