@@ -246,6 +246,7 @@ typedef struct cotan_check_row {
 typedef struct cotan_check_rule {
     const char *file;
     int line, column;
+    bool is_wrong; /* what disagrees agrees where the function is differentiated as it is written, and does not by this rule */
 } cotan_check_rule;
 typedef struct cotan_check_result {
     const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */

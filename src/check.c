@@ -32,12 +32,15 @@ typedef struct Ask {
     const char *with; /* an input that has the structure of the second */
     size_t with_length;
     const CtLeaves *at_reals, *with_reals;
+    const CtSpan *rule; /* the one that is honoured; NULL: all */
 } Ask;
 
 static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
     cotan_context *context = c->program->context;
     CtEntry entry = {
         .mode = a->mode, .function = c->function, .method = a->method, .reverse = c->vjp, .prefer_double = true};
+    entry.one_rule = a->rule != NULL;
+    if (a->rule != NULL) entry.rule = *a->rule;
     CtSession *session = ct_program_session(c->program, &entry);
     if (session == NULL) return false;
     if (session->point == NULL)
@@ -164,14 +167,21 @@ static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
 }
 
 /* A rule gives the value, too. */
-static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, const char *what) {
-    uint32_t worst = 0, count = y->reals.count < value->reals.count ? y->reals.count : value->reals.count;
+static double value_difference(const CtLeaves *y, const CtLeaves *value, uint32_t *worst) {
+    uint32_t count = y->reals.count < value->reals.count ? y->reals.count : value->reals.count;
     double most = 0;
+    *worst = 0;
     for (uint32_t i = 0; i < count; i++) {
         double difference = ct_relative_difference(value->reals.items[i], y->reals.items[i], 1e-300);
-        if (difference > most) worst = i;
+        if (difference > most) *worst = i;
         if (difference > most) most = difference;
     }
+    return most;
+}
+
+static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, const char *what) {
+    uint32_t worst;
+    double most = value_difference(y, value, &worst);
     if (most > product_tolerance)
         add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, product_tolerance);
 }
@@ -230,9 +240,9 @@ static int by_place(const void *a, const void *b) {
     return x.source != y.source ? (x.source < y.source ? -1 : 1) : (x.start > y.start) - (x.start < y.start);
 }
 
-static void find_rules(Check *c, const CtProgram *p) {
+/* Their places, in order, each once. */
+static CtSpan *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
     CT_VEC(CtSpan) spans = {0};
-    CT_VEC(cotan_check_rule) rules = {0};
     CtCoreList work = {0};
     for (uint32_t i = 0; i < p->globals.count; i++) ct_push(c->arena, &work, p->globals.items[i]->body);
     while (work.count > 0) {
@@ -242,17 +252,47 @@ static void find_rules(Check *c, const CtProgram *p) {
             ct_push(c->arena, &spans, core->span);
     }
     if (spans.count > 0) qsort(spans.items, spans.count, sizeof *spans.items, by_place);
-    for (uint32_t i = 0; i < spans.count; i++) {
-        CtSpan at = spans.items[i];
-        uint32_t line, column;
-        if (i > 0 && by_place(&spans.items[i - 1], &at) == 0) continue;
-        ct_source_position(p->context, at.source, at.start, &line, &column);
-        const char *file = p->context->sources.items[at.source].name;
-        cotan_check_rule rule = {ct_copy_text(c->arena, file, strlen(file)), (int)line, (int)column};
-        ct_push(c->arena, &rules, rule);
+    *count = 0;
+    for (uint32_t i = 0; i < spans.count; i++)
+        if (i == 0 || by_place(&spans.items[i - 1], &spans.items[i]) != 0) spans.items[(*count)++] = spans.items[i];
+    return spans.items;
+}
+
+/* Value and tangents with one rule honoured, held against the function's. */
+static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const CtSpan *rule, bool *agrees) {
+    *agrees = true;
+    for (int i = 0; i < DIRECTIONS && *agrees; i++) {
+        CtLeaves dx = direction(c, x, i), value = leaves_of(c->arena), tangent = leaves_of(c->arena);
+        Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
+        jvp.rule = rule;
+        Slopes slopes;
+        uint32_t worst;
+        if (!ask(c, &jvp, &value, &tangent, NULL) || !find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
+        if (y->reals.count == 0) break;
+        *agrees = slopes.difference[slopes.worst] <= slope_tolerance &&
+                  value_difference(y, &value, &worst) <= product_tolerance;
     }
-    c->out->rules = rules.items;
-    c->out->rule_count = rules.count;
+    return true;
+}
+
+/* Which of the rules are wrong is found by honouring one at a time, when that without any of them agrees. */
+static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const CtLeaves *y) {
+    uint32_t count;
+    const CtSpan *places = places_of_rules(c, p, &count), none = CT_NO_SPAN;
+    cotan_check_rule *rules = CT_NEW_ARRAY(c->arena, cotan_check_rule, count);
+    bool agrees = false, tells = count > 0 && !c->out->agrees;
+    if (tells && !agrees_with(c, x, y, &none, &tells)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t line, column;
+        ct_source_position(p->context, places[i].source, places[i].start, &line, &column);
+        const char *file = p->context->sources.items[places[i].source].name;
+        rules[i] = (cotan_check_rule){ct_copy_text(c->arena, file, strlen(file)), (int)line, (int)column, false};
+        if (tells && !agrees_with(c, x, y, &places[i], &agrees)) return false;
+        rules[i].is_wrong = tells && !agrees;
+    }
+    c->out->rules = rules;
+    c->out->rule_count = count;
+    return true;
 }
 
 bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
@@ -271,6 +311,5 @@ bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, Ct
     out->rows = check.rows.items;
     out->count = check.rows.count;
     CtSession *session = session_of_run(&check);
-    if (session != NULL) find_rules(&check, session->build->program);
-    return session != NULL;
+    return session != NULL && find_rules(&check, session->build->program, &x, &y);
 }

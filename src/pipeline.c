@@ -82,6 +82,7 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->program = ct_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
+    if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
     build->program->library = library;
     build->program->library_data = build;
     build->method_library = ct_method_info(entry->reverse)->library;

@@ -89,6 +89,8 @@ typedef struct CtEntry {
     CtMethod reverse;   /* of the reverse derivatives inside the program */
     bool applied;       /* RUN of an expression: to arguments that are an input */
     bool prefer_double; /* types left open become Double rather than Int */
+    bool one_rule;      /* of the rules for derivatives only that at `rule` is honoured (CT_NO_SPAN: none) */
+    CtSpan rule;
 } CtEntry;
 
 /* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only without memory; whether it is sound is said

@@ -35,7 +35,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
 }
 
 static bool same(const CtEntry *a, const CtEntry *b) {
-    return !a->expression && !b->expression && a->mode == b->mode && a->method == b->method &&
+    return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
+           a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method &&
            a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 

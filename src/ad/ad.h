@@ -23,6 +23,10 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
  * elaboration made, before other passes move terms about. */
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place);
 
+/* From now on a function that comes with a rule is differentiated by it where it stands at this place; everywhere else as it
+ * is written. */
+void ct_ad_only_rule(CtAd *ad, CtSpan place);
+
 /* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and
  * DUAL of functions in sight by their transformed selves. */
 void ct_ad_expand(CtAd *ad);

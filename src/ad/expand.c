@@ -145,6 +145,15 @@ static CtCore *refused(CtAd *ad, CtCore *core) {
     return ct_core_fail(ad->p, core->span, core->type, CT_E0401, "there is no such derivative", NULL);
 }
 
+void ct_ad_only_rule(CtAd *ad, CtSpan place) {
+    ad->one_rule = true;
+    ad->only_rule = place;
+}
+
+static bool is_honoured(const CtAd *ad, const CtCore *core) {
+    return !ad->one_rule || (ad->only_rule.source == core->span.source && ad->only_rule.start == core->span.start);
+}
+
 /* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
 static CtCore *with_names(CtAd *ad, CtCore *core) {
     CtSeq seq = ct_seq(ad->p, NULL);
@@ -169,7 +178,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (!first_order(ad, core->span, args[2]->type, "the argument of a function with a rule for its derivative") ||
             !first_order(ad, core->span, core->type, "the result of a function with a rule for its derivative"))
             return refused(ad, core);
-        return with_names(ad, core);
+        return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->span, args[0], &args[2], 1);
     case DERIV_BASIS:
         if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
         return ct_generic_basis(ad, core->span, args[0]->type, args[0]);

@@ -103,6 +103,8 @@ struct CtAd {
     CtArena *arena;
     CtMethod reverse;
     uint32_t asked; /* the source whose jvp's are by bulk itself; 0: none */
+    bool one_rule;  /* that at only_rule is honoured, no other */
+    CtSpan only_rule;
     const CtRules *rules[CT_METHOD_COUNT];
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];

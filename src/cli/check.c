@@ -21,7 +21,7 @@ static void print_json(const cotan_check_result *result) {
         const cotan_check_rule *rule = &result->rules[i];
         printf("%s{\"file\":", i > 0 ? "," : "],\"rules\":[");
         print_json_string(stdout, rule->file, strlen(rule->file));
-        printf(",\"line\":%d,\"column\":%d}", rule->line, rule->column);
+        printf(",\"line\":%d,\"column\":%d,\"wrong\":%s}", rule->line, rule->column, rule->is_wrong ? "true" : "false");
     }
     printf("]}\n");
 }
@@ -36,9 +36,10 @@ static void print_table(const char *function, const cotan_check_result *result) 
         printf("the derivatives of %s agree\n", function);
     else
         printf("the derivatives of %s DISAGREE, or it has a kink or a jump there, or uses stopGradient\n", function);
-    for (size_t i = 0; i < result->rule_count && !result->agrees; i++)
-        printf("a rule for a derivative that it uses is given at %s:%d:%d\n", result->rules[i].file,
-               result->rules[i].line, result->rules[i].column);
+    for (size_t i = 0; i < result->rule_count; i++)
+        if (result->rules[i].is_wrong)
+            printf("%s:%d:%d: the rule for a derivative that is given here is wrong\n", result->rules[i].file,
+                   result->rules[i].line, result->rules[i].column);
 }
 
 static int check_function(const Options *options, cotan_program *program, const char *at, size_t length) {
