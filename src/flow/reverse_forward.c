@@ -301,8 +301,9 @@ CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
     if (known != NULL) return *known;
-    CtFlowArg array = step->args.items[0], length = ct_reverse_length(r, array.var, 0);
+    CtFlowArg array = step->args.items[0];
     r->f.block = ct_flow_block(&r->f);
+    CtFlowArg length = ct_flow_lower_dim(&r->f, step->span, array, 0); /* the one that is known may be bound later */
     CtFlowArg place = place_of(&r->f, step->span, array, length, flow_of(result));
     insert(r, result);
     know_length(r, result, 0, place);
