@@ -66,6 +66,8 @@ static const char *const values[] = {
     [PRIM_INT_ADD] = "ct_lanes_wrap_add(A, B)",
     [PRIM_INT_SUB] = "ct_lanes_wrap_sub(A, B)",
     [PRIM_INT_MUL] = "ct_lanes_wrap_mul(A, B)",
+    [PRIM_INT_AND] = "A & B",
+    [PRIM_INT_OR] = "A | B",
     [PRIM_TO_DOUBLE] = "ct_lanes_of(A)",
 };
 
