@@ -15,6 +15,7 @@ import time
 import bulk
 import chad
 import ladders
+import native
 from generate import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -116,6 +117,7 @@ def main():
     ladders.main()
     bulk.main()
     chad.main()
+    native.main()
 
 
 main()

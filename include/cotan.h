@@ -57,6 +57,9 @@ void cotan_close(cotan_context *context);
 void cotan_interrupt(cotan_context *context);
 /* Whether Core is checked after every pass, at a small cost: for tests. */
 void cotan_check_passes(cotan_context *context, bool check);
+/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
+ * units in the last place and several times faster in loops. */
+void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
  * when there is no place. */
@@ -118,7 +121,9 @@ typedef struct cotan_call {
     size_t at_length, with_length;
     cotan_form form;  /* of the result's file */
     const char *method; /* NULL: the best */
-    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why */
+    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The best
+                           method is then `native`, and naming that one is asking for native code */
+    uint64_t native_after; /* with `native`: the evaluator begins, and native code takes over after so many steps; 0: at once */
     bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
@@ -135,6 +140,7 @@ typedef struct cotan_result {
     bool has_trace;
     size_t peak_memory; /* bytes of the last run */
     const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was asked for */
+    const char *by_tape; /* why native code was differentiated by the method `tape` rather than `native`; NULL: it was not */
 } cotan_result;
 
 /* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it. Removing all of
@@ -144,6 +150,13 @@ uint64_t cotan_cache_clear(void);
 
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
+
+/* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
+ * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
+ * rest of the call is not looked at. */
+enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
+cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
+                           const char **source, const char **header);
 
 /* The types of the program's top-level names, or of one: "name :: type" lines. */
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out);
@@ -184,9 +197,16 @@ typedef struct cotan_check_row {
     double difference;           /* relative to the larger of the two, or to what rounding allows */
     bool agrees;
 } cotan_check_row;
+/* A place where the program gives a rule for the derivative of a function (withVjp, withJvp). */
+typedef struct cotan_check_rule {
+    const char *file;
+    int line, column;
+} cotan_check_rule;
 typedef struct cotan_check_result {
-    const cotan_check_row *rows; /* belong to the program until the next call with it */
+    const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */
     size_t count;
+    const cotan_check_rule *rules; /* those that call->function uses: where it disagrees, one of them may be wrong */
+    size_t rule_count;
     bool agrees;
 } cotan_check_result;
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out);

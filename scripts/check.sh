@@ -1,10 +1,16 @@
-#!/bin/sh
+#!/bin/bash
 # Every test, in a plain build and under AddressSanitizer and UBSan, where Core is also checked after every pass. The last line is `N passed, N failed`.
+# As many run side by side as there are processors; what they print comes in their order.
 set -u
 cd "$(dirname "$0")/.."
 
 passed=0
 failed=0
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+started=0
+told=0
+workers=$(nproc)
 
 # Adds the counts of a run's last line `N passed, N failed`. A run without one, or that fails without saying so, fails.
 count() {
@@ -24,27 +30,36 @@ count() {
     failed=$((failed + f))
 }
 
+# Begins a command, `$2…`, called `$1`; `finish` will count what it says.
 run() {
-    what=$1
+    while [ "$(jobs -pr | wc -l)" -ge "$workers" ]; do wait -n; done
+    started=$((started + 1))
+    echo "$1" >"$logs/$started.what"
     shift
-    log=$(mktemp)
-    "$@" >"$log" 2>&1
-    count "$log" $? "$what"
-    rm -f "$log"
+    ( "$@" >"$logs/$started.log" 2>&1; echo $? >"$logs/$started.status" ) &
+}
+
+# Waits for all that has begun, and tells what came of it.
+finish() {
+    wait
+    while [ "$told" -lt "$started" ]; do
+        told=$((told + 1))
+        count "$logs/$told.log" "$(cat "$logs/$told.status")" "$(cat "$logs/$told.what")"
+    done
 }
 
 # One C test program: cmocka's TAP output, a line a test. A skipped test counts as neither.
-unit() {
-    log=$(mktemp)
-    CMOCKA_MESSAGE_OUTPUT=TAP "$1" >"$log" 2>&1
+tap() {
+    CMOCKA_MESSAGE_OUTPUT=TAP "$1" >"$2" 2>&1
     status=$?
-    p=$(grep -c '^ok ' "$log")
-    f=$(grep '^not ok ' "$log" | grep -vc '# SKIP')
-    echo "$p passed, $f failed" >>"$log"
-    [ "$p" -gt 0 ] || status=1
-    count "$log" "$status" "$2, $(basename "$1")"
-    rm -f "$log"
+    cat "$2"
+    p=$(grep -c '^ok ' "$2")
+    f=$(grep '^not ok ' "$2" | grep -vc '# SKIP')
+    echo "$p passed, $f failed"
+    [ "$p" -gt 0 ] && return $status
 }
+
+unit() { run "$2, $(basename "$1")" tap "$1" "$logs/$(basename "$1").tap"; }
 
 build() {
     folder=$1
@@ -58,11 +73,10 @@ build() {
 
 # A fuzz target on its first inputs, and on what fuzzing has found.
 replay() {
-    seeds=$(mktemp -d)
+    seeds=$logs/$3-$2 && mkdir "$seeds"
     python3 tests/fuzz/seeds.py "$2" "$seeds"
     [ ! -d "tests/fuzz/found/$2" ] || cp tests/fuzz/found/"$2"/* "$seeds"
     run "$3, fuzz target $2" "$1/tests/fuzz_$2" "$seeds"/*
-    rm -rf "$seeds"
 }
 
 all_tests() {
@@ -86,6 +100,7 @@ all_tests() {
     run "$kind, random programs over arrays" "$folder/tests/random_arrays" --count "$random"
     run "$kind, random programs over arrays, other methods" "$folder/tests/random_arrays" --count $((random / 10)) \
         --seed 1000000 --methods forward,vector,delta,delta-fused,dual-staged,dual-cayley,dual-arrays,dual-defunc,chad
+    finish
 }
 
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
@@ -94,11 +109,13 @@ run "the rooms" scripts/check_includes.py
 run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
-    XDG_CACHE_HOME=$(mktemp -d) && export XDG_CACHE_HOME # what is compiled for the tests is kept apart
+    export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
+    run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
+    run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
+    run "compiled programs" tests/compile.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
-    rm -rf "$XDG_CACHE_HOME" && unset XDG_CACHE_HOME
     run "costs" tests/costs.py --cotan build/cotan
     run "CHAD" tests/chad.py --cotan build/cotan
     run "several threads" tests/threads.py --cotan build/cotan
@@ -108,6 +125,7 @@ if build build; then
     run "the page of explain" tests/explain_page.py --cotan build/cotan
     run "documentation" tests/docs.py --cotan build/cotan
     run "installed" scripts/check_install.sh build
+    finish
 else
     failed=$((failed + 1))
 fi

@@ -78,6 +78,7 @@ cotan_context *cotan_open(const cotan_limits *limits) {
 }
 
 void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
 
 static void program_free(cotan_program *program) {
     while (program->sessions) {
@@ -206,8 +207,7 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
 
 /* ---- calling ---- */
 
-/* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
-static bool choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
     if (!name) return true;
@@ -215,6 +215,14 @@ static bool choose_method(cotan_context *context, const char *name, CtEntry *ent
         return ct_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
     entry->reverse = entry->method;
     return true;
+}
+
+/* Those of a call: native code has its own. Steps are the evaluator's. */
+static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
+    const char *native = ct_method_name(METHOD_NATIVE), *name = call->method;
+    if (name == NULL && call->native) name = native;
+    if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
+    return ct_choose_method(context, name, entry);
 }
 
 /* False when it holds functions, which has been reported. */
@@ -415,8 +423,8 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     entry.applied = entry.prefer_double = true;
     entry.method = entry.reverse = METHOD_TAPE;
     CtEntry asked = {.mode = c->call->mode};
-    choose_method(context, c->call->method, &asked);
-    entry.reverse = asked.reverse;
+    choose_for_call(context, c->call, &asked);
+    if (asked.reverse != METHOD_NATIVE) entry.reverse = asked.reverse;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
@@ -424,23 +432,43 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     ct_session_release(session, session->value, result);
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     c->out->primal_span = ct_eval_stats(session->eval).span;
-    if (c->call->point) return true;
+    if (c->call->point || asked.method == METHOD_NATIVE) return true;
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
+}
+
+/* The evaluator has begun at once; native code has to be compiled first, and a program has no effect but its result. */
+static bool outlasts_evaluator(cotan_context *context, CtCall *c, bool *done) {
+    const cotan_call *call = c->call;
+    if (!call->native || call->native_after == 0 || call->count || context->limits.steps != 0) return true;
+    cotan_call eval = *call;
+    eval.native = false;
+    CtCall first = *c;
+    first.call = &eval;
+    first.steps = call->native_after;
+    *done = ct_call(context, &first);
+    c->session = first.session;
+    if (*done || strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) != 0) return false;
+    ct_report_clear(context);
+    return true;
 }
 
 bool ct_call(cotan_context *context, CtCall *c) {
     const cotan_call *call = c->call;
+    bool done = false;
+    if (!outlasts_evaluator(context, c, &done)) return done;
     CtArena *results = c->program->results;
     CtEntry entry = entry_of(call);
-    if (!choose_method(context, call->method, &entry)) return false;
+    if (!choose_for_call(context, call, &entry)) return false;
     CtSession *session = ct_program_session(c->program, &entry);
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool wanted = call->native && !call->count && c->steps == 0, native = wanted && ct_session_native(session, context);
+    bool wanted = (call->native || entry.reverse == METHOD_NATIVE) && !call->count && c->steps == 0;
+    bool native = wanted && ct_session_native(session, context);
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
+    if (native && session->not_flow) c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
     if (native) ct_eval_reset_stats(session->eval);
-    bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
+    done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->span = stats.span;
@@ -534,7 +562,9 @@ typedef struct Dump {
 } Dump;
 
 /* Behind the passes on Core: what native code is made of. */
-static bool is_native_pass(const char *name) { return strcmp(name, "flow") == 0 || strcmp(name, "c") == 0; }
+static bool is_native_pass(const char *name) {
+    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
+}
 
 static bool is_pass(const char *name) {
     if (is_native_pass(name)) return true;
@@ -549,7 +579,7 @@ static bool unknown_pass(cotan_context *context, const char *name) {
         size_t n = strlen(help);
         snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
     }
-    strcat(help, ", flow, c");
+    strcat(help, ", lower, flow, c");
     return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 
@@ -557,7 +587,8 @@ static bool dump(cotan_context *context, void *data) {
     Dump *d = data;
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
-    if (!choose_method(context, d->call->method, &entry)) return false;
+    bool native = d->call->method == NULL && is_native_pass(d->pass);
+    if (!ct_choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(d->program);
     if (!results) return false;
     CtBuild *build = ct_program_build(d->program, d->pass);
@@ -565,7 +596,7 @@ static bool dump(cotan_context *context, void *data) {
     context->making = build;
     bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, &build->dumped, &why))
+    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
         done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;
@@ -591,7 +622,10 @@ typedef struct Stages {
 static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, s->call->method, &entry)) return false;
+    if (!ct_choose_method(context, s->call->method, &entry)) return false;
+    if (entry.method == METHOD_NATIVE)
+        return ct_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
+                             "the method `native` has no stages of Core");
     CtArena *results = ct_fresh_results(s->program);
     return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }
@@ -613,7 +647,7 @@ typedef struct CheckCall {
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!choose_method(context, c->call->method, &entry)) return false;
+    if (!ct_choose_method(context, c->call->method, &entry)) return false;
     CtArena *results = ct_fresh_results(c->program);
     CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
     return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
@@ -642,9 +676,10 @@ static bool compare(cotan_context *context, void *data) {
     size_t count = c->names ? c->count : CT_METHOD_COUNT;
     if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
+    if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
-        if (c->names && !choose_method(context, c->names[i], &entry)) return false;
+        if (c->names && !ct_choose_method(context, c->names[i], &entry)) return false;
         methods[i] = entry.method;
     }
     return ct_compare(c->program, results, c->call, methods, count, c->out);

@@ -2,6 +2,7 @@
  *
  * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
  * level of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
+ * Where the program gives a rule for a derivative, its value must be the function's, too.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -162,12 +163,30 @@ static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
     return sum;
 }
 
+/* A rule gives the value, too. */
+static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, const char *what) {
+    uint32_t worst = 0, count = y->reals.count < value->reals.count ? y->reals.count : value->reals.count;
+    double most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double difference = ct_relative_difference(value->reals.items[i], y->reals.items[i], 1e-300);
+        if (difference > most) worst = i;
+        if (difference > most) most = difference;
+    }
+    if (most > product_tolerance)
+        add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, product_tolerance);
+}
+
 static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
     CtLeaves dx = direction(c, x, which), dy = weights(c, y->reals.count, which + 5);
-    CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena), ignored = leaves_of(c->arena);
+    CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena);
+    CtLeaves beside = leaves_of(c->arena), under = leaves_of(c->arena);
     Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
     Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
-    if (!ask(c, &jvp, &ignored, &tangent, NULL) || !ask(c, &vjp, &ignored, &cotangent, NULL)) return false;
+    if (!ask(c, &jvp, &beside, &tangent, NULL) || !ask(c, &vjp, &under, &cotangent, NULL)) return false;
+    if (which == 0) {
+        check_value(c, y, &beside, "the value beside J·dx, against the function's");
+        check_value(c, y, &under, "the value beside Jᵀ·dy, against the function's");
+    }
     Slopes slopes;
     if (!find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
     const char *what = ct_format(c->arena, "J·dx along direction %d, against finite differences", which + 1);
@@ -182,12 +201,16 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     return true;
 }
 
+static CtSession *session_of_run(Check *c) {
+    CtEntry entry = {
+        .mode = COTAN_RUN, .function = c->function, .method = c->jvp, .reverse = c->vjp, .prefer_double = true};
+    return ct_program_session(c->program, &entry);
+}
+
 /* The reals of the point, read by the session of a run, which takes the same type. */
 static bool point_leaves(Check *c, CtLeaves *x) {
     cotan_context *context = c->program->context;
-    CtEntry entry = {
-        .mode = COTAN_RUN, .function = c->function, .method = c->jvp, .reverse = c->vjp, .prefer_double = true};
-    CtSession *session = ct_program_session(c->program, &entry);
+    CtSession *session = session_of_run(c);
     if (session == NULL) return false;
     if (session->point == NULL)
         return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
@@ -198,6 +221,38 @@ static bool point_leaves(Check *c, CtLeaves *x) {
     bool written = ct_json_write(&ignored, session->point, point, x);
     ct_session_release(session, session->point, point);
     return written || ct_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
+}
+
+/* ---- the rules for derivatives that a function uses ---- */
+
+static int by_place(const void *a, const void *b) {
+    CtSpan x = *(const CtSpan *)a, y = *(const CtSpan *)b;
+    return x.source != y.source ? (x.source < y.source ? -1 : 1) : (x.start > y.start) - (x.start < y.start);
+}
+
+static void find_rules(Check *c, const CtProgram *p) {
+    CT_VEC(CtSpan) spans = {0};
+    CT_VEC(cotan_check_rule) rules = {0};
+    CtCoreList work = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++) ct_push(c->arena, &work, p->globals.items[i]->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        ct_core_children(c->arena, core, &work);
+        if (core->kind == CORE_DERIV && ct_deriv_has_rule(core->as.call.of.deriv))
+            ct_push(c->arena, &spans, core->span);
+    }
+    if (spans.count > 0) qsort(spans.items, spans.count, sizeof *spans.items, by_place);
+    for (uint32_t i = 0; i < spans.count; i++) {
+        CtSpan at = spans.items[i];
+        uint32_t line, column;
+        if (i > 0 && by_place(&spans.items[i - 1], &at) == 0) continue;
+        ct_source_position(p->context, at.source, at.start, &line, &column);
+        const char *file = p->context->sources.items[at.source].name;
+        cotan_check_rule rule = {ct_copy_text(c->arena, file, strlen(file)), (int)line, (int)column};
+        ct_push(c->arena, &rules, rule);
+    }
+    c->out->rules = rules.items;
+    c->out->rule_count = rules.count;
 }
 
 bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
@@ -215,5 +270,7 @@ bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, Ct
         if (!check_direction(&check, &x, &y, y_text.data, i)) return false;
     out->rows = check.rows.items;
     out->count = check.rows.count;
-    return true;
+    CtSession *session = session_of_run(&check);
+    if (session != NULL) find_rules(&check, session->build->program);
+    return session != NULL;
 }

@@ -5,8 +5,12 @@
 
 #include <stdlib.h>
 
-/* The program in Flow, ready to be written as C; NULL with a reason. */
-static CtFlow *lower(CtBuild *build, const char **why) {
+static void lint(CtFlow *flow, const CtBuild *build) {
+    if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
+}
+
+/* The program in Flow, ready to be written as C, or `raw`, as lowering left it; NULL with a reason. */
+static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
     if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
                               ? build->entry->type->parts[0]
                               : build->entry->type) ||
@@ -16,16 +20,23 @@ static CtFlow *lower(CtBuild *build, const char **why) {
         return NULL;
     }
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
-    if (flow->refused == NULL && build->options.lint) flow->refused = ct_flow_lint(flow);
-    if (flow->refused == NULL) {
-        ct_flow_drop_dead(flow);
+    lint(flow, build);
+    if (!raw && flow->refused == NULL) {
+        ct_flow_prepare(flow, build->options.lint);
+        if (flow->refused == NULL) ct_flow_derive(flow);
+        lint(flow, build);
+        ct_flow_optimise(flow, build->options.lint);
+    }
+    if (!raw && flow->refused == NULL) {
         ct_flow_places(flow);
         ct_flow_count(flow);
-        if (build->options.lint) flow->refused = ct_flow_lint(flow);
+        lint(flow, build);
     }
     *why = flow->refused;
     return flow->refused == NULL ? flow : NULL;
 }
+
+CtFlow *ct_native_lower(CtBuild *build, const char **why) { return lower(build, false, why); }
 
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
@@ -34,11 +45,11 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? lower(build, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_native_lower(build, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
-        ct_emit(&c, flow);
+        ct_emit(&c, flow, context->exact_math);
         session->native = ct_native_new(flow, c.data, c.length, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
     }
@@ -76,11 +87,11 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 
 uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
 
-bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why) {
-    CtFlow *flow = lower(build, why);
+bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
+    CtFlow *flow = lower(build, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit(out, flow);
+        ct_emit(out, flow, exact);
     else
         ct_flow_print(out, flow);
     return true;

@@ -139,7 +139,7 @@ CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry
  * has so many gives all its memory back, and begins again. Within one run the limit of memory is the bound. */
 enum { MOST_FORMS = 500 };
 
-CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
     while (session && !same(&session->entry, entry)) session = session->next;
@@ -149,6 +149,18 @@ CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
         session = NULL;
     }
     return session ? activate(program, session) : ct_program_fresh_session(program, entry);
+}
+
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    CtSession *session = session_of(program, entry);
+    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context)) return session;
+    const char *why = session->not_native;
+    CtEntry instead = *entry;
+    instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
+    instead.reverse = METHOD_TAPE;
+    session = session_of(program, &instead);
+    if (session != NULL) session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
+    return session;
 }
 
 void ct_session_free(CtSession *session) {
@@ -235,6 +247,7 @@ bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, C
 }
 
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
+    if (session->entry.reverse == METHOD_NATIVE) return ct_session_run_native(session, context, input, result);
     return ct_session_call(session, context, session->build->entry, input, result);
 }
 

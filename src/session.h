@@ -38,6 +38,7 @@ typedef struct CtSession {
     int arity;                  /* of the function as it was written */
     CtNative *native;           /* made when it is first asked for */
     const char *not_native;     /* why there is none */
+    const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
     bool measures; /* spans */
     struct CtSession *next;
@@ -63,7 +64,7 @@ struct cotan_program {
 
 struct cotan_context {
     cotan_limits limits;
-    bool lint, has_depth; /* has_depth: the limit on depth is not the default */
+    bool lint, exact_math, has_depth; /* has_depth: the limit on depth is not the default */
     cotan_error *error; /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
@@ -99,6 +100,9 @@ typedef struct CtApart {
     CtText shape;
     CtLeaves reals;
 } CtApart;
+
+/* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
+bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry);
 
 /* One call, whose texts go to the program's results. */
 typedef struct CtCall {
@@ -140,7 +144,7 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 
 /* A checked build of the program, for the caller to use up and free. */
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
-/* The session of an entry point. */
+/* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in. */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
 /* One in which nothing has been run; ct_program_forget ends it. */
 CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);
@@ -179,8 +183,10 @@ CtType *ct_session_result(const CtSession *session);
 bool ct_session_native(CtSession *session, cotan_context *context);
 /* Runs so on an input (taken). */
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
+/* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
+CtFlow *ct_native_lower(CtBuild *build, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_native_dump(CtBuild *build, const char *pass, CtText *out, const char **why);
+bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
 
 /* ---- interact.c ---- */
 

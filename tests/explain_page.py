@@ -188,6 +188,8 @@ def main():
             file.write(PROGRAM)
         for method in listed:
             name = method["name"]
+            if name == "native":  # has no stages of Core
+                continue
             if options.methods and name not in options.methods:
                 continue
             if name == "bulk":

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 GOLDEN = os.path.join(HERE, "golden")
 MARK = "-- $ "
-NOTE = "the evaluator runs this: "
+NOTES = ["the evaluator runs this: ", "by the method `tape`: "]
+NUMBER = re.compile(r"(-?\d+\.\d+(?:e-?\d+)?)")
 
 
 def commands_of(path):
@@ -35,9 +37,10 @@ def run(command, folder, name, cotan, timeout, refused=None):
         out += "\n\\ no newline\n"
     text += out
     for line in done.stderr.decode("utf-8", "surrogateescape").splitlines():
-        if NOTE in line and os.environ.get("COTAN_ENGINE"):
+        note = next((note for note in NOTES if note in line), None)
+        if note and os.environ.get("COTAN_ENGINE"):
             if refused is not None:
-                refused.append(line.split(NOTE)[-1].split('"')[0])
+                refused.append(note + line.split(note)[-1].split('"')[0])
             continue
         text += f"! {line}".rstrip() + "\n"
     if done.returncode != 0:
@@ -48,6 +51,16 @@ def run(command, folder, name, cotan, timeout, refused=None):
 def without_place(text):
     """Native code does not tell where memory has run out, but for one array that is too large (docs/flow.md)."""
     return "".join(line for line in text.splitlines(True) if not (line.startswith("!") and ("-->" in line or "|" in line)))
+
+
+def is_close(text, wanted):
+    """The same but for the last digits of reals: native code differentiates by a method of its own."""
+    found, expected = NUMBER.split(text), NUMBER.split(wanted)
+    if len(found) != len(expected) or found[::2] != expected[::2]:
+        return False
+    pairs = [(float(a), float(b)) for a, b in zip(found[1::2], expected[1::2])]
+    largest = max((abs(b) for _, b in pairs), default=0)
+    return all(abs(a - b) <= 1e-12 * max(abs(b), 1e-3 * largest) for a, b in pairs)
 
 
 def split(text):
@@ -97,6 +110,7 @@ def main():
     cotan = os.path.abspath(options.cotan)
     if options.engine:
         os.environ["COTAN_ENGINE"] = options.engine
+        os.environ["COTAN_MATH"] = "exact"
     refused = []
     if not os.access(cotan, os.X_OK):
         sys.exit(f"tests/run.py: {cotan} is not there; run make first")
@@ -125,7 +139,7 @@ def main():
                 wanted = expected[i] if i < len(expected) else ""
                 if options.engine == "native" and "error[E0801]" in wanted:
                     text, wanted = without_place(text), without_place(wanted)
-                if text == wanted:
+                if text == wanted or options.engine == "native" and is_close(text, wanted):
                     passed += 1
                     continue
                 failed += 1
@@ -135,7 +149,7 @@ def main():
                 failed += 1
                 print(f"FAIL {shown}: more in the .out file than commands\n{text}", end="")
     for reason in sorted(set(refused)):
-        print(f"on the evaluator, {refused.count(reason)}: {reason}")
+        print(f"{refused.count(reason)} times, {reason}")
     print(f"golden programs: {passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
 

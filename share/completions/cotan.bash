@@ -52,8 +52,9 @@ _cotan_value() {
     --method) _cotan_offer "$2" < <(_cotan_methods "$command") ;;
     --methods) _cotan_more_methods "$2" ;;
     --color) _cotan_offer "$2" < <(printf '%s\n' auto always never) ;;
-    --engine) _cotan_offer "$2" < <(printf '%s\n' eval native) ;;
-    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce flow c) ;;
+    --math) _cotan_offer "$2" < <(printf '%s\n' fast exact) ;;
+    --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
+    --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c) ;;
     --path) _cotan_files "$2" ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
@@ -85,7 +86,7 @@ _cotan() {
     # the words that are no options, nor values of options
     for ((i = 2; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
-        --count | --json | --help | --no-warnings | --check | --grad | -h) ;;
+        --count | --json | --help | --no-warnings | --check | --grad | --vjp | --jvp | -h) ;;
         -*) ((i++)) && [ "${COMP_WORDS[i]-}" = = ] && ((i++)) ;;
         *)
             ((++count == 1)) && file=${COMP_WORDS[i]}

@@ -16,7 +16,7 @@ function __cotan_words
     for word in $words[3..-1]
         if test $skip = 1
             set skip 0
-        else if contains -- $word --count --json --help --no-warnings --check --grad -h; or string match -q -- '--*=*' $word
+        else if contains -- $word --count --json --help --no-warnings --check --grad --vjp --jvp -h; or string match -q -- '--*=*' $word
             continue
         else if string match -q -- '-*' $word
             set skip 1
@@ -102,8 +102,9 @@ complete -c cotan -n '__cotan_wants functions' -a '(__cotan_functions)'
 complete -c cotan -n '__cotan_after --method' -a '(__cotan_methods)'
 complete -c cotan -n '__cotan_after --methods' -a '(__cotan_more_methods)'
 complete -c cotan -n '__cotan_after --color' -a 'auto always never'
-complete -c cotan -n '__cotan_after --engine' -a 'eval native'
-complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce flow c'
+complete -c cotan -n '__cotan_after --math' -a 'fast exact'
+complete -c cotan -n '__cotan_after --engine' -a 'auto eval native'
+complete -c cotan -n '__cotan_after --dump' -a 'parse operators infer elaborate simplify differentiate prune reduce lower flow c'
 complete -c cotan -n '__cotan_after --path' -a '(__cotan_files)'
 complete -c cotan -n '__cotan_after --out' -a '(__cotan_files .json .npz .npy)'
 complete -c cotan -n '__cotan_after --html' -a '(__cotan_files .html)'

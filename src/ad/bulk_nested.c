@@ -238,7 +238,9 @@ CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
     case DERIV_VJP: return vjp(tr, &in);
     case DERIV_JACOBIAN: return jacobian(tr, &in);
     case DERIV_BASIS:
-    case DERIV_STOP: break;
+    case DERIV_STOP:
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: break;
     }
     return ct_trace_refuse(tr, dual->span, "this derivative");
 }

@@ -477,7 +477,8 @@ CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core) {
     case CORE_ARRAY:
     case CORE_ARRAY_LIT: return ct_chad_array(c, seq, core);
     case CORE_DUAL: return ct_chad_dual(c, seq, core);
-    case CORE_DERIV: return stop(c, seq, core);
+    case CORE_DERIV:
+        return ct_deriv_has_rule(core->as.call.of.deriv) ? ct_chad_custom(c, seq, core) : stop(c, seq, core);
     case CORE_FAIL: return failure(c, seq, core);
     }
     return constant(core);

@@ -12,6 +12,7 @@
  *   chad_straight.c     build, map and zipWith of elements without control flow, gathers among them: §8.1
  *   chad_environment.c  EV and EVM: Fig. 8, Table 2
  *   chad_held.c         what one backpropagator adds to a variable, as one sum
+ *   chad_custom.c       functions that come with a rule for their derivative
  *   chad_shape.c        structures ◀▶ cotangents, and the wrapper
  */
 #ifndef CT_AD_CHAD_H
@@ -150,6 +151,10 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 
+/* The same, and unless a real d is 0: where `write` costs more than looking. */
+void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
+                         void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
+
 /* ---- chad_held.c ---- */
 
 /* From here on what comes to variables is held … */
@@ -195,7 +200,15 @@ void ct_straight_cell(CtChad *c, uint32_t number);
 void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
 CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number);
 
+/* ---- chad_custom.c ---- */
+
+CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core);
+
 /* ---- chad_shape.c ---- */
+
+/* Between structures of the shape of a : A and cotangents. b : A as a D[A]₂, an error with this text where it has another
+ * shape; with mismatch NULL the other way, b : D[A]₂ as an A. */
+CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
 
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);

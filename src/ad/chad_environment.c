@@ -203,20 +203,40 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
     return ct_core_lam(c->p, span, NULL, params, c->rung.local ? 3 : 1, body);
 }
 
-void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
-                         void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
-    CtSpan span = back->core->span;
-    if (d->type->kind != TYPE_DATA || c->rung.dense) {
-        write(c, seq, back, d);
-        return;
-    }
+/* What is accumulated when `write` has written. */
+static CtCore *written_by(CtChad *c, const CtSeq *seq, const CtBack *back, CtCore *d,
+                          void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtSeq inner = ct_seq(c->p, seq->state);
     bool holds = c->held != NULL;
     if (holds) ct_held_begin(c);
     write(c, &inner, back, d);
     if (holds) ct_held_shared(c, ct_held_end(c, &inner, false));
-    CtCore *written = ct_seq_close(&inner, ct_chad_state(c, &inner, span));
+    CtCore *state = ct_chad_state(c, &inner, back->core->span);
+    return ct_seq_close(&inner, state);
+}
+
+void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
+                         void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
+    if (d->type->kind != TYPE_DATA || c->rung.dense) {
+        write(c, seq, back, d);
+        return;
+    }
+    CtSpan span = back->core->span;
+    CtCore *written = written_by(c, seq, back, d, write);
     CtCore *zero = ct_chad_zero(c->ad, span);
     CtCase nothing = {zero->as.call.of.con, NULL, ct_chad_state(c, seq, span)};
     next(seq, span, ct_core_case(c->p, span, written->type, d, &nothing, 1, written));
+}
+
+void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
+                         void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
+    if (d->type->kind == TYPE_DATA) {
+        ct_chad_unless_zero(c, seq, back, d, write);
+        return;
+    }
+    CtSpan span = back->core->span;
+    CtCore *written = written_by(c, seq, back, d, write);
+    CtCore *is_zero = ct_core_prim2(c->p, span, PRIM_EQ, d, ct_core_double(c->p, span, 0.0));
+    CtCore *unchanged = ct_chad_state(c, seq, span);
+    next(seq, span, ct_core_if(c->p, span, is_zero, unchanged, written));
 }

@@ -258,6 +258,7 @@ CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
     type = ct_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
     CtCore *made = ct_core_dual(c->p, core->span, type, dual->method, path, dual->count + 1, args, count);
+    made->as.call.of.dual->primal = dual->primal;
     CtCore *both[2];
     ct_seq_open(seq, "f", "f'", made, both);
     if (!parts) return (CtPaired){both[0], NULL};

@@ -11,6 +11,7 @@ typedef struct Shape {
     CtChad c; /* for what all files share */
     CtSpan span;
     bool inward; /* cotangent, else gradient */
+    const char *mismatch;
 } Shape;
 
 static CtCore *at_type(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b);
@@ -23,7 +24,7 @@ static CtCore *array(Shape *s, CtArrayOp op, CtCore *x, CtCore *y, CtCore *z) {
 static CtCore *number(Shape *s, uint32_t n) { return ct_core_int(s->c.p, s->span, n); }
 
 static CtCore *mismatch(Shape *s, CtType *type) {
-    return ct_core_fail(s->c.p, s->span, type, CT_E0504, "the cotangent does not have the shape of the result", NULL);
+    return ct_core_fail(s->c.p, s->span, type, CT_E0504, s->mismatch, NULL);
 }
 
 static CtType *second_type(Shape *s, CtType *type) { return s->inward ? type : ct_chad_cotangent(s->c.ad, type); }
@@ -165,8 +166,8 @@ static CtCore *at_type(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b)
     return ct_ad_call(s->c.ad, s->span, function(s, type), args, 2);
 }
 
-static CtCore *shape(CtAd *ad, CtSpan span, bool inward, CtType *type, CtCore *a, CtCore *b) {
-    Shape s = {.c = {.ad = ad, .p = ad->p}, .span = span, .inward = inward};
+CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type, CtCore *a, CtCore *b) {
+    Shape s = {.c = {.ad = ad, .p = ad->p}, .span = span, .inward = mismatch != NULL, .mismatch = mismatch};
     CtSeq seq = ct_seq(ad->p, NULL);
     CtCore *made = at_type(&s, &seq, type, a, b);
     return ct_seq_close(&seq, made);
@@ -201,16 +202,16 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
         CtCore *d = ct_is_discrete(wrap->s) ? NULL
                     : ct_is_real(wrap->s)   ? ct_core_double(p, span, -0.0)
                                             : ct_chad_zero(ad, span);
-        CtCore *dx = d ? shape(ad, span, false, wrap->s, wrap->x, d) : wrap->x;
+        CtCore *dx = d ? ct_chad_shape(ad, span, NULL, wrap->s, wrap->x, d) : wrap->x;
         y = ct_seq_name(seq, "y", y);
         return ct_core_pair(p, span, y, ct_core_lam(p, span, "pullback", &dy, 1, dx));
     }
     CtCore *parts[2];
     ct_seq_open(seq, "y", "y'", call, parts);
-    CtCore *d = ct_seq_name(&inner, "d", shape(ad, span, true, wrap->t, parts[0], ct_core_var(p, span, dy)));
+    CtCore *d = ct_seq_name(&inner, "d", ct_chad_shape(ad, span, "the cotangent does not have the shape of the result", wrap->t, parts[0], ct_core_var(p, span, dy)));
     CtCore *cot = argument_cotangent(ad, &inner, span, parts[1], d);
     CtChad c = {.ad = ad, .p = p};
-    CtCore *dx = shape(ad, span, false, wrap->s, wrap->x, ct_chad_unbox(&c, span, wrap->s, cot));
+    CtCore *dx = ct_chad_shape(ad, span, NULL, wrap->s, wrap->x, ct_chad_unbox(&c, span, wrap->s, cot));
     CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_seq_close(&inner, dx));
     return ct_core_pair(p, span, parts[0], pullback);
 }

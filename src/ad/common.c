@@ -411,7 +411,14 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
     CtCore *made = ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
     made->as.call.of.dual->op = dual->op;
     made->as.call.of.dual->instead = dual->instead;
+    made->as.call.of.dual->primal = dual->primal;
     return made;
+}
+
+static CtCore *direct_custom(CtTransform *t, CtCore *core) {
+    CtSeq seq = ct_seq(t->p, NULL);
+    CtCore *made = ct_ad_custom(t, &seq, core);
+    return ct_seq_close(&seq, made);
 }
 
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
@@ -429,11 +436,13 @@ CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
     case CORE_PRIM: return direct_prim(t, core);
     case CORE_ARRAY: return ct_ad_array(t, core);
     case CORE_DUAL: return ct_ad_dual_node(t, core, direct_children(t, core), NULL);
+    case CORE_DERIV:
+        if (ct_deriv_has_rule(core->as.call.of.deriv)) return direct_custom(t, core);
+        return ct_ad_rebuild(t, core, direct_children(t, core));
     case CORE_TUPLE:
     case CORE_CON:
     case CORE_PROJ:
     case CORE_ARRAY_LIT:
-    case CORE_DERIV:
     case CORE_FAIL: return ct_ad_rebuild(t, core, direct_children(t, core));
     }
     return core;

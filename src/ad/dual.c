@@ -115,9 +115,59 @@ static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
     return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, body);
 }
 
+/* ---- the way back ---- */
+
+/* let ⟨c = primal_M c'⟩ in λ, with terms c' for what the λ captured; the λ is a copy. */
+static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore *const *captured) {
+    CtSpan span = lam->node->span;
+    CtMap replace = {0};
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        CtVar *var = lam->captures[i], *here = ct_var_like(ad->p, var, var->type);
+        ct_seq_let(seq, span, here, ct_generic_primal(ad, method, span, var->type, captured[i]));
+        ct_map_set(ad->arena, &replace, ct_key(var), ct_core_var(ad->p, span, here));
+    }
+    if (!lam->group) return ct_core_copy(ad->p, lam->node, &replace);
+    CtBind *binds = CT_NEW_ARRAY(ad->arena, CtBind, lam->group_count);
+    uint32_t self = 0;
+    for (uint32_t i = 0; i < lam->group_count; i++) {
+        binds[i] = (CtBind){lam->group_vars[i], lam->group[i]->node};
+        if (lam->group[i] == lam) self = i;
+    }
+    CtCore *use = ct_core_var(ad->p, span, lam->group_vars[self]);
+    return ct_core_copy(ad->p, ct_core_letrec(ad->p, span, binds, lam->group_count, use), &replace);
+}
+
+/* λ⟨c'⟩. let ⟨c = primal_M c'⟩ in λ, of the λ behind D_M[λ]. */
+static CtCore *closed_primal(CtAd *ad, CtMethod method, CtLam *lam) {
+    CtSpan span = lam->node->span;
+    if (!lam->captures_known) ct_core_captures(ad->p, lam);
+    CtGlobal *global = lam->capture_count == 0 ? ct_ad_global_of(ad, lam) : NULL;
+    if (global) return ct_core_lam(ad->p, span, lam->name, NULL, 0, ct_core_global(ad->p, span, global));
+    CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
+    CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, lam->capture_count);
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        params[i] = ct_var_like(ad->p, lam->captures[i], ct_ad_type(ad, method, lam->captures[i]->type));
+        uses[i] = ct_core_var(ad->p, span, params[i]);
+    }
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtCore *body = copied(ad, method, &seq, lam, uses);
+    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, ct_seq_close(&seq, body));
+}
+
+CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed) {
+    if (f->kind == CORE_GLOBAL) return f;
+    if (f->kind != CORE_LAM) return ct_generic_primal(t->ad, t->method, f->span, f->type, transformed);
+    CtLam *lam = f->as.lam;
+    if (!lam->captures_known) ct_core_captures(t->p, lam);
+    CtCore **uses = CT_NEW_ARRAY(t->ad->arena, CtCore *, lam->capture_count);
+    for (uint32_t i = 0; i < lam->capture_count; i++)
+        uses[i] = ct_core_var(t->p, f->span, ct_ad_var(t, lam->captures[i]));
+    return copied(t->ad, t->method, seq, lam, uses);
+}
+
 static CtSym key_of(CtAd *ad, const CtDualPath *dual) {
     CtText text = ct_text(ad->arena);
-    ct_text_printf(&text, "dual %u", (unsigned)dual->method);
+    ct_text_printf(&text, "%s %u", dual->primal ? "primal" : "dual", (unsigned)dual->method);
     for (uint32_t i = 0; i < dual->count; i++) ct_text_printf(&text, " %u", (unsigned)dual->path[i]);
     return ct_intern_text(&ad->p->context->symbols, text.data);
 }
@@ -127,15 +177,16 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
     CtLam *known = ct_map_get(&lam->duals, ct_key(key));
     if (known) return known;
     CtLam *written = lam;
-    for (uint32_t i = 0; i < dual->count; i++) {
-        if (!written->origin || written->method != dual->path[i]) {
+    for (uint32_t i = 0; i < dual->count + dual->primal; i++) {
+        CtMethod method = i < dual->count ? dual->path[i] : dual->method;
+        if (!written->origin || written->method != method) {
             ct_error(ad->p->context, CT_E0901, lam->node->span, "a function value has lost where it came from");
             return NULL;
         }
         written = written->origin;
     }
     uint32_t globals = ad->p->globals.count;
-    CtCore *made = closed(ad, dual->method, written);
+    CtCore *made = dual->primal ? closed_primal(ad, dual->method, written) : closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
         CtTransform t = ct_transform(ad, dual->path[i]);
         made = t.rules->closed ? t.rules->closed(&t, made, written->capture_count) : ct_ad_lambda(&t, made);

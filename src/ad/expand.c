@@ -131,9 +131,36 @@ static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtC
     return ct_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
 }
 
+/* What Flow differentiates stays an operator; a Jacobian is its pullback, of each row of a basis. */
+const CtRules ct_native_rules = {.real = NULL};
+
+static CtCore *for_flow(Expand *e, CtCore *core) {
+    if (core->as.call.of.deriv != DERIV_JACOBIAN) return core;
+    CtProgram *p = e->ad->p;
+    CtCore *args[2];
+    CtSeq seq = ct_seq(p, NULL);
+    args[0] = core->as.call.args[0];
+    if (!ct_ad_movable(args[0])) args[0] = ct_seq_name(&seq, "f", args[0]);
+    args[1] = ct_seq_name(&seq, "x", core->as.call.args[1]);
+    CtWrap wrap = {.span = core->span, .s = args[0]->type->parts[0], .t = args[0]->type->parts[1], .x = args[1]};
+    CtCore *vjp = ct_core_deriv(p, core->span, DERIV_VJP, args, 2);
+    return ct_seq_close(&seq, ct_jacobian_from_vjp(e->ad, &seq, &wrap, vjp));
+}
+
 /* Stands where an error was reported. */
 static CtCore *refused(CtAd *ad, CtCore *core) {
     return ct_core_fail(ad->p, core->span, core->type, CT_E0401, "there is no such derivative", NULL);
+}
+
+/* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
+static CtCore *with_names(CtAd *ad, CtCore *core) {
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtCore *args[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        args[i] = core->as.call.args[i];
+        if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
+    }
+    return ct_seq_close(&seq, ct_core_deriv(ad->p, core->span, core->as.call.of.deriv, args, 3));
 }
 
 static CtCore *operator(Expand *e, CtCore *core) {
@@ -144,6 +171,12 @@ static CtCore *operator(Expand *e, CtCore *core) {
     case DERIV_STOP:
         if (!first_order(ad, core->span, core->type, "the argument of stopGradient")) return refused(ad, core);
         return core;
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP:
+        if (!first_order(ad, core->span, args[2]->type, "the argument of a function with a rule for its derivative") ||
+            !first_order(ad, core->span, core->type, "the result of a function with a rule for its derivative"))
+            return refused(ad, core);
+        return with_names(ad, core);
     case DERIV_BASIS:
         if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
         return ct_generic_basis(ad, core->span, args[0]->type, args[0]);
@@ -154,6 +187,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         if (!first_order(ad, core->span, fun->parts[0], "the argument of the differentiated function") ||
             !first_order(ad, core->span, fun->parts[1], "the result of the differentiated function"))
             return refused(ad, core);
+        if (ad->reverse == METHOD_NATIVE) return for_flow(e, core);
         if (op == DERIV_JVP && ad->reverse == METHOD_BULK && core->span.source != ad->asked)
             return tangent_by_bulk(e, core->span, args[0], args[1], args[2]);
         bool forward = op == DERIV_JVP && !(ad->asked && core->span.source == ad->asked);
@@ -223,6 +257,7 @@ static CtCore *by_rows(void *data, CtCore *core) {
 }
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
+    if (ad->reverse == METHOD_NATIVE) return; /* it goes both ways */
     if (ad->reverse == METHOD_BULK) { /* which has tangents of its own */
         ad->asked = source;
         return;

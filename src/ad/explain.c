@@ -61,6 +61,7 @@ static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
 
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtRecorder *r = ad->recorder;
+    if (op->value) return r->original->operation(ad, seq, op); /* of a rule: no primitive to be shown */
     CtOperation named = *op;
     CtCore *x[2] = {NULL, NULL}, *args[6];
     uint32_t count = 0;

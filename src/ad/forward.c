@@ -28,12 +28,14 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
         x[i] = parts[0];
         dx[i] = parts[1];
     }
-    CtCore *y = ct_seq_name(seq, "y", ct_core_prim(ad->p, op->span, op->prim, x, op->count));
+    CtCore *y = op->value ? op->value : ct_core_prim(ad->p, op->span, op->prim, x, op->count);
+    y = ct_seq_name(seq, "y", y);
     CtCore *dy = NULL;
     for (uint32_t i = 0; i < op->count; i++) {
         if (!dx[i] || is_zero(dx[i])) continue;
-        CtCore *term = ct_ad_is_conversion(op->prim) ? ct_core_prim1(ad->p, op->span, op->prim, dx[i])
-                                                     : ct_ad_derivative(ad, op, i, x, y, dx[i]);
+        CtCore *term = op->value ? ct_core_prim2(ad->p, op->span, PRIM_SCALE, op->partials[i], dx[i])
+                       : ct_ad_is_conversion(op->prim) ? ct_core_prim1(ad->p, op->span, op->prim, dx[i])
+                                                       : ct_ad_derivative(ad, op, i, x, y, dx[i]);
         if (term) dy = dy ? ct_core_prim2(ad->p, op->span, PRIM_ADD, dy, term) : term;
     }
     return dy ? ct_core_pair(ad->p, op->span, y, dy) : constant(ad, op->span, y);
@@ -54,6 +56,14 @@ static const CtGeneric zip = {.name = "zip",
                               .makes_dual = true,
                               .mismatch = "the tangent does not have the shape of the point",
                               .leaf = zip_leaf};
+
+/* The same of what a rule gives. */
+static const CtGeneric zip_rule = {.name = "zipRule",
+                                   .inputs = 2,
+                                   .makes = true,
+                                   .makes_dual = true,
+                                   .mismatch = "the tangent that a rule gives does not have the shape of its value",
+                                   .leaf = zip_leaf};
 
 static CtCore *delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                           CtCore *env) {
@@ -77,7 +87,25 @@ static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     return ct_core_pair(ad->p, span, value, tangent);
 }
 
+/* let (y, dy) = rule (primal x, delta x) in zip y dy */
+static CtCore *by_tangent(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule) {
+    CtSpan span = wrap->span;
+    CtCore *args[2], *both[2];
+    args[0] = ct_seq_name(seq, "x", ct_generic_primal(ad, METHOD_FORWARD, span, wrap->s, wrap->x));
+    args[1] = ct_generic(ad, &delta,
+                         (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->s, .ins = {wrap->x}});
+    ct_seq_open(seq, "y", "dy", ct_core_app(ad->p, span, rule, args, 2), both);
+    return ct_generic(
+        ad, &zip_rule,
+        (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {both[0], both[1]}});
+}
+
 static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_vjp_from_jvp(ad, seq, wrap, METHOD_FORWARD); }
 
-const CtRules ct_forward_rules = {
-    .real = real, .constant = constant, .primal = primal, .operation = operation, .jvp = jvp, .vjp = vjp};
+const CtRules ct_forward_rules = {.real = real,
+                                  .constant = constant,
+                                  .primal = primal,
+                                  .operation = operation,
+                                  .by_tangent = by_tangent,
+                                  .jvp = jvp,
+                                  .vjp = vjp};

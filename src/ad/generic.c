@@ -341,7 +341,7 @@ static bool stays(Walk *w, CtType *type) {
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
     if (stays(w, type)) return w->generic->makes ? ins[0] : NULL;
     if (ct_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
-    if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, ins[0]);
+    if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, type, ins[0]);
     CtCore *state = w->state ? ct_seq_state(seq, w->span) : NULL;
     CtCore *call = call_term(w, type, ins, env, state);
     if (!w->state) return call;
@@ -354,8 +354,8 @@ static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, Ct
 
 CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
     Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL, NULL};
-    if (generic->env) w.env = generic->env(ad);
-    if (generic->state) w.state = generic->state(ad);
+    if (generic->env) w.env = generic->env(ad, call.method);
+    if (generic->state) w.state = generic->state(ad, call.method);
     bool compound = !stays(&w, call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
     if (compound) return call_term(&w, call.type, call.ins, call.env, call.state);
     CtSeq seq = ct_seq(ad->p, NULL);
@@ -388,7 +388,20 @@ static CtCore *primal_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, C
     return ad->rules[method]->primal(ad, span, ins[0]);
 }
 
-static const CtGeneric primal = {.name = "primal", .inputs = 1, .dual = {true}, .makes = true, .keeps = true, .leaf = primal_leaf};
+/* A function value becomes the one that was transformed, with the primals of what it captured. */
+static CtCore *primal_function(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in) {
+    CtCore *primal = ct_core_dual(ad->p, span, type, method, NULL, 0, &in, 1);
+    primal->as.call.of.dual->primal = true;
+    return primal;
+}
+
+static const CtGeneric primal = {.name = "primal",
+                                 .inputs = 1,
+                                 .dual = {true},
+                                 .makes = true,
+                                 .keeps = true,
+                                 .leaf = primal_leaf,
+                                 .function = primal_function};
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
     return ct_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
@@ -401,20 +414,37 @@ static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 }
 
 /* A captured function becomes its transformed self, with constants for what it captures. */
-static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtCore *in) {
+static CtCore *embed_function(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in) {
+    (void)type;
     return ct_core_dual(ad->p, span, ct_ad_type(ad, method, in->type), method, NULL, 0, &in, 1);
 }
 
-static const CtGeneric embed = {
-    .name = "embed", .inputs = 1, .makes = true, .makes_dual = true, .keeps = true, .leaf = embed_leaf, .function = embed_function};
+static const CtGeneric embed = {.name = "embed",
+                                .inputs = 1,
+                                .makes = true,
+                                .makes_dual = true,
+                                .keeps = true,
+                                .leaf = embed_leaf,
+                                .function = embed_function};
 
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
     return ct_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});
 }
 
-static CtType *double_type(CtAd *ad) { return ad->p->double_type; }
-static CtType *int_type(CtAd *ad) { return ad->p->int_type; }
-static CtType *reals_type(CtAd *ad) { return ct_type_array(ad->p, ad->p->double_type); }
+static CtType *double_type(CtAd *ad, CtMethod method) {
+    (void)method;
+    return ad->p->double_type;
+}
+
+static CtType *int_type(CtAd *ad, CtMethod method) {
+    (void)method;
+    return ad->p->int_type;
+}
+
+static CtType *reals_type(CtAd *ad, CtMethod method) {
+    (void)method;
+    return ct_type_array(ad->p, ad->p->double_type);
+}
 
 static void next_state(CtSeq *seq, CtSpan span, const char *name, CtCore *value) {
     CtVar *var = ct_var_new(seq->p, name, value->type);
@@ -499,6 +529,95 @@ CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *
 CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
     return from_array(ad, &read_, span, type, x, reals, 1);
 }
+
+/* ---- structures ▶ arrays of their reals, and back ---- */
+
+static void add_to_state(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *x) {
+    CtCore *args[2] = {ct_seq_state(seq, span), x};
+    next_state(seq, span, "xs", ct_core_array(ad->p, span, ARRAY_SNOC, args, 2));
+}
+
+static CtCore *reals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
+    (void)method, (void)type, (void)env;
+    add_to_state(ad, seq, span, ct_to_double(ad, span, ins[1]));
+    return NULL;
+}
+
+static const CtGeneric reals_of_cotangent = {.name = "reals",
+                                             .inputs = 2,
+                                             .mismatch =
+                                                 "the cotangent that a rule gives does not have the shape of the point",
+                                             .state = reals_type,
+                                             .leaf = reals_leaf};
+static const CtGeneric reals_of_tangent = {.name = "realsOfTangent",
+                                           .inputs = 2,
+                                           .mismatch =
+                                               "the tangent that a rule gives does not have the shape of its value",
+                                           .state = reals_type,
+                                           .leaf = reals_leaf};
+
+CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
+    CtCore *none = ct_core_array_lit(ad->p, span, ad->p->double_type, NULL, 0);
+    return ct_generic(ad, tangent ? &reals_of_tangent : &reals_of_cotangent,
+                      (CtGenericCall){.span = span, .type = type, .ins = {x, dx}, .state = none});
+}
+
+static CtType *duals_type(CtAd *ad, CtMethod method) {
+    return ct_type_array(ad->p, ct_ad_type(ad, method, ad->p->double_type));
+}
+
+static CtCore *duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                          CtCore *env) {
+    (void)type, (void)env;
+    add_to_state(ad, seq, span, ct_ad_widen(ad, method, span, ins[0]));
+    return NULL;
+}
+
+static const CtGeneric duals = {.name = "duals", .inputs = 1, .dual = {true}, .state = duals_type, .leaf = duals_leaf};
+
+CtCore *ct_generic_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
+    CtCore *none = ct_core_array_lit(ad->p, span, ct_ad_type(ad, method, ad->p->double_type), NULL, 0);
+    return ct_generic(ad, &duals,
+                      (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}, .state = none});
+}
+
+static CtCore *fill_duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                               CtCore *env) {
+    (void)ins;
+    CtCore *args[2] = {env, next_number(ad, seq, span)};
+    return ct_ad_narrow(ad, method, span, type, ct_core_array(ad->p, span, ARRAY_INDEX, args, 2));
+}
+
+static const CtGeneric fill_duals = {.name = "fillDuals",
+                                     .inputs = 1,
+                                     .makes = true,
+                                     .makes_dual = true,
+                                     .env = duals_type,
+                                     .state = int_type,
+                                     .leaf = fill_duals_leaf};
+
+CtCore *ct_generic_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *all) {
+    CtCore *start = ct_core_int(ad->p, span, 0);
+    CtCore *both = ct_generic(
+        ad, &fill_duals,
+        (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}, .env = all, .state = start});
+    return ct_core_proj(ad->p, span, both, 0);
+}
+
+static CtCore *zero_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
+                         CtCore *env) {
+    (void)method, (void)seq, (void)ins, (void)env;
+    return ct_core_real(ad->p, span, type, -0.0);
+}
+
+static const CtGeneric zeros = {.name = "zero", .inputs = 1, .makes = true, .leaf = zero_leaf};
+
+CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+    return ct_generic(ad, &zeros, (CtGenericCall){.span = span, .type = type, .ins = {x}});
+}
+
+/* ---- bases ---- */
 
 static CtCore *build(CtAd *ad, CtSpan span, CtCore *n, CtVar *i, CtCore *body) {
     CtCore *args[2] = {n, ct_core_lam(ad->p, span, NULL, &i, 1, body)};

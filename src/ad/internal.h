@@ -1,8 +1,8 @@
 /* What the files of this room share.
  *
  * common.c and lift.c traverse Core for every method; arrays.c is their part for arrays; generic.c makes polytypic
- * functions; dual.c meets function values; expand.c replaces derivative operators. A method (forward.c, tape.c)
- * supplies the row of rules below and nothing else.
+ * functions; dual.c meets function values; custom.c those with a rule of their own; expand.c replaces derivative
+ * operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
  */
 #ifndef CT_AD_INTERNAL_H
 #define CT_AD_INTERNAL_H
@@ -58,6 +58,8 @@ typedef struct CtOperation {
     CtCore *args[2];  /* D[argument], named */
     CtType *types[2]; /* of the arguments */
     uint32_t count;
+    /* Of an operation that is no primitive: its result, and its partial derivatives, Doubles. `prim` says nothing. */
+    CtCore *value, *partials[2];
 } CtOperation;
 
 /* A derivative operator to be replaced: names that stand for its parts. */
@@ -81,6 +83,8 @@ typedef struct CtRules {
     /* A closed λ, the first of whose parameters stand for what a function value captured (dual.c); NULL: D[λ] */
     CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core);  /* D[e] of a term as a whole, or NULL; may be absent */
+    /* D[f x] of an f whose tangents a rule gives; NULL: by a column for each real of x */
+    CtCore *(*by_tangent)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule);
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
     CtCore *(*vjp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, pullback) */
     CtCore *(*trace)(CtAd *ad, CtSeq *seq, const CtWrap *wrap); /* gives the trace's length; NULL: keeps none */
@@ -90,7 +94,7 @@ typedef struct CtRules {
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
     ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
     ct_tape_rules, ct_bulk_rules, ct_chad_naive_rules,
-    ct_chad_sparse_rules, ct_chad_rules;
+    ct_chad_sparse_rules, ct_chad_rules, ct_native_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 
@@ -167,6 +171,9 @@ bool ct_ad_is_operation(const CtCore *core);
 bool ct_ad_is_conversion(CtPrim prim);
 /* ∂op/∂x_index · g over named arguments; NULL where it is zero. g NULL: the partial derivative itself. */
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g);
+/* Of two names for reals that make no difference: D[Double] for D[Float], and back. */
+CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSpan span, CtCore *d);
+CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSpan span, CtType *real, CtCore *d);
 /* D[DUAL]: the path grows. */
 CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state);
 
@@ -206,12 +213,12 @@ typedef struct CtGeneric {
     bool makes_dual;            /* … of type D[A], not A */
     bool keeps;                 /* where D[A] is A, what is made is the input */
     const char *mismatch;       /* two inputs: what the error says when their shapes differ */
-    CtType *(*env)(CtAd *ad);   /* one more argument, passed along; NULL */
-    CtType *(*state)(CtAd *ad); /* threaded from left to right; NULL */
+    CtType *(*env)(CtAd *ad, CtMethod method);   /* one more argument, passed along; NULL */
+    CtType *(*state)(CtAd *ad, CtMethod method); /* threaded from left to right; NULL */
     /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
     CtCore *(*leaf)(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *real, CtCore *const *ins, CtCore *env);
-    /* At a function; NULL: never met. */
-    CtCore *(*function)(CtAd *ad, CtMethod method, CtSpan span, CtCore *in);
+    /* At a function of type `type`; NULL: never met. */
+    CtCore *(*function)(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *in);
 } CtGeneric;
 
 /* generic_A ins env state, as a call: what is made, seq->state moved on. `state` is the initial state, NULL without. */
@@ -228,6 +235,13 @@ CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, 
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
 /* Σ a·b over the real leaves, with `scale`; a Double. b is a cotangent, or a tangent. */
 CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent);
+/* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
+CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
+/* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
+CtCore *ct_generic_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
+CtCore *ct_generic_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *duals);
+/* x with structural zeros. */
+CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x with its real leaves from an array, left to right. */
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* The same from place 1 on, with ct_normal. */
@@ -246,8 +260,19 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
+/* The other way: a function term as it was before D, for what runs beneath the derivative; made of D[f] where f is neither
+ * a λ nor a global. */
+CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed);
+
 /* The global whose body is this λ; NULL when there is none. */
 CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
+
+/* ---- custom.c ---- */
+
+/* D[withVjp f rule x], D[withJvp f rule x]. */
+CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
+/* Whether a function may have captured what varies: then its own derivative is needed for that. */
+bool ct_ad_may_vary(CtCore *f);
 
 /* ---- expand.c ---- */
 

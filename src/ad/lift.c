@@ -52,6 +52,7 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_ARRAY_LIT:
     case CORE_DERIV:
     case CORE_FAIL: {
+        if (core->kind == CORE_DERIV && ct_deriv_has_rule(core->as.call.of.deriv)) return false;
         CtCore **children;
         uint32_t count = ct_ad_children(core, &children);
         return pure_all(t, children, count);
@@ -187,12 +188,13 @@ CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     case CORE_CASE: return ct_seq_run(seq, "r", branches(t, seq, core));
     case CORE_DUAL: return ct_seq_run(seq, "f", dual(t, seq, core));
     case CORE_ARRAY: return ct_lift_array(t, seq, core);
+    case CORE_DERIV:
+        return ct_deriv_has_rule(core->as.call.of.deriv) ? ct_ad_custom(t, seq, core) : structure(t, seq, core);
     case CORE_PRIM:
     case CORE_TUPLE:
     case CORE_CON:
     case CORE_PROJ:
     case CORE_ARRAY_LIT:
-    case CORE_DERIV:
     case CORE_FAIL: return structure(t, seq, core);
     case CORE_VAR:
     case CORE_GLOBAL:

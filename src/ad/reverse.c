@@ -39,10 +39,11 @@ CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
         out.x[i] = parts[0];
         b[i] = parts[1];
     }
-    out.y = ct_seq_name(seq, "y", ct_core_prim(ad->p, op->span, op->prim, out.x, op->count));
+    out.y = op->value ? op->value : ct_core_prim(ad->p, op->span, op->prim, out.x, op->count);
+    out.y = ct_seq_name(seq, "y", out.y);
     for (uint32_t i = 0; i < op->count; i++) {
         if (!b[i] || is_none(ad, b[i])) continue;
-        if (!ct_ad_is_conversion(op->prim) && !ct_ad_derivative(ad, op, i, out.x, out.y, NULL)) continue;
+        if (!op->value && !ct_ad_is_conversion(op->prim) && !ct_ad_derivative(ad, op, i, out.x, out.y, NULL)) continue;
         out.b[out.count] = b[i];
         out.index[out.count++] = i;
     }
@@ -53,6 +54,10 @@ CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     CtAd *ad = partials->ad;
     const CtOperation *op = partials->op;
     CtSpan span = op->span;
+    if (op->value) {
+        CtCore *p = op->partials[partials->index[k]];
+        return z ? ct_core_prim2(ad->p, span, PRIM_SCALE, p, z) : p;
+    }
     if (ct_ad_is_conversion(op->prim)) return z ? z : ct_core_double(ad->p, span, 1.0);
     bool single = op->type->kind == TYPE_FLOAT;
     CtCore *d = ct_ad_derivative(ad, op, partials->index[k], partials->x, partials->y, single ? NULL : z);
@@ -91,7 +96,10 @@ CtCore *ct_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, Ct
 /* ---- the wrapper ---- */
 
 /* N */
-static CtType *numbering(CtAd *ad) { return library_type(ad, names(ad)->start); }
+static CtType *numbering(CtAd *ad, CtMethod method) {
+    (void)method;
+    return library_type(ad, names(ad)->start);
+}
 
 static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                           CtCore *env) {
@@ -106,7 +114,8 @@ static const CtGeneric interleave = {
     .name = "interleave", .inputs = 1, .makes = true, .makes_dual = true, .state = numbering, .leaf = input_leaf};
 
 /* C */
-static CtType *collected(CtAd *ad) {
+static CtType *collected(CtAd *ad, CtMethod method) {
+    (void)method;
     CtType *type = library_type(ad, names(ad)->nothing);
     return type->kind == TYPE_FUN ? ct_type_fun_result(type) : type;
 }

@@ -1,6 +1,7 @@
 /* cotan check: type-checks a file; with a function and a point, holds its derivatives against finite differences. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/verbs.h"
 
@@ -16,6 +17,12 @@ static void print_json(const cotan_check_result *result) {
             printf("%.3g", row->difference);
         printf(",\"agrees\":%s}", row->agrees ? "true" : "false");
     }
+    for (size_t i = 0; i < result->rule_count; i++) {
+        const cotan_check_rule *rule = &result->rules[i];
+        printf("%s{\"file\":", i > 0 ? "," : "],\"rules\":[");
+        print_json_string(stdout, rule->file, strlen(rule->file));
+        printf(",\"line\":%d,\"column\":%d}", rule->line, rule->column);
+    }
     printf("]}\n");
 }
 
@@ -29,6 +36,9 @@ static void print_table(const char *function, const cotan_check_result *result) 
         printf("the derivatives of %s agree\n", function);
     else
         printf("the derivatives of %s DISAGREE, or it has a kink or a jump there, or uses stopGradient\n", function);
+    for (size_t i = 0; i < result->rule_count && !result->agrees; i++)
+        printf("a rule for a derivative that it uses is given at %s:%d:%d\n", result->rules[i].file,
+               result->rules[i].line, result->rules[i].column);
 }
 
 static int check_function(const Options *options, cotan_program *program, const char *at, size_t length) {

@@ -17,10 +17,11 @@ typedef struct Options {
     const Verb *verb;
     const char **words; /* what stands without a dash: file, function, … */
     int word_count;
-    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
-    bool native, json, count, help, no_warnings, only_check;
+    bool native, at_once, exact_math, json, count, help, no_warnings, only_check;
+    bool grad, vjp, jvp; /* of compile */
     bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
 } Options;
@@ -39,6 +40,7 @@ enum {
     TAKES_FILE = 128, /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
     TAKES_METHODS = 2048,
+    TAKES_STEM = 4096, /* -o --grad --vjp --jvp */
 };
 
 struct Verb {

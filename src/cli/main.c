@@ -27,6 +27,8 @@ const Verb verbs[] = {
      DERIVES, verb_check},
     {"compare", "compare FILE FUNCTION --at JSON", "a derivative by every method: agreement, steps, memory", 2, 2,
      TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, verb_compare},
+    {"compile", "compile FILE FUNCTION [--grad] -o STEM", "write a function and its derivatives as C, STEM.c and STEM.h", 2, 2,
+     TAKES_FILE | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, verb_compile},
     {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, verb_type},
     {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, verb_core},
     {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, verb_fmt},

@@ -11,7 +11,7 @@
 
 /* ---- the table of options ---- */
 
-typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, THREADS, COLOUR, ENGINE, FOLDER } OptionKind;
+typedef enum OptionKind { TEXT, FLAG, SIZE, COUNT, THREADS, COLOUR, ENGINE, MATH, FOLDER } OptionKind;
 
 typedef struct OptionRow {
     const char *name, *value, *what;
@@ -30,16 +30,24 @@ static const OptionRow rows[] = {
     {"--methods", "NAMES", "the methods to compare, with commas between them; without it all", TAKES_METHODS, TEXT,
      AT(methods)},
     {"--out", "FILE", "write the result to a .json, .npz or .npy file", TAKES_RUN, TEXT, AT(out)},
+    {"-o", "STEM", "the files' name, without .c and .h", TAKES_STEM, TEXT, AT(stem)},
+    {"--grad", NULL, "FUNCTION_grad too, value and gradient", TAKES_STEM, FLAG, AT(grad)},
+    {"--vjp", NULL, "FUNCTION_vjp too, value and vector-Jacobian product", TAKES_STEM, FLAG, AT(vjp)},
+    {"--jvp", NULL, "FUNCTION_jvp too, value and Jacobian-vector product", TAKES_STEM, FLAG, AT(jvp)},
     {"--html", "FILE", "write a page with the drawing of the run, for a browser", TAKES_HTML, TEXT, AT(html)},
     {"--count", NULL, "tell the evaluation steps too", TAKES_RUN, FLAG, AT(count)},
     {"--dump", "PASS", "print the program after a pass, and stop", TAKES_RUN, TEXT, AT(dump)},
-    {"--engine", "NAME", "eval, the evaluator, or native, C that the system's compiler translates", TAKES_RUN, ENGINE, 0},
+    {"--engine", "NAME",
+     "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
+     TAKES_RUN, ENGINE, 0},
+    {"--math", "NAME", "of native code: fast, several numbers at a time, or exact, to the last bit as the evaluator",
+     TAKES_RUN | TAKES_STEM, MATH, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
      AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
-    {"--threads", "N", "let N threads work on long loops over arrays; without it COTAN_THREADS says, or 1", TAKES_LIMITS,
-     THREADS, 0},
+    {"--threads", "N", "let N threads work on long loops over arrays; without it COTAN_THREADS says, or 1",
+     TAKES_LIMITS, THREADS, 0},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
     {"--check", NULL, "only tell which files would change", TAKES_CHECK, FLAG, AT(only_check)},
@@ -152,6 +160,12 @@ static bool set_colour(const char *when, Options *o) {
     return true;
 }
 
+static bool set_engine(const char *name, Options *o) {
+    o->at_once = strcmp(name, "native") == 0;
+    o->native = o->at_once || strcmp(name, "auto") == 0;
+    return o->native || strcmp(name, "eval") == 0;
+}
+
 static bool set_threads(Options *o, const char *from, const char *value) {
     uint64_t number;
     if (read_number(value, false, &number) && number <= MOST_THREADS) {
@@ -195,9 +209,13 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
         complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
-        o->native = strcmp(value, "native") == 0;
-        if (o->native || strcmp(value, "eval") == 0) return true;
-        complain(o, "--engine takes eval or native, not `%s`", value);
+        if (set_engine(value, o)) return true;
+        complain(o, "--engine takes auto, eval or native, not `%s`", value);
+        return false;
+    case MATH:
+        o->exact_math = strcmp(value, "exact") == 0;
+        if (o->exact_math || strcmp(value, "fast") == 0) return true;
+        complain(o, "--math takes fast or exact, not `%s`", value);
         return false;
     }
     return false;
@@ -264,11 +282,12 @@ static void refuse_missing(const Options *o) {
 
 bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
     bool allowed = getenv("NO_COLOR") == NULL;
-    *o = (Options){.verb = verb,
-                   .colour = allowed && isatty(STDERR_FILENO),
-                   .colour_out = allowed && isatty(STDOUT_FILENO)};
+    *o = (Options){
+        .verb = verb, .colour = allowed && isatty(STDERR_FILENO), .colour_out = allowed && isatty(STDOUT_FILENO)};
     const char *engine = getenv("COTAN_ENGINE");
-    o->native = engine != NULL && strcmp(engine, "native") == 0;
+    if (engine == NULL || !set_engine(engine, o)) o->native = true;
+    const char *math = getenv("COTAN_MATH");
+    o->exact_math = math != NULL && strcmp(math, "exact") == 0;
     for (int i = 0; i < argc; i++) /* errors about the rest come in the form that was asked for */
         if (strcmp(argv[i], "--json") == 0 && verb->takes & TAKES_JSON) o->json = true;
     bool only_words = false;

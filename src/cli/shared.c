@@ -168,6 +168,7 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
         status = refuse(options, "E0801", "there is not enough memory to begin");
     } else {
         interruptible = *context;
+        cotan_exact_math(*context, options->exact_math);
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
         cotan_error *error = add_folders(options, options->words[0], *context);
@@ -262,16 +263,18 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     return status;
 }
 
-/* Why native code was asked for and does not run. */
+/* Why native code, or its own method, was asked for and does not run. */
 static void tell_engine(const Options *options, const cotan_result *r) {
-    if (r->not_native == NULL) return;
+    const char *why = r->not_native != NULL ? r->not_native : r->by_tape;
+    const char *what = r->not_native != NULL ? "the evaluator runs this" : "by the method `tape`";
+    if (why == NULL || !options->at_once) return;
     if (!options->json) {
-        fprintf(stderr, "note: the evaluator runs this: %s\n", r->not_native);
+        fprintf(stderr, "note: %s: %s\n", what, why);
         return;
     }
     fputs("{\"code\":\"E0000\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
     char message[300];
-    snprintf(message, sizeof message, "the evaluator runs this: %s", r->not_native);
+    snprintf(message, sizeof message, "%s: %s", what, why);
     print_json_string(stderr, message, strlen(message));
     fputs("}\n", stderr);
 }
@@ -297,10 +300,14 @@ static int dump(const Options *options, cotan_program *program, const cotan_call
     return EXIT_DONE;
 }
 
+/* About as long as compiling takes. */
+enum { NATIVE_AFTER = 100000000 };
+
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
     cotan_call call = {.mode = mode, .function = function, .method = options->method, .native = options->native, .count = options->count};
+    if (!options->at_once) call.native_after = NATIVE_AFTER;
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;

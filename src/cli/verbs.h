@@ -10,6 +10,7 @@ int verb_vjp(const Options *options);
 int verb_jvp(const Options *options);
 int verb_jacobian(const Options *options);
 int verb_check(const Options *options);
+int verb_compile(const Options *options);
 int verb_compare(const Options *options);
 int verb_type(const Options *options);
 int verb_core(const Options *options);

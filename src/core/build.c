@@ -245,6 +245,13 @@ CtCore *ct_core_array_lit(CtProgram *p, CtSpan span, CtType *element, CtCore *co
     return call(p, CORE_ARRAY_LIT, ct_type_array(p, element), span, items, count);
 }
 
+uint32_t ct_deriv_arity(CtDerivOp op) {
+    static const uint32_t arity[DERIV_COUNT] = {[DERIV_JVP] = 3,      [DERIV_VJP] = 2,  [DERIV_JACOBIAN] = 2,
+                                                [DERIV_BASIS] = 1,    [DERIV_STOP] = 1, [DERIV_WITH_VJP] = 3,
+                                                [DERIV_WITH_JVP] = 3};
+    return arity[op];
+}
+
 CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *args, uint32_t count) {
     CtType *type = NULL;
     switch (op) {
@@ -262,6 +269,8 @@ CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *ar
     case DERIV_JACOBIAN: type = ct_type_array(p, args[1]->type); break;
     case DERIV_BASIS: type = ct_type_array(p, args[0]->type); break;
     case DERIV_STOP: type = args[0]->type; break;
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: type = ct_type_fun_result(args[0]->type); break;
     }
     CtCore *core = call(p, CORE_DERIV, type, span, args, count);
     core->as.call.of.deriv = op;

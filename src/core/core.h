@@ -107,8 +107,15 @@ typedef enum CtDerivOp {
     DERIV_JACOBIAN, /* args f : (S) → T, x : S; gives Array S: one row for each real leaf of the result, in order */
     DERIV_BASIS,    /* args y : T; gives Array T: for each real leaf of y, in order, y with 1 there and 0 at the others;
                        discrete leaves copied */
-    DERIV_STOP,     /* args x : S; x, as a constant to every derivative. The one that stays until the end */
+    DERIV_STOP,     /* args x : S; x, as a constant to every derivative. This and the next stay until the end */
+    DERIV_WITH_VJP, /* args f : (S) → T, rule : (S) → (T, (T) → S), x : S; f x, whose pullback is the rule's */
+    DERIV_WITH_JVP, /* args f : (S) → T, rule : (S, S) → (T, T), x : S; f x, whose tangent is the rule's */
 } CtDerivOp;
+enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
+/* How many arguments one has. */
+uint32_t ct_deriv_arity(CtDerivOp op);
+/* The function is given with a rule for its derivative. */
+static inline bool ct_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
 
 /* The methods, and what the command line calls them; src/ad/methods.def says what each is. */
 #define CT_METHODS(CT_METHOD)                                                                                          \
@@ -126,7 +133,8 @@ typedef enum CtDerivOp {
     CT_METHOD(CHAD_NAIVE, "chad-naive")                                                                                \
     CT_METHOD(CHAD_SPARSE, "chad-sparse")                                                                              \
     CT_METHOD(CHAD, "chad")                                                                                            \
-    CT_METHOD(BULK, "bulk")
+    CT_METHOD(BULK, "bulk")                                                                                            \
+    CT_METHOD(NATIVE, "native")
 typedef enum CtMethod {
 #define CT_METHOD(id, name) METHOD_##id,
     CT_METHODS(CT_METHOD)
@@ -241,6 +249,7 @@ typedef struct CtDualPath {
     CtMethod *path;
     uint32_t count;
     CtSpan span; /* of the derivative */
+    bool primal; /* the other way: f = D_path[D_M[g]] gives D_path[g], its captured values their primals */
 } CtDualPath;
 
 /* ---- programs ---- */

@@ -286,12 +286,26 @@ static void check_array_lit(Lint *l, CtCore *core) {
     for (uint32_t i = 0; i < core->as.call.count; i++) expect_arg(l, core, i, core->type->parts[0]);
 }
 
+/* f : (S) → T and its rule; the type of the application. */
+static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
+    if (f->kind != TYPE_FUN || f->count != 2) {
+        wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, f));
+        return core->type;
+    }
+    CtType *s = f->parts[0], *t = f->parts[1], *both[2] = {s, s};
+    CtType *rule = core->as.call.of.deriv == DERIV_WITH_JVP
+                       ? ct_type_fun(l->p, both, 2, ct_type_pair(l->p, t, t))
+                       : ct_type_fun(l->p, &s, 1, ct_type_pair(l->p, t, ct_type_fun(l->p, &t, 1, s)));
+    expect_arg(l, core, 1, rule);
+    expect_arg(l, core, 2, s);
+    return t;
+}
+
 static void check_deriv(Lint *l, CtCore *core) {
-    static const uint32_t arity[] = {
-        [DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_JACOBIAN] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
     CtDerivOp op = core->as.call.of.deriv;
-    if (core->as.call.count != arity[op]) {
-        wrong(l, core, "%u arguments, wanted %u", core->as.call.count, arity[op]);
+    uint32_t arity = ct_deriv_arity(op);
+    if (core->as.call.count != arity) {
+        wrong(l, core, "%u arguments, wanted %u", core->as.call.count, arity);
         return;
     }
     CtType *first = core->as.call.args[0]->type, *result = NULL;
@@ -305,13 +319,15 @@ static void check_deriv(Lint *l, CtCore *core) {
             wrong(l, core, "argument 1 has type %s, wanted a function of one parameter", show(l, first));
             return;
         }
-        for (uint32_t i = 1; i < arity[op]; i++) expect_arg(l, core, i, first->parts[0]);
+        for (uint32_t i = 1; i < arity; i++) expect_arg(l, core, i, first->parts[0]);
         CtType *pullback = ct_type_fun(l->p, &first->parts[1], 1, first->parts[0]);
         result = op == DERIV_JACOBIAN
                      ? ct_type_array(l->p, first->parts[0])
                      : ct_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
         break;
     }
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: result = check_rule(l, core, first); break;
     }
     expect(l, core, "the derivative", core->type, result);
 }

@@ -178,12 +178,27 @@ static CtCore *copy_var(Copier *c, CtCore *core) {
     return term != NULL ? term : core;
 }
 
+/* The captures of a λ that has an origin keep the order of the origin's. */
+static void copy_captures(Copier *c, CtLam *lam, CtLam *old) {
+    if (!old->captures_known) return;
+    CtVar **captures = CT_NEW_ARRAY(c->p->context->arena, CtVar *, old->capture_count);
+    for (uint32_t i = 0; i < old->capture_count; i++) {
+        CtCore *use = copy_var(c, ct_core_var(c->p, old->node->span, old->captures[i]));
+        if (use->kind != CORE_VAR) return;
+        captures[i] = use->as.var;
+    }
+    lam->captures = captures;
+    lam->capture_count = old->capture_count;
+    lam->captures_known = true;
+}
+
 /* All but the body, which is still the old one; the caller copies it next. */
 static CtLam *copy_lam_head(Copier *c, CtCore *copy) {
     CtLam *old = copy->as.lam;
     CtCore *node = ct_core_relam(c->p, copy, old->body);
     CtLam *lam = node->as.lam;
     lam->params = fresh_all(c, old->params, old->count);
+    if (old->origin != NULL) copy_captures(c, lam, old);
     *copy = *node;
     lam->node = copy;
     return lam;

@@ -621,7 +621,7 @@ static void put_dual_head(Printer *pr, const CtDualPath *dual) {
         put(pr, "; ");
     }
     put(pr, ct_method_name(dual->method));
-    put(pr, "]");
+    put(pr, dual->primal ? "]⁻¹" : "]");
 }
 
 static void put_proj(Printer *pr, CtCore *core) {
@@ -649,7 +649,9 @@ static void put_call(Printer *pr, CtCore *core) {
                                               [DERIV_VJP] = "vjp",
                                               [DERIV_JACOBIAN] = "jacobian",
                                               [DERIV_BASIS] = "basis",
-                                              [DERIV_STOP] = "stopGradient"};
+                                              [DERIV_STOP] = "stopGradient",
+                                              [DERIV_WITH_VJP] = "withVjp",
+                                              [DERIV_WITH_JVP] = "withJvp"};
     const Infix *infix = find_infix(core);
     if (infix != NULL) {
         put_infix(pr, core, infix);

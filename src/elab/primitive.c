@@ -3,10 +3,9 @@
 
 static const char *const derivs[] = {
     [DERIV_JVP] = "deriv.jvp",     [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop",
+    [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
+    [DERIV_WITH_JVP] = "deriv.withJvp",
 };
-static const uint32_t deriv_arity[] = {
-    [DERIV_JVP] = 3, [DERIV_VJP] = 2, [DERIV_JACOBIAN] = 2, [DERIV_BASIS] = 1, [DERIV_STOP] = 1};
 
 static bool find(const char *name, Callee *out) {
     if (strcmp(name, "error") == 0) {
@@ -20,9 +19,9 @@ static bool find(const char *name, Callee *out) {
         out->arity = ct_array_info(out->array)->arity;
         return true;
     }
-    for (CtDerivOp op = DERIV_JVP; op <= DERIV_STOP; op++) {
+    for (CtDerivOp op = DERIV_JVP; op < (CtDerivOp)DERIV_COUNT; op++) {
         if (strcmp(name, derivs[op]) != 0) continue;
-        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = deriv_arity[op]};
+        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = ct_deriv_arity(op)};
         return true;
     }
     if (!ct_prim_find(name, &out->prim)) return false;
@@ -52,13 +51,18 @@ Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span
     return callee;
 }
 
+static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
+    if (index == 1 && ct_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
+    return index == 0 && ct_deriv_arity(op) > 1 ? 1 : 0;
+}
+
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
     if (callee->kind == CALLEE_GLOBAL) return callee->spec->uncurried == NULL ? 0 : callee->spec->uncurried[index];
     if (callee->kind == CALLEE_ARRAY) {
         const CtArrayInfo *info = ct_array_info(callee->array);
         return info->function == (int)index ? info->function_arity : 0;
     }
-    if (callee->kind == CALLEE_DERIV) return index == 0 && deriv_arity[callee->deriv] > 1 ? 1 : 0;
+    if (callee->kind == CALLEE_DERIV) return deriv_wants(callee->deriv, index);
     return 0;
 }
 

@@ -1,114 +1,20 @@
-/* Arrays and loops over them. */
+/* Arrays: elements, whole arrays, checks. */
 #include "emit/internal.h"
 
 static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
 
-/* ---- loops ---- */
-
-typedef struct LoopText {
-    CtFlowStep *step;
-    const CtFlowBlock *block;
-    uint32_t carried, arrays;
-    const char **names; /* of what is carried, then of the arrays */
-    const char *count, *index;
-} LoopText;
-
-/* What is carried are variables of C that the results name too. */
-static void begin_carried(Emit *e, LoopText *t) {
-    for (uint32_t i = 0; i < t->carried; i++) {
-        CtFlowVar *param = t->block->params.items[1 + i];
-        if (param->name == NULL) param->name = "acc";
-        ct_emit_declare(e, param, ct_emit_arg(e, &t->step->args.items[1 + i]));
-        t->names[i] = ct_emit_name(e, param);
-        if (t->step->results.items[i] != NULL) ct_emit_alias(e, t->step->results.items[i], t->names[i]);
-        if (e->uses[t->step->results.items[i]->id].count == 0 && e->uses[param->id].count == 0)
-            ct_emit_line(e, "(void)%s;", t->names[i]);
-    }
-}
-
-static void put_first(Emit *e, const LoopText *t, uint32_t i) {
-    const CtFlowType *type = t->step->results.items[t->carried + i]->type;
-    const char *name = t->names[t->carried + i], *value = t->names[i];
-    if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_hold(%s);", value);
-    if (type->rank > 1)
-        ct_emit_line(e, "ct_put_row(rt, 0, &%s, %s + 1, 0, %s);", name, t->count, value);
-    else if (ct_flow_is_object(type->element))
-        ct_emit_line(e, "%s->data[0].p = &%s->head;", name, value);
-    else
-        ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
-}
-
-static void begin_arrays(Emit *e, LoopText *t) {
-    bool initial = t->step->as.loop.initial;
-    for (uint32_t i = 0; i < t->arrays; i++) {
-        CtFlowVar *var = t->step->results.items[t->carried + i];
-        if (var->name == NULL) var->name = "xs";
-        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
-                                     pointers(var->type), t->count, initial ? " + 1" : "");
-        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
-        t->names[t->carried + i] = ct_emit_name(e, var);
-        if (initial) put_first(e, t, i);
-    }
-}
-
-static void put_item(Emit *e, const LoopText *t, uint32_t i) {
-    const CtFlowType *type = t->step->results.items[t->carried + i]->type;
-    const CtFlowArg *arg = &t->block->values.items[t->carried + i];
-    const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
-    if (type->rank > 1)
-        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
-                     next, t->index, next, ct_emit_arg(e, arg));
-    else
-        ct_emit_line(e, "%s->data[%s%s].%c = %s;", name, t->index, next, ct_emit_letter(type->element),
-                     ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
-}
-
-static void end_turn(Emit *e, const LoopText *t) {
-    if (t->block->exit != EXIT_YIELD) return;
-    for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
-    const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
-    const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);
-    for (uint32_t i = 0; i < t->carried; i++) {
-        texts[i] = ct_emit_arg(e, &t->block->values.items[i]);
-        types[i] = t->block->params.items[1 + i]->type;
-    }
-    ct_emit_assign(e, t->names, texts, types, t->carried);
-}
-
-void ct_emit_loop(Emit *e, CtFlowStep *step) {
-    LoopText t = {.step = step, .block = step->as.loop.block, .carried = step->as.loop.carried};
-    t.arrays = step->results.count - t.carried;
-    t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
-    t.count = ct_emit_operand(e, &step->args.items[0]);
-    ct_emit_flush(e, false);
-    begin_carried(e, &t);
-    begin_arrays(e, &t);
-    CtFlowVar *index = t.block->params.items[0];
-    t.index = ct_emit_name(e, index);
-    ct_emit_alias(e, index, t.index);
-    ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t.index, t.index, t.count, t.index);
-    e->depth++;
-    const CtFlowBlock *around = e->block;
-    ct_emit_block(e, t.block, NULL);
-    e->block = t.block;
-    end_turn(e, &t);
-    e->block = around;
-    e->pending.count = 0;
-    e->depth--;
-    ct_emit_line(e, "}");
-    for (uint32_t i = 0; i < t.arrays; i++) {
-        const CtFlowType *type = step->results.items[t.carried + i]->type;
-        const char *name = t.names[t.carried + i];
-        if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
-    }
-}
-
 /* ---- elements ---- */
 
+const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    const char *data = use == NULL ? NULL : use->own != NULL ? use->own : use->data;
+    return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
+}
+
 /* i, or the position of several indices: (i * n + j) * m + k */
-static const char *position(Emit *e, const CtFlowStep *step, const char *array) {
+static const char *position(Emit *e, const CtFlowStep *step, uint32_t indices, const char *array) {
     const char *at = ct_emit_operand(e, &step->args.items[1]);
-    for (uint32_t i = 2; i < step->args.count; i++)
+    for (uint32_t i = 2; i <= indices; i++)
         at = ct_format(e->arena, i == 2 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, array, i - 1,
                        ct_emit_operand(e, &step->args.items[i]));
     return at;
@@ -131,7 +37,7 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         }
         return;
     }
-    const char *word = ct_format(e->arena, "%s->data[%s]", name, position(e, step, name));
+    const char *word = ct_format(e->arena, "%s[%s]", ct_emit_data(e, &step->args.items[0]), position(e, step, indices, name));
     if (!ct_flow_is_object(result->type)) {
         ct_emit_bind(e, result, ct_format(e->arena, "%s.%c", word, ct_emit_letter(result->type)), true, true);
         return;
@@ -150,16 +56,18 @@ static void emit_update(Emit *e, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     const char *array = ct_emit_arg(e, &step->args.items[0]);
     ct_emit_flush(e, true);
-    if (result->type->rank > 1) {
+    uint32_t indices = step->args.count - 2;
+    if (result->type->rank > indices) {
         ct_emit_declare(e, result,
                         ct_format(e->arena, "ct_update_row(rt, %s, %s, %s, %s)", ct_emit_site(e, step->span), array,
                                   ct_emit_arg(e, &step->args.items[1]), ct_emit_arg(e, &step->args.items[2])));
         return;
     }
+    if (ct_emit_update_own(e, step, position(e, step, indices, array))) return;
     ct_emit_declare(e, result, ct_format(e->arena, "ct_own(rt, %s, 0)", array));
-    const char *index = ct_emit_arg(e, &step->args.items[1]), *name = ct_emit_name(e, result);
+    const char *name = ct_emit_name(e, result), *index = position(e, step, indices, name);
     if (ct_flow_is_object(result->type->element)) ct_emit_line(e, "ct_drop(rt, %s->data[%s].p);", name, index);
-    write_word(e, name, index, &step->args.items[2]);
+    write_word(e, name, index, &step->args.items[1 + indices]);
 }
 
 static void emit_snoc(Emit *e, CtFlowStep *step) {
@@ -268,6 +176,12 @@ static void emit_bulk(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "(void)%s;", text);
 }
 
+/* Of an array, or a length itself. */
+static const char *length_text(Emit *e, const CtFlowArg *arg) {
+    const char *text = ct_emit_arg(e, arg);
+    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[0]", text);
+}
+
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const char *site = ct_emit_site(e, step->span);
@@ -278,8 +192,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
-        const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_zip(rt, %s, %s->dims[0], %s->dims[0]);", site, a, b);
+        const char *a = length_text(e, &args->items[0]), *b = length_text(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", site, a, b);
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);

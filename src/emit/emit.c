@@ -1,7 +1,7 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -20,7 +20,7 @@ static void put_results(Emit *e, CtText *out) {
         ct_text_puts(out, "typedef struct {\n");
         for (uint32_t j = 0; j < types->count; j++)
             ct_text_printf(out, "    %sv%u;\n", ct_emit_type(types->items[j]), j);
-        ct_text_printf(out, "} results_%u;\n", i + 1);
+        ct_text_printf(out, "} %sresults_%u;\n", e->prefix, i + 1);
     }
     ct_text_putc(out, '\n');
 }
@@ -42,7 +42,7 @@ static void put_words(Emit *e, const CtFlowFunction *function, const char *call,
 static void put_constant(Emit *e, const CtFlowConstant *constant) {
     const CtFlowFunction *function = constant->function;
     const char *message = ct_format(e->arena, "the value of `%s` depends on itself", constant->name);
-    ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place) {\n", constant->id);
+    ct_text_printf(e->out, "static const ct_word *%sconstant_%u(ct_run *rt, int place) {\n", e->prefix, constant->id);
     ct_text_printf(e->out, "    ct_word *at = rt->constants + %u; /* state: 0 new, 1 being evaluated, 2 known */\n",
                    constant->word);
     ct_text_puts(e->out, "    if (at[0].i == 2) return at + 1;\n");
@@ -55,7 +55,7 @@ static void put_constant(Emit *e, const CtFlowConstant *constant) {
     ct_text_puts(e->out, "    at[0].i = 2;\n    return at + 1;\n}\n\n");
 }
 
-static void put_entry(Emit *e) {
+static void put_entry(Emit *e, const char *name, const char *linkage) {
     const CtFlowFunction *entry = e->flow->entry;
     CtText call = ct_text(e->arena);
     ct_text_printf(&call, "%s(rt%s", e->function_names[entry->id], entry->takes_place ? ", 0" : "");
@@ -65,37 +65,53 @@ static void put_entry(Emit *e) {
         ct_text_printf(&call, ", %sin[%u].%c", cast, i, ct_emit_letter(type));
     }
     ct_text_putc(&call, ')');
-    ct_text_printf(e->out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n\n",
-                   e->flow->constant_words);
-    ct_text_puts(e->out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n");
-    ct_text_puts(e->out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out) {\n");
+    ct_text_printf(e->out, "%svoid %s(ct_run *rt, const ct_word *in, ct_word *out) {\n", linkage, name);
     if (entry->params.count == 0) ct_text_puts(e->out, "    (void)in;\n");
     put_words(e, entry, call.data, "out", 0);
     ct_text_puts(e->out, "}\n");
 }
 
-void ct_emit(CtText *out, CtFlow *flow) {
+static void put_program(CtText *out, CtFlow *flow, const char *prefix, const char *entry, const char *linkage) {
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
-    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions};
+    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix};
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
     for (uint32_t i = 0; i < flow->constants.count; i++) put_constant(e, flow->constants.items[i]);
-    put_entry(e);
+    put_entry(e, entry, linkage);
     e->out = &prototypes;
     ct_emit_prototypes(e);
-    ct_text_puts(out,
-                 "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n"
-                 "/* What follows is carried by every program, and used in part. */\n"
-                 "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
-                 "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
-    put_file(out, ct_scalar_h);
-    put_file(out, ct_run_h);
-    put_file(out, ct_array_h);
-    put_file(out, ct_text_h);
-    ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     put_results(e, out);
     ct_text_add(out, prototypes.data, prototypes.length);
     ct_text_putc(out, '\n');
     ct_text_add(out, functions.data, functions.length);
+}
+
+void ct_emit_begin(CtText *out, const char *header, bool exact) {
+    ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
+    if (header != NULL) ct_text_printf(out, "#include \"%s.h\"\n\n", header);
+    ct_text_puts(out,
+                 "/* What follows is carried by every program, and used in part. */\n"
+                 "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
+                 "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
+    if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
+    put_file(out, ct_vector_h);
+    put_file(out, ct_scalar_h);
+    put_file(out, ct_run_h);
+    put_file(out, ct_array_h);
+    put_file(out, ct_text_h);
+    if (header != NULL) put_file(out, ct_outer_h);
+    ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
+}
+
+void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix) {
+    put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ");
+}
+
+void ct_emit(CtText *out, CtFlow *flow, bool exact) {
+    ct_emit_begin(out, NULL, exact);
+    ct_text_printf(out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
+                   flow->constant_words);
+    ct_text_puts(out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");
+    put_program(out, flow, "", "cotan_entry", "");
 }

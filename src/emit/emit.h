@@ -7,7 +7,16 @@
 /* Writes a program, counted and with its places, as one file of C that holds all that it needs. It exports
  *
  *   void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out)   the entry on its parameters' words
- *   const int64_t cotan_constant_words                              how many rt->constants there are */
-void ct_emit(CtText *out, CtFlow *flow);
+ *   const int64_t cotan_constant_words                              how many rt->constants there are
+ *
+ * exact: functions are libm's, to the last bit (rt/vector.h). */
+void ct_emit(CtText *out, CtFlow *flow, bool exact);
+
+/* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to callers
+ * (rt/outer.h) when there is a header for these, whose name is given without .h; and a program, whose names begin with a prefix, as
+ *
+ *   static void PREFIXentry(ct_run *rt, const ct_word *in, ct_word *out) */
+void ct_emit_begin(CtText *out, const char *header, bool exact);
+void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix);
 
 #endif

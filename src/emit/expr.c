@@ -39,9 +39,15 @@ const char *ct_emit_plain(CtArena *arena, const char *name) {
     return isdigit((unsigned char)out.data[0]) ? ct_format(arena, "v%s", out.data) : out.data;
 }
 
+/* Functions, structs and constants of the file are named so. */
+static bool is_reserved(const char *plain) {
+    return strncmp(plain, "f_", 2) == 0 || strcmp(plain, "results") == 0 || strcmp(plain, "group") == 0 ||
+           strcmp(plain, "constant") == 0;
+}
+
 const char *ct_emit_name(Emit *e, const CtFlowVar *var) {
-    return ct_format(e->arena, "%s_%u", ct_emit_plain(e->arena, var->name != NULL ? var->name : "t"),
-                     e->offset + var->id);
+    const char *plain = ct_emit_plain(e->arena, var->name != NULL ? var->name : "t");
+    return ct_format(e->arena, "%s%s_%u", is_reserved(plain) ? "v_" : "", plain, e->offset + var->id);
 }
 
 /* ---- literals ---- */
@@ -261,7 +267,8 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
         emit_text_prim(e, step);
         return;
     }
-    const char *template = values[step->as.prim], *condition = fails[step->as.prim].condition;
+    const char *template = values[step->as.prim];
+    const char *condition = ct_flow_step_fails(step) ? fails[step->as.prim].condition : NULL;
     settle_operands(e, step, template, condition != NULL);
     if (condition != NULL) {
         int code = fails[step->as.prim].code;

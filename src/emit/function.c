@@ -13,9 +13,9 @@ void ct_emit_function_names(Emit *e) {
     CtMap widths = {0}; /* of groups */
     for (uint32_t i = 0; i < count; i++) {
         CtFlowFunction *function = e->flow->functions.items[i];
-        const char *name = ct_format(e->arena, "f_%s", ct_emit_plain(e->arena, function->name));
+        const char *name = ct_format(e->arena, "%sf_%s", e->prefix, ct_emit_plain(e->arena, function->name));
         for (uint32_t n = 2; ct_map_has(&taken, ct_key(ct_intern_text(&symbols, name))); n++)
-            name = ct_format(e->arena, "f_%s_%u", ct_emit_plain(e->arena, function->name), n);
+            name = ct_format(e->arena, "%sf_%s_%u", e->prefix, ct_emit_plain(e->arena, function->name), n);
         ct_map_set(e->arena, &taken, ct_key(ct_intern_text(&symbols, name)), NULL);
         e->function_names[i] = name;
         if (function->group == 0) continue;
@@ -49,7 +49,7 @@ const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results) {
     uint32_t number = 0;
     while (number < e->results.count && !same_types(e->results.items[number], results)) number++;
     if (number == e->results.count) ct_push(e->arena, &e->results, results);
-    return ct_format(e->arena, "results_%u", number + 1);
+    return ct_format(e->arena, "%sresults_%u", e->prefix, number + 1);
 }
 
 /* ---- uses ---- */
@@ -119,7 +119,7 @@ void ct_emit_prototypes(Emit *e) {
         if (e->flow->functions.items[i]->group == 0 || e->flow->functions.items[i]->has_door)
             put_head(e, e->flow->functions.items[i], ";");
     for (uint32_t i = 0; i < e->flow->constants.count; i++)
-        ct_text_printf(e->out, "static const ct_word *constant_%u(ct_run *rt, int place);\n", i);
+        ct_text_printf(e->out, "static const ct_word *%sconstant_%u(ct_run *rt, int place);\n", e->prefix, i);
 }
 
 /* ---- bodies ---- */
@@ -175,7 +175,7 @@ static void put_group_head(Emit *e, const Group *group) {
     const CtFlowFunction *first = group->items[0];
     const char *type = ct_emit_result_type(e, &first->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
-    ct_text_printf(e->out, "static %s%sgroup_%u(ct_run *rt, int at%s", type, star ? "" : " ", first->group,
+    ct_text_printf(e->out, "static %s%s%sgroup_%u(ct_run *rt, int at%s", type, star ? "" : " ", e->prefix, first->group,
                    first->takes_place ? ", int place" : "");
     for (uint32_t i = 0; i < group->count; i++) put_params(e, group->items[i], true);
     ct_text_puts(e->out, ") {\n");
@@ -185,7 +185,7 @@ static void put_group_head(Emit *e, const Group *group) {
 static void emit_door(Emit *e, const Group *group, uint32_t which) {
     const CtFlowFunction *function = group->items[which];
     put_head(e, function, " {");
-    ct_text_printf(e->out, "    return group_%u(rt, %u%s", function->group, which,
+    ct_text_printf(e->out, "    return %sgroup_%u(rt, %u%s", e->prefix, function->group, which,
                    function->takes_place ? ", place" : "");
     for (uint32_t i = 0; i < group->count; i++) {
         const CtFlowFunction *member = group->items[i];

@@ -4,6 +4,11 @@
 
 #include "emit/emit.h"
 
+typedef struct RowPlace {              /* of a row that is made where it belongs */
+    const char *array, *count, *index; /* the array of rows, how many there will be, which one it is */
+    const char *length;                /* of the row */
+} RowPlace;
+
 typedef struct Use { /* of a variable */
     uint32_t count;
     const CtFlowBlock *block; /* of the last one */
@@ -12,12 +17,16 @@ typedef struct Use { /* of a variable */
     bool is_atom;             /* the text needs no parentheses */
     bool is_pending;          /* an expression that stands nowhere yet */
     bool reads;               /* it looks at memory, and must stand before that changes */
+    const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
+    const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
+    RowPlace *place;
 } Use;
 
 typedef struct Emit {
     CtFlow *flow;
     CtArena *arena;
     CtText *out;
+    const char *prefix; /* of what has a name in the file */
     int depth;
     CtFlowFunction *function;
     Use *uses;       /* by the variables' numbers */
@@ -66,9 +75,16 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
                     uint32_t count);
 
-/* array.c */
+/* array.c, loop.c */
+/* The elements of an array, as a pointer. */
+const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
+
+/* own.c: makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* Writes to such an array; false when it is none. */
+bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);

@@ -1,6 +1,7 @@
 /* Steps and blocks of Flow as statements of C. */
 #include "emit/internal.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 void ct_emit_line(Emit *e, const char *format, ...) {
@@ -63,7 +64,7 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
     const CtFlowConstant *constant = step->as.constant;
     uint32_t number = ++e->temporaries;
     ct_emit_flush(e, true);
-    ct_emit_line(e, "const ct_word *k%u = constant_%u(rt, %s);", number, constant->id, ct_emit_site(e, step->span));
+    ct_emit_line(e, "const ct_word *k%u = %sconstant_%u(rt, %s);", number, e->prefix, constant->id, ct_emit_site(e, step->span));
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
@@ -200,14 +201,12 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
 
 /* ---- ends of blocks ---- */
 
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
 bool ct_emit_mentions(const char *text, const char *name) {
     size_t length = strlen(name);
-    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool before =
-            at > text && (at[-1] == '_' || (at[-1] >= '0' && at[-1] <= '9') || (at[-1] >= 'A' && at[-1] <= 'z'));
-        bool after = (at[length] >= '0' && at[length] <= '9') || at[length] == '_';
-        if (!before && !after) return true;
-    }
+    for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == text || !is_letter(at[-1])) && !is_letter(at[length])) return true;
     return false;
 }
 
@@ -304,6 +303,10 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
             ct_emit_line(e, "ct_fail_text(rt, %s, %d, %s);", site, code, ct_emit_arg(e, &step->args.items[0]));
         return;
     }
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP: return; /* derive.c has replaced them */
     case FLOW_RETAIN: ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0])); return;
     case FLOW_RELEASE:
         ct_emit_flush(e, true);

@@ -117,7 +117,8 @@ static uint32_t emit_fail(Compile *c, CtCore *e, uint32_t want) {
     return finish(c, start, dest, want, ct_type_is_pointer(e->type), &message, 1);
 }
 
-static uint32_t emit_deriv(Compile *c, CtCore *e, uint32_t want) {
+static uint32_t emit_deriv(Compile *c, CtCore *e, uint32_t want, bool tail) {
+    if (has_rule(e)) return emit_expr(c, ct_map_get(&c->ruled, ct_key(e)), want, tail);
     if (e->as.call.of.deriv == DERIV_STOP) {
         count_steps(c, 1);
         return emit_expr(c, e->as.call.args[0], want, false);
@@ -154,7 +155,7 @@ static uint32_t emit_node(Compile *c, CtCore *e, uint32_t want, bool tail) {
         return ct_array_function_index(e->as.call.of.array) >= 0 ? emit_loop(c, e, want) : emit_array(c, e, want);
     }
     case CORE_ARRAY_LIT: return emit_array_literal(c, e, want);
-    case CORE_DERIV: return emit_deriv(c, e, want);
+    case CORE_DERIV: return emit_deriv(c, e, want, tail);
     case CORE_DUAL: return emit_dual(c, e, want);
     case CORE_FAIL: return emit_fail(c, e, want);
     case CORE_LET:
@@ -200,7 +201,7 @@ uint32_t emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail) {
         }
     }
     uint32_t slot = emit_node(c, e, want, tail);
-    if (!tail || e->kind == CORE_APP || e->kind == CORE_CASE) return slot;
+    if (!tail || e->kind == CORE_APP || e->kind == CORE_CASE || has_rule(e)) return slot;
     emit_return(c, slot, ct_type_is_pointer(e->type), e->span);
     return NO_SLOT;
 }

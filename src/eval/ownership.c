@@ -266,6 +266,11 @@ static void walk_node(Compile *c, CtCore *e) {
     case CORE_TUPLE:
     case CORE_PRIM:
     case CORE_DERIV:
+        if (has_rule(e))
+            walk_node(c, ct_map_get(&c->ruled, ct_key(e)));
+        else
+            walk_operands(c, e->as.call.args, e->as.call.count);
+        return;
     case CORE_DUAL: walk_operands(c, e->as.call.args, e->as.call.count); return;
     case CORE_PROJ: walk_items(c, &e->as.proj.tuple, 1); return;
     case CORE_CASE: walk_case(c, e); return;

@@ -103,6 +103,16 @@ static void outline(Compile *c, CtCore *e) {
     ct_map_set(c->arena, &c->outlined, ct_key(e), ct_code_of_lam(c->m, lam));
 }
 
+/* let x = e in body, where f is λx. body. */
+static CtCore *without_rule(Compile *c, CtCore *e) {
+    CtCore *f = e->as.call.args[0], *x = e->as.call.args[2];
+    CtCore *plain = f->kind == CORE_LAM
+                        ? ct_core_let(c->m->program, e->span, f->as.lam->params[0], x, f->as.lam->body)
+                        : ct_core_app(c->m->program, e->span, f, &x, 1);
+    ct_map_set(c->arena, &c->ruled, ct_key(e), plain);
+    return plain;
+}
+
 static void visit(Compile *c, Visits *todo, Visit at) {
     CtCore *e = at.core;
     bool is_leaf =
@@ -123,8 +133,13 @@ static void visit(Compile *c, Visits *todo, Visit at) {
     case CORE_PRIM:
     case CORE_ARRAY:
     case CORE_ARRAY_LIT:
-    case CORE_DERIV:
     case CORE_DUAL: visit_args(c, todo, e, at); return;
+    case CORE_DERIV:
+        if (has_rule(e))
+            visit_later(c, todo, without_rule(c, e), at.level, at.depth);
+        else
+            visit_args(c, todo, e, at);
+        return;
     case CORE_LET:
     case CORE_UNPACK:
         add_vars(c, e->as.let.vars, e->as.let.count, at.level);

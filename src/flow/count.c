@@ -4,7 +4,7 @@
  * variable that takes moves it, an earlier one retains before; a variable whose last use borrows is released behind it.
  * A branch lets go at its start of what only other branches use. A loop borrows what it uses from outside, and lets go
  * of it when it has ended. */
-#include "flow/internal.h"
+#include "flow/passes.h"
 
 typedef struct Set { /* of variables, by their numbers */
     uint64_t *words;
@@ -41,14 +41,13 @@ static CtFlowStep *counting(const Count *c, CtFlowStepKind kind, CtFlowVar *var)
 
 static bool is_object(const CtFlowArg *arg) { return arg->var != NULL && ct_flow_is_object(arg->type); }
 
-/* Whether a step takes its argument. */
-static bool takes(const CtFlowStep *step, uint32_t index) {
+bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     switch (step->kind) {
     case FLOW_CALL:
     case FLOW_MAKE:
     case FLOW_SNOC:
     case FLOW_ITEMS: return true;
-    case FLOW_UPDATE: return index != 1;
+    case FLOW_UPDATE: return index == 0 || index + 1 == step->args.count;
     case FLOW_LOOP: return index > 0;
     case FLOW_PRIM:
     case FLOW_CONSTANT:
@@ -64,6 +63,10 @@ static bool takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_READ:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return false;
     }
@@ -127,7 +130,7 @@ static void release(Count *c, Steps *out, CtFlowVar *var) { ct_push(c->arena, ou
 static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, Set live, Steps *before) {
     for (uint32_t i = args->count; i-- > 0;) {
         const CtFlowArg *arg = &args->items[i];
-        if (!is_object(arg) || (step != NULL && !takes(step, i))) continue;
+        if (!is_object(arg) || (step != NULL && !ct_flow_takes(step, i))) continue;
         if (has(live, arg->var))
             ct_push(c->arena, before, counting(c, FLOW_RETAIN, arg->var));
         else
@@ -139,7 +142,7 @@ static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, 
 static void borrow_args(Count *c, const CtFlowStep *step, Set live, Steps *out) {
     for (uint32_t i = 0; i < step->args.count; i++) {
         const CtFlowArg *arg = &step->args.items[i];
-        if (!is_object(arg) || takes(step, i) || has(live, arg->var)) continue;
+        if (!is_object(arg) || ct_flow_takes(step, i) || has(live, arg->var)) continue;
         release(c, out, arg->var);
         add(live, arg->var);
     }

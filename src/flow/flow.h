@@ -34,7 +34,7 @@ typedef struct CtFlowCon {
 /* What a node holds: a data type of Core, a tuple that is too wide, or the closures of a function type. */
 typedef struct CtFlowData {
     const char *name;
-    CtType *type;
+    CtType *type; /* NULL: of what differentiation keeps */
     CtFlowCon *cons;
     uint32_t count, capacity;
     uint32_t id;
@@ -66,6 +66,15 @@ typedef enum CtFlowStepKind {
 #include "flow/flow.def"
 #undef FLOW_STEP
 } CtFlowStepKind;
+
+/* A function whose derivative is taken. */
+typedef struct CtFlowDerived {
+    struct CtFlowFunction *function; /* (captured, point) → results */
+    uint32_t captured;               /* how many parameters stand before the point */
+    const CtFlowType *residual;      /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
+    const struct CtFlowForward *forward; /* what JVP calls; NULL until it is made */
+    struct CtFlowFunction *pullback; /* (residual, cotangents of the results) → cotangents of the point */
+} CtFlowDerived;
 
 typedef enum CtFlowExit { EXIT_OPEN, EXIT_YIELD, EXIT_RETURN, EXIT_TAIL, EXIT_NEVER } CtFlowExit;
 
@@ -119,6 +128,7 @@ typedef struct CtFlowStep {
         } fail;
         uint32_t index; /* CHECK, DIM; CHECK_SHAPE: which element; */
         CtArrayOp bulk;
+        CtFlowDerived *derived; /* VJP, PULL, JVP */
     } as;
 } CtFlowStep;
 
@@ -156,6 +166,7 @@ typedef struct CtFlow {
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
+    struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     const char *refused; /* why there is no program */
 } CtFlow;
@@ -175,9 +186,18 @@ bool ct_flow_parts(CtFlow *flow, const CtType *type, CtType *const **parts, uint
 const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element);
 /* The node type of a data type, function type or wide tuple; NULL where it is none. */
 const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type);
+/* A new node type without constructors yet (ct_flow_con_add), of no type of Core. */
+const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
+/* The passes that make a program better, in their order: optimise.c. `prepare`: those for a program whose derivatives are
+ * still to be taken. With `lint`, after each: ->refused tells. */
+void ct_flow_prepare(CtFlow *flow, bool lint);
+void ct_flow_optimise(CtFlow *flow, bool lint);
+/* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and STOP by its
+ * argument. ->refused is set where a function is not differentiated here. */
+void ct_flow_derive(CtFlow *flow);
 /* Drops what only makes what is not used: dead.c. */
 void ct_flow_drop_dead(CtFlow *flow);
 /* Writes retains and releases into a program that has none: count.c. */

@@ -47,6 +47,11 @@ typedef struct Member { /* of a function type: what calls it */
     uint32_t tag; /* of its constructor */
 } Member;
 
+typedef struct Pullback { /* a closure that is known where it is called */
+    CtFlowDerived *derived;
+    CtFlowArg residual;
+} Pullback;
+
 typedef struct Lower {
     CtFlow *flow;
     CtProgram *p;
@@ -61,6 +66,9 @@ typedef struct Lower {
     CT_VEC(Member) members;
     CT_VEC(struct Dual *) duals; /* lower_dual.c */
     uint32_t dual_branches;
+    CtMap derived;   /* CtFlowFunction * -> CtFlowDerived * */
+    bool has_rules;  /* some function comes with a rule for its derivative */
+    CtMap pullbacks; /* CtFlowVar * -> Pullback * */
     size_t bytes; /* of the arena, before */
     uint32_t depth;
 } Lower;
@@ -90,6 +98,8 @@ void ct_flow_lower_tail(Lower *l, CtCore *e);
 CtFlowArg ct_flow_lower_one(Lower *l, CtCore *e);
 void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values);
 Binding *ct_flow_lower_binding(Lower *l, const CtVar *var);
+/* A tuple of the values of its parts. */
+CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs parts);
 /* A switch whose branches are lowered one by one. */
 CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
 
@@ -104,8 +114,14 @@ CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, cons
 CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail);
 /* A function argument of an array operation, called in a loop. */
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail);
+/* The function that applies the values of a function type; what a known function captured. */
+CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
+CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
+
+/* lower_deriv.c: derivative operators. */
+CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
 
 /* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
  * when there were none. */

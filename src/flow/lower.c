@@ -115,13 +115,15 @@ static CtFlowArgs lower_con(Lower *l, CtCore *e) {
     return make(l, e->span, e->type, e->as.call.of.con->tag, &none);
 }
 
-static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
-    CtType *const *parts;
+CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs parts) {
+    CtType *const *types;
     uint32_t count;
+    return ct_flow_parts(l->flow, tuple, &types, &count) ? parts : make(l, span, tuple, 0, &parts);
+}
+
+static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
     if (e->as.call.count == 0) return one(l, ct_flow_int(l, 0));
-    CtFlowArgs fields = lower_all(l, e->as.call.args, e->as.call.count);
-    if (ct_flow_parts(l->flow, e->type, &parts, &count)) return fields;
-    return make(l, e->span, e->type, 0, &fields);
+    return ct_flow_lower_whole(l, e->span, e->type, lower_all(l, e->as.call.args, e->as.call.count));
 }
 
 /* The fields of a node, for variables that may be missing. */
@@ -295,9 +297,7 @@ static CtFlowArgs lower_term(Lower *l, CtCore *e) {
     case CORE_PRIM: return lower_prim(l, e);
     case CORE_ARRAY: return ct_flow_lower_array(l, e);
     case CORE_ARRAY_LIT: return ct_flow_lower_array_literal(l, e);
-    case CORE_DERIV:
-        if (e->as.call.of.deriv != DERIV_STOP) ct_flow_lower_refuse(l, "a derivative has not been expanded");
-        return ct_flow_lower(l, e->as.call.args[0]);
+    case CORE_DERIV: return ct_flow_lower_deriv(l, e);
     case CORE_DUAL: return ct_flow_lower_dual(l, e);
     case CORE_FAIL: return lower_fail(l, e);
     case CORE_LET:
@@ -323,8 +323,6 @@ void ct_flow_lower_tail(Lower *l, CtCore *e) {
         lower_case(l, e, true);
     } else if (e->kind == CORE_APP) {
         ct_flow_lower_app(l, e, true);
-    } else if (e->kind == CORE_DERIV && e->as.call.of.deriv == DERIV_STOP) {
-        ct_flow_lower_tail(l, e->as.call.args[0]);
     } else {
         CtFlowArgs values = ct_flow_lower(l, e);
         ct_flow_leave(l, EXIT_RETURN, e->span, &values, NULL);
@@ -339,6 +337,7 @@ static void lower_entry(Lower *l, CtGlobal *entry) {
     flow->entry = ct_flow_function(flow, "entry", entry->span);
     ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
     ct_flow_lower_pending(l);
+    if (l->has_rules && l->derived.count > 0) ct_flow_lower_refuse(l, "a rule for a derivative");
 }
 
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {

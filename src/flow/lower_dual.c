@@ -18,7 +18,7 @@ typedef struct Dual {
 } Dual;
 
 static bool same_path(const CtDualPath *a, const CtDualPath *b) {
-    if (a->method != b->method || a->count != b->count) return false;
+    if (a->method != b->method || a->count != b->count || a->primal != b->primal) return false;
     return a->count == 0 || memcmp(a->path, b->path, a->count * sizeof *a->path) == 0;
 }
 
@@ -73,6 +73,7 @@ static bool has_path(const CtLam *lam, const CtDualPath *path) {
         if (lam->origin == NULL || lam->method != path->path[i]) return false;
         lam = lam->origin;
     }
+    if (path->primal) return lam->origin != NULL && lam->method == path->method;
     return true;
 }
 

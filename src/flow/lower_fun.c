@@ -110,7 +110,7 @@ CtFlowArgs ct_flow_lower_call(Lower *l, CtSpan span, CtFlowFunction *function, c
     return results;
 }
 
-static CtFlowArgs captured_values(Lower *l, const Callable *c) {
+CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c) {
     CtFlowArgs values = {0};
     for (uint32_t i = 0; i < c->capture_count; i++)
         ct_flow_args_add(l, &values, &ct_flow_lower_binding(l, c->captures[i])->values);
@@ -118,12 +118,12 @@ static CtFlowArgs captured_values(Lower *l, const Callable *c) {
 }
 
 CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, const CtFlowArgs *args, bool tail) {
-    CtFlowArgs all = captured_values(l, known);
+    CtFlowArgs all = ct_flow_lower_captured(l, known);
     ct_flow_args_add(l, &all, args);
     return ct_flow_lower_call(l, span, known->function, &all, tail);
 }
 
-static CtFlowFunction *apply_of(Lower *l, CtFlowData *data) {
+CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
     if (data->apply != NULL) return data->apply;
     data->apply = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
     data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
@@ -132,9 +132,12 @@ static CtFlowFunction *apply_of(Lower *l, CtFlowData *data) {
 
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
     CtFlowArgs all = {0};
-    ct_push(l->arena, &all, closure);
+    const Pullback *pullback = closure.var != NULL ? ct_map_get(&l->pullbacks, ct_key(closure.var)) : NULL;
+    CtFlowFunction *function =
+        pullback != NULL ? pullback->derived->pullback : ct_flow_lower_apply_of(l, closure.type->data);
+    ct_push(l->arena, &all, pullback != NULL ? pullback->residual : closure);
     ct_flow_args_add(l, &all, args);
-    return ct_flow_lower_call(l, span, apply_of(l, closure.type->data), &all, tail);
+    return ct_flow_lower_call(l, span, function, &all, tail);
 }
 
 CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail) {
@@ -167,7 +170,7 @@ CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e) {
     Callable *c = ct_flow_lower_callable(l, e);
     const CtFlowType *node = ct_flow_node(l->flow, e->type);
     uint32_t tag = member_tag(l, node->data, c);
-    CtFlowArgs fields = captured_values(l, c), results = {0};
+    CtFlowArgs fields = ct_flow_lower_captured(l, c), results = {0};
     CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, e->span);
     step->as.con.data = node->data;
     step->as.con.tag = tag;

@@ -1,6 +1,6 @@
 /* What is known of functions as a whole: which are told where a failure in the library is to be shown; which may wait
  * for themselves; which end in each other. And the sites: spans by number. */
-#include "flow/internal.h"
+#include "flow/passes.h"
 
 /* ---- sites ---- */
 
@@ -27,15 +27,22 @@ static bool makes_rows(const CtFlowStep *step) {
     return false;
 }
 
+/* A division by a literal cannot fail but where that is 0. */
+static bool prim_fails(const CtFlowStep *step) {
+    if (ct_prim_is_total(step->as.prim)) return false;
+    bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
+    return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
+}
+
 bool ct_flow_step_fails(const CtFlowStep *step) {
     switch (step->kind) {
-    case FLOW_PRIM: return !ct_prim_is_total(step->as.prim);
+    case FLOW_PRIM: return prim_fails(step);
     case FLOW_FAIL:
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE: return true;
-    case FLOW_UPDATE:
+    case FLOW_UPDATE: return step->results.items[0]->type->rank > step->args.count - 2;
     case FLOW_SNOC: return step->results.items[0]->type->rank > 1;
     case FLOW_LOOP: return makes_rows(step);
     case FLOW_BULK:
@@ -60,33 +67,14 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_READ:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return false;
     }
     return false;
-}
-
-/* ---- walking over calls ---- */
-
-typedef void OnCall(void *data, CtFlowFunction *callee, CtSpan span, bool tail);
-
-typedef struct CallWalk {
-    OnCall *on_call;
-    void (*on_step)(void *data, CtFlowStep *step);
-    void *data;
-} CallWalk;
-
-static void walk(const CallWalk *w, CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        CtFlowStep *step = block->steps.items[i];
-        if (w->on_step != NULL) w->on_step(w->data, step);
-        if (step->kind == FLOW_CALL) w->on_call(w->data, step->as.function, step->span, false);
-        if (step->kind == FLOW_CONSTANT) w->on_call(w->data, step->as.constant->function, step->span, false);
-        if (step->kind == FLOW_LOOP) walk(w, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            walk(w, step->as.cases.branches[j].block);
-    }
-    if (block->exit == EXIT_TAIL) w->on_call(w->data, block->tail, block->span, true);
 }
 
 /* ---- who takes a place ---- */
@@ -109,91 +97,18 @@ static void place_call(void *data, CtFlowFunction *callee, CtSpan span, bool tai
         p->function->takes_place = p->changed = true;
 }
 
-/* ---- cycles of calls: Tarjan's components, with a stack of our own ---- */
-
-typedef struct Edge {
-    CtFlowFunction *to;
-    bool tail;
-} Edge;
-typedef CT_VEC(Edge) Edges;
-
-typedef struct Graph {
-    CtFlow *flow;
-    Edges *edges;
-    bool tails_only;
-    uint32_t *number, *low, *component, *next, *stack, *path;
-    uint32_t numbered, stacked, walked, components;
-    uint32_t from; /* while edges are collected */
-} Graph;
-
-static void add_edge(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
-    (void)span;
-    Graph *g = data;
-    ct_push(g->flow->arena, &g->edges[g->from], (Edge){callee, tail});
-}
-
-static void enter(Graph *g, uint32_t v) {
-    g->number[v] = g->low[v] = ++g->numbered;
-    g->stack[g->stacked++] = v;
-    g->path[g->walked++] = v;
-}
-
-static void close_component(Graph *g, uint32_t v) {
-    uint32_t w;
-    g->components++;
-    do {
-        w = g->stack[--g->stacked];
-        g->component[w] = g->components;
-    } while (w != v);
-}
-
-static void search(Graph *g, uint32_t root) {
-    enter(g, root);
-    while (g->walked > 0) {
-        uint32_t v = g->path[g->walked - 1];
-        if (g->next[v] < g->edges[v].count) {
-            Edge edge = g->edges[v].items[g->next[v]++];
-            uint32_t w = edge.to->id;
-            if (g->tails_only && !edge.tail) continue;
-            if (g->number[w] == 0)
-                enter(g, w);
-            else if (g->component[w] == 0 && g->number[w] < g->low[v])
-                g->low[v] = g->number[w];
-            continue;
-        }
-        g->walked--;
-        if (g->low[v] == g->number[v]) close_component(g, v);
-        if (g->walked > 0 && g->low[v] < g->low[g->path[g->walked - 1]]) g->low[g->path[g->walked - 1]] = g->low[v];
-    }
-}
-
-static void find_components(Graph *g, bool tails_only) {
-    uint32_t count = g->flow->functions.count;
-    uint32_t **tables[] = {&g->number, &g->low, &g->component, &g->next, &g->stack, &g->path};
-    for (uint32_t i = 0; i < 6; i++) *tables[i] = CT_NEW_ARRAY(g->flow->arena, uint32_t, count + 1);
-    g->numbered = g->stacked = g->walked = g->components = 0;
-    g->tails_only = tails_only;
-    for (uint32_t i = 0; i < count; i++)
-        if (g->number[i] == 0) search(g, i);
-}
+/* ---- cycles of calls ---- */
 
 static void find_cycles(CtFlow *flow) {
     uint32_t count = flow->functions.count;
-    Graph g = {.flow = flow, .edges = CT_NEW_ARRAY(flow->arena, Edges, count + 1)};
-    for (g.from = 0; g.from < count; g.from++)
-        walk(&(CallWalk){add_edge, NULL, &g}, flow->functions.items[g.from]->body);
-    find_components(&g, false);
-    bool *waits = CT_NEW_ARRAY(flow->arena, bool, g.components + 1);
+    CtFlowCycles all = ct_flow_cycles(flow, false), tails = ct_flow_cycles(flow, true);
+    uint32_t *sizes = CT_NEW_ARRAY(flow->arena, uint32_t, tails.count + 1);
+    for (uint32_t v = 0; v < count; v++) {
+        flow->functions.items[v]->recurses = all.waits[all.component[v]];
+        sizes[tails.component[v]]++;
+    }
     for (uint32_t v = 0; v < count; v++)
-        for (uint32_t i = 0; i < g.edges[v].count; i++)
-            if (!g.edges[v].items[i].tail && g.component[v] == g.component[g.edges[v].items[i].to->id])
-                waits[g.component[v]] = true;
-    for (uint32_t v = 0; v < count; v++) flow->functions.items[v]->recurses = waits[g.component[v]];
-    find_components(&g, true);
-    uint32_t *sizes = CT_NEW_ARRAY(flow->arena, uint32_t, g.components + 1);
-    for (uint32_t v = 0; v < count; v++) sizes[g.component[v]]++;
-    for (uint32_t v = 0; v < count; v++)
-        flow->functions.items[v]->group = sizes[g.component[v]] > 1 ? g.component[v] : 0;
+        flow->functions.items[v]->group = sizes[tails.component[v]] > 1 ? tails.component[v] : 0;
 }
 
 /* Functions that end in each other share their parameters. */
@@ -219,7 +134,8 @@ static void find_places(CtFlow *flow) {
         for (uint32_t i = flow->functions.count; i-- > 0;) {
             p.function = flow->functions.items[i];
             if (p.function->takes_place) continue;
-            walk(&(CallWalk){place_call, place_step, &p}, p.function->body);
+            ct_flow_each_step(p.function->body, place_step, &p);
+            ct_flow_each_call(p.function->body, place_call, &p);
         }
     }
 }
@@ -239,13 +155,13 @@ static void reach(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
     ct_push(r->arena, &r->todo, callee);
 }
 
-/* Functions that nothing calls go. */
-static void drop_unreached(CtFlow *flow) {
+void ct_flow_drop_unreached(CtFlow *flow) {
     Reach r = {.arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->reached = false;
     reach(&r, flow->entry, CT_NO_SPAN, false);
     while (r.todo.count > 0) {
         CtFlowFunction *function = r.todo.items[--r.todo.count];
-        walk(&(CallWalk){reach, NULL, &r}, function->body);
+        ct_flow_each_call(function->body, reach, &r);
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < flow->functions.count; i++) {
@@ -274,11 +190,11 @@ static void find_door(void *data, CtFlowFunction *callee, CtSpan span, bool tail
 }
 
 void ct_flow_places(CtFlow *flow) {
-    drop_unreached(flow);
+    ct_flow_drop_unreached(flow);
     find_cycles(flow);
     find_places(flow);
     flow->entry->has_door = true;
     for (uint32_t i = 0; i < flow->constants.count; i++) flow->constants.items[i]->function->has_door = true;
     for (uint32_t i = 0; i < flow->functions.count; i++)
-        walk(&(CallWalk){find_door, NULL, flow->functions.items[i]}, flow->functions.items[i]->body);
+        ct_flow_each_call(flow->functions.items[i]->body, find_door, flow->functions.items[i]);
 }

@@ -81,6 +81,13 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_DIM:
     case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", names[step->kind], step->as.index); return;
     case FLOW_BULK: ct_text_puts(out, ct_array_info(step->as.bulk)->name); return;
+    case FLOW_VJP:
+    case FLOW_JVP:
+    case FLOW_PULL: {
+        const CtFlowFunction *f = step->as.derived->function;
+        ct_text_printf(out, "%s %s.%u", names[step->kind], f->name, f->id);
+        return;
+    }
     case FLOW_STRING: ct_text_printf(out, "string of %u", step->as.string.count); return;
     case FLOW_SWITCH:
     case FLOW_CHECK_SIZE:
@@ -90,6 +97,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: ct_text_puts(out, names[step->kind]); return;
     }

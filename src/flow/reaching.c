@@ -12,7 +12,7 @@ typedef struct Reaching {
 } Reaching;
 
 static bool holds_functions(const CtFlowType *type) {
-    return type->kind == FLOW_NODE && type->data->type->kind == TYPE_FUN;
+    return type->kind == FLOW_NODE && type->data->type != NULL && type->data->type->kind == TYPE_FUN;
 }
 
 static uint64_t *set_at(Reaching *r, const void *what, uint64_t index) {
@@ -108,7 +108,7 @@ static uint32_t member_of(const Reaching *r, const CtFlowData *data, uint32_t ta
 
 static void walk_node(Reaching *r, const CtFlowStep *step) {
     const CtFlowData *data = step->as.con.data;
-    if (step->kind == FLOW_MAKE && data->type->kind == TYPE_FUN) {
+    if (step->kind == FLOW_MAKE && data->type != NULL && data->type->kind == TYPE_FUN) {
         uint32_t m = member_of(r, data, step->as.con.tag);
         uint64_t *set = of_var(r, step->results.items[0]);
         if (!has(set, m)) r->changed = true;
@@ -176,6 +176,10 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     case FLOW_CHECK_SHAPE:
     case FLOW_DIM:
     case FLOW_LITERALS:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return;
     }

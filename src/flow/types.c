@@ -132,17 +132,23 @@ static void add_con(CtFlow *flow, CtFlowData *data, const char *name, CtType *co
     ct_flow_con_add(flow, data, name, &fields);
 }
 
+static const CtFlowType *new_node(CtFlow *flow, const char *name, const CtType *type) {
+    CtFlowData *data = CT_NEW(flow->arena, CtFlowData);
+    data->name = name;
+    data->type = (CtType *)type;
+    data->id = flow->data.count;
+    ct_push(flow->arena, &flow->data, data);
+    return intern(flow, (CtFlowType){.kind = FLOW_NODE, .data = data});
+}
+
+const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name) { return new_node(flow, name, NULL); }
+
 const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
     Shape *shape = shape_of(flow, type);
     if (shape->node != NULL) return shape->node;
     CtText name = ct_text(flow->arena);
     ct_type_print(&name, type);
-    CtFlowData *data = CT_NEW(flow->arena, CtFlowData);
-    data->name = name.data;
-    data->type = (CtType *)type;
-    data->id = flow->data.count;
-    ct_push(flow->arena, &flow->data, data);
-    shape->node = intern(flow, (CtFlowType){.kind = FLOW_NODE, .data = data});
+    shape->node = new_node(flow, name.data, type);
     fill(flow);
     return shape->node;
 }
@@ -152,6 +158,7 @@ static void fill(CtFlow *flow) {
     while (flow->shaping == 0 && flow->filled < flow->data.count) {
         CtFlowData *data = flow->data.items[flow->filled++];
         const CtType *type = data->type;
+        if (type == NULL) continue;
         flow->shaping++;
         if (type->kind == TYPE_TUPLE) add_con(flow, data, "tuple", type->parts, type->count);
         for (uint32_t i = 0; type->kind == TYPE_DATA && i < type->data->con_count; i++)

@@ -8,6 +8,9 @@
 static inline uint32_t ct_rank(const ct_array *x) { return x->head.words & ~(uint32_t)CT_IS_ARRAY; }
 static inline int64_t ct_words(const ct_array *x) { return x->dims[0] * ct_row_words(x); }
 
+/* The elements; of what is never looked at, nothing. */
+static inline ct_word *ct_data(const ct_array *x) { return x != NULL ? x->data : NULL; }
+
 /* An array of `capacity` words; its lengths are the caller's to set. */
 static inline ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
     ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
@@ -126,6 +129,25 @@ static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool 
     x = ct_array_make(rt, rank, pointers, 0);
     for (uint32_t i = 0; i < rank; i++) x->dims[i] = 0;
     return x;
+}
+
+/* The same, for a row of numbers that is made where it belongs: where to write it. One of another length than the first
+ * goes nowhere; that is told when it has been made. */
+static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t length) {
+    if (CT_UNLIKELY(*x == NULL)) {
+        int64_t all;
+        rt->here = site;
+        if (__builtin_mul_overflow(length, count, &all)) ct_fail_memory(rt);
+        *x = ct_array_make(rt, 2, false, all);
+        (*x)->dims[0] = count;
+        (*x)->dims[1] = length;
+        rt->here = 0;
+    }
+    if (CT_UNLIKELY((*x)->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
+    return (*x)->data + i * length;
+}
+static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
+    if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);
 }
 
 /* ---- changing ---- */

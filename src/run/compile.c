@@ -8,14 +8,34 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "run/internal.h"
 
 extern char **environ;
 
+/* Little is optimised but loops, which are turned into vectors: so much is quick to compile. Nothing here changes what
+ * arithmetic means. */
 const char *const ct_compiler_flags[] = {
-    "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", NULL};
-enum { FLAG_ROOM = 16, WORD_ROOM = 32 };
+    "-std=c11",
+    "-O1",
+    "-ftree-vectorize",
+    "-fvect-cost-model=dynamic",
+#if defined(__x86_64__)
+    "-march=native",
+    "-mprefer-vector-width=512",
+#endif
+    "-fPIC",
+    "-shared",
+    "-w",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    NULL,
+};
+enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
 
 static bool is_program(const char *path, struct stat *info) {
     return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
@@ -60,6 +80,15 @@ bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return true;
+}
+
+void ct_compiler_processor(char text[64]) {
+    unsigned a = 0, b = 0, c = 0, d = 0, model = 0;
+#if defined(__x86_64__)
+    if (__get_cpuid(1, &model, &b, &c, &d)) a = c;
+    if (!__get_cpuid_count(7, 0, &d, &b, &c, &d)) b = c = d = 0;
+#endif
+    snprintf(text, 64, "%x %x %x %x %x", model, a, b, c, d);
 }
 
 static int wait_for(pid_t child) {

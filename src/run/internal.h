@@ -23,6 +23,8 @@ bool ct_compiler_find(CtCompiler *compiler, char reason[200]);
 bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
                      char reason[200]);
 extern const char *const ct_compiler_flags[];
+/* What the processor is and can do, for which the compiler writes. */
+void ct_compiler_processor(char text[64]);
 
 /* convert.c */
 /* A value as the words of its type's variables; fails through rt->out. */

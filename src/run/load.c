@@ -34,10 +34,13 @@ static uint64_t hash(const char *bytes, size_t length, uint64_t seed) {
     return h ^ h >> 29;
 }
 
-/* All that the library depends on: its C, Cotan's version, the compiler and its flags. */
+/* All that the library depends on: its C, Cotan's version, the compiler and its flags, the processor. */
 static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, size_t length) {
     CtText key = ct_text(arena);
     ct_text_printf(&key, "cotan %s\n%s %s\n", CT_VERSION, compiler->path, compiler->identity);
+    char processor[64];
+    ct_compiler_processor(processor);
+    ct_text_printf(&key, "%s\n", processor);
     const char *word = compiler->words;
     for (int i = 0; i < compiler->word_count; i++) {
         while (*word == '\0') word++;

@@ -224,6 +224,32 @@ static void derivatives_are_checked_against_differences(void **state) {
     cotan_close(context);
 }
 
+static void native_code_takes_over_from_the_evaluator(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(
+        context, "count :: Int -> Int\ncount n = go n 0 where go k s = if k == 0 then s else go (k - 1) (s + k)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .native = true, .native_after = 1000000};
+    cotan_result result;
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_string_equal(result.value, "500500");
+    uint64_t short_run = result.steps;
+    assert_true(short_run > 1000 && short_run < 1000000);
+    call.native_after = 1000;
+    assert_null(cotan_call_json(p, &call, &result));
+    assert_string_equal(result.value, "500500");
+    assert_true(result.not_native != NULL ? result.steps == short_run : result.steps == 0);
+    cotan_close(context);
+}
+
+/* All but the last, which is native code's own: it counts no steps and has no stages of Core. */
+static size_t methods_of_core(void) {
+    size_t count = 0;
+    while (cotan_method_at(count + 1) != NULL) count++;
+    assert_string_equal(cotan_method_at(count)->name, "native");
+    return count;
+}
+
 static void methods_are_compared(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
@@ -251,8 +277,7 @@ static void methods_are_compared(void **state) {
         assert_false(result.rows[0].result.has_trace);
         assert_int_equal(result.rows[1].result.trace, 4);
     }
-    size_t methods = 0;
-    while (cotan_method_at(methods) != NULL) methods++;
+    size_t methods = methods_of_core();
     assert_null(cotan_compare(p, &(cotan_call){.function = "f", .at = "[2, 3]", .no_text = true}, NULL, 0, &result));
     assert_true(result.agrees);
     assert_int_equal(result.count, methods);
@@ -275,7 +300,7 @@ static void stages_are_shown(void **state) {
     cotan_context *context = open_with((cotan_limits){0});
     cotan_program *p = load(context, model);
     const char *text;
-    for (size_t i = 0; cotan_method_at(i) != NULL; i++) {
+    for (size_t i = 0; i < methods_of_core(); i++) {
         const cotan_method *method = cotan_method_at(i);
         cotan_call call = {.function = "f", .at = "[2, 3]", .method = method->name};
         assert_null(cotan_stages(p, &call, COTAN_PLAIN, &text));
@@ -285,7 +310,9 @@ static void stages_are_shown(void **state) {
         assert_non_null(strstr(text, method->figure));
         assert_null(strstr(text, "\033["));
     }
-    cotan_call call = {.function = "f", .at = "[2, 3]", .with = "10"};
+    cotan_call call = {.function = "f", .at = "[2, 3]", .method = "native"};
+    assert_fails(cotan_stages(p, &call, COTAN_PLAIN, &text), "E0705", 2);
+    call = (cotan_call){.function = "f", .at = "[2, 3]", .with = "10"};
     assert_null(cotan_stages(p, &call, COTAN_COLOURED, &text));
     assert_non_null(strstr(text, "pulled back = (120.0,40.0)\n"));
     assert_non_null(strstr(text, "\033["));
@@ -433,6 +460,7 @@ int main(void) {
         cmocka_unit_test(garbage_is_refused),
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
+        cmocka_unit_test(native_code_takes_over_from_the_evaluator),
         cmocka_unit_test(methods_are_compared),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),

@@ -123,6 +123,8 @@ typedef struct Method {
 
 static const uint64_t step_limit = 30000000;
 
+static bool is_native(const char *name) { return strcmp(name, "native") == 0; }
+
 static bool is_unbounded(const char *name) {
     static const char *const names[] = {"dual-naive", "delta-tree", "chad-naive", "chad-sparse"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -174,6 +176,7 @@ static bool ask(cotan_program *program, const cotan_call *call, Method *method, 
                      cotan_error_text(error, false, false));
         return false;
     }
+    if (is_native(method->name)) *(result.by_tape == NULL ? &method->natives : &method->evaluated) += 1;
     numbers(result.value, value, 4);
     int count = numbers(result.derivative, derivative, MAX_LEAVES);
     if (method->native) ask_native(program, call, method, verdict, &result);
@@ -240,10 +243,11 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
     fclose(file);
     char *at = text_of_point(&p->point, p->point.leaves);
     cotan_limits limits = {.memory = (size_t)2 << 30,
-                           .steps = methods[0].native ? 0 : step_limit}; /* only the evaluator counts */
+                           .steps = methods[0].native || is_native(methods[0].name) ? 0 : step_limit}; /* only the evaluator counts */
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
+    cotan_exact_math(context, true);
     cotan_program *program = NULL;
     cotan_error *error = cotan_load(context, "random.cot", source, size, &program);
     if (error != NULL) {
@@ -399,6 +403,8 @@ int main(int argc, char **argv) {
         if (o.native)
             printf("%s: %ld calls the same as native code, %ld on the evaluator\n", method->name, method->natives,
                    method->evaluated);
+        if (is_native(method->name))
+            printf("native: %ld calls by Flow, %ld by tape\n", method->natives, method->evaluated);
         if (o.costs)
             printf("cost of %s: %.2f, by the logarithm %.2f\n", method->name, method->costliest, method->by_log);
     }

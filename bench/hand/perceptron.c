@@ -1,0 +1,103 @@
+/* A perceptron on a batch: bench/native/perceptron.cot. Its products are OpenBLAS's where that is installed
+ * (HAND_BLAS), or loops that the compiler vectorises. */
+#include "hand.h"
+
+#ifdef HAND_BLAS
+#include <cblas.h>
+#endif
+
+static void make(Subject *s, int64_t inputs, int64_t batch) {
+    int64_t hidden = 128, classes = 10;
+    hand_item(s, true, 2, DIMS(hidden, inputs), -0.05, 0.05);
+    hand_item(s, true, 1, DIMS(hidden), -0.1, 0.1);
+    hand_item(s, true, 2, DIMS(classes, hidden), -0.1, 0.1);
+    hand_item(s, true, 1, DIMS(classes), -0.1, 0.1);
+    hand_item(s, false, 2, DIMS(batch, inputs), 0, 1);
+    double *labels = hand_item(s, false, 1, DIMS(batch), 0, 1);
+    for (int64_t i = 0; i < batch; i++) labels[i] = (double)(i * 7 % classes);
+    s->items[5].is_integer = true;
+    s->results = (size_t)(1 + hidden * inputs + hidden + classes * hidden + classes), s->value_count = 1;
+}
+
+/* C += A B, C += A Bᵀ, C += Aᵀ B; C is m × n, and k is added over. */
+#ifdef HAND_BLAS
+static void product(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)n, 1, c,
+                (int)n);
+}
+static void product_turned(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)m, (int)n, (int)k, 1, a, (int)k, b, (int)k, 1, c, (int)n);
+}
+static void turned_product(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1, a, (int)m, b, (int)n, 1, c, (int)n);
+}
+#else
+/* Four rows of B at a time, so that C is not all that is read and written. */
+static void add_rows(int64_t n, int64_t k, const double *a, int64_t stride, const double *b, double *restrict c) {
+    int64_t p = 0;
+    for (; p + 4 <= k; p += 4) {
+        double x0 = a[p * stride], x1 = a[(p + 1) * stride], x2 = a[(p + 2) * stride], x3 = a[(p + 3) * stride];
+        const double *b0 = b + p * n, *b1 = b0 + n, *b2 = b1 + n, *b3 = b2 + n;
+        for (int64_t j = 0; j < n; j++) c[j] += x0 * b0[j] + x1 * b1[j] + x2 * b2[j] + x3 * b3[j];
+    }
+    for (; p < k; p++)
+        for (int64_t j = 0; j < n; j++) c[j] += a[p * stride] * b[p * n + j];
+}
+static void product(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    for (int64_t i = 0; i < m; i++) add_rows(n, k, a + i * k, 1, b, c + i * n);
+}
+static void turned_product(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    for (int64_t i = 0; i < m; i++) add_rows(n, k, a + i, m, b, c + i * n);
+}
+static void product_turned(int64_t m, int64_t n, int64_t k, const double *a, const double *b, double *c) {
+    double *turned = malloc((size_t)(n * k) * sizeof *turned);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t p = 0; p < k; p++) turned[p * n + j] = b[j * k + p];
+    product(m, n, k, a, turned, c);
+    free(turned);
+}
+#endif
+
+static void gradient(const Subject *s, double *restrict results) {
+    int64_t hidden = s->items[0].dims[0], inputs = s->items[0].dims[1], classes = s->items[2].dims[0];
+    int64_t batch = s->items[4].dims[0];
+    const double *w1 = s->items[0].data, *b1 = s->items[1].data, *w2 = s->items[2].data, *b2 = s->items[3].data;
+    const double *images = s->items[4].data, *labels = s->items[5].data;
+    double *dw1 = results + 1, *db1 = dw1 + hidden * inputs, *dw2 = db1 + hidden, *db2 = dw2 + classes * hidden,
+           loss = 0;
+    double *h = malloc((size_t)(batch * (2 * hidden + classes)) * sizeof *h), *h_adj = h + batch * hidden,
+           *y = h_adj + batch * hidden;
+    memset(results, 0, s->results * sizeof *results);
+    memset(h_adj, 0, (size_t)(batch * hidden) * sizeof *h_adj);
+    for (int64_t i = 0; i < batch; i++) {
+        memcpy(h + i * hidden, b1, (size_t)hidden * sizeof *h);
+        memcpy(y + i * classes, b2, (size_t)classes * sizeof *y);
+    }
+    product_turned(batch, hidden, inputs, images, w1, h);
+    for (int64_t i = 0; i < batch * hidden; i++) h[i] = tanh(h[i]);
+    product_turned(batch, classes, hidden, h, w2, y);
+    for (int64_t i = 0; i < batch; i++) {
+        double *row = y + i * classes, most = row[0], sum = 0;
+        int64_t label = (int64_t)labels[i];
+        for (int64_t j = 1; j < classes; j++) most = row[j] > most ? row[j] : most;
+        loss -= row[label] - most;
+        for (int64_t j = 0; j < classes; j++) sum += row[j] = exp(row[j] - most);
+        loss += log(sum);
+        for (int64_t j = 0; j < classes; j++) {
+            row[j] = (row[j] / sum - (j == label ? 1 : 0)) / (double)batch;
+            db2[j] += row[j];
+        }
+    }
+    turned_product(classes, hidden, batch, y, h, dw2);
+    product(batch, hidden, classes, y, w2, h_adj);
+    for (int64_t i = 0; i < batch * hidden; i++) {
+        h_adj[i] *= 1 - h[i] * h[i];
+        db1[i % hidden] += h_adj[i];
+    }
+    turned_product(hidden, inputs, batch, h_adj, images, dw1);
+    results[0] = loss / (double)batch;
+    free(h);
+}
+
+const Subject perceptron_subject = {
+    .name = "perceptron", .ranks = "02121", .values = 1, .make = make, .scalar = gradient};

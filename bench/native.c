@@ -1,0 +1,234 @@
+/* Times what Cotan has compiled against derivatives by hand: bench/native.py.
+ *
+ *   native NAME SIZE OTHER PRIMAL.so DERIVATIVE.so
+ *
+ * One line of JSON: seconds of the primal, the derivative, and the derivatives by hand, each the least of several
+ * samples that take turns; and by how much they differ, from each other and from central differences. The libraries are
+ * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "hand/hand.h"
+#include "rt/array.h"
+
+static const Subject *const subjects[] = {&scalar_subject, &dot_subject,       &matvec_subject,  &rotations_subject,
+                                          &sines_subject,  &logsumexp_subject, &mixture_subject, &bundle_subject,
+                                          &lstm_subject,   &minors_subject,    &kmeans_subject,  &perceptron_subject};
+
+static void die(const char *what, const char *why) {
+    fprintf(stderr, "native: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- points ---- */
+
+static double random_part(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+double *hand_item(Subject *s, bool active, int rank, const int64_t *dims, double lo, double hi) {
+    Item *item = &s->items[s->count++];
+    *item = (Item){.rank = rank, .active = active};
+    for (int i = 0; i < rank; i++) item->dims[i] = dims[i];
+    int64_t size = item_size(item);
+    item->data = malloc((size_t)size * sizeof(double));
+    uint64_t state = (uint64_t)s->count * 0x9E3779B97F4A7C15u;
+    for (int64_t i = 0; i < size; i++) item->data[i] = lo + (hi - lo) * random_part(&state);
+    return item->data;
+}
+
+/* ---- what Cotan has compiled ---- */
+
+typedef struct Compiled {
+    void (*entry)(ct_run *rt, const ct_word *in, ct_word *out);
+    ct_run run;
+    ct_word in[12], out[32];
+    int results;
+} Compiled;
+
+static ct_word as_word(ct_run *rt, const Item *item) {
+    if (item->rank == 0) return (ct_word){.f = item->data[0]};
+    int64_t size = item_size(item);
+    ct_array *x = ct_array_make(rt, (uint32_t)item->rank, false, size);
+    for (int i = 0; i < item->rank; i++) x->dims[i] = item->dims[i];
+    for (int64_t i = 0; i < size; i++) {
+        if (item->is_integer)
+            x->data[i].i = (int64_t)item->data[i];
+        else
+            x->data[i].f = item->data[i];
+    }
+    return (ct_word){.p = &x->head};
+}
+
+static void load(Compiled *c, const char *path, const Subject *s, int results) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL) die(path, dlerror());
+    void *entry = dlsym(library, "cotan_entry");
+    const int64_t *words = dlsym(library, "cotan_constant_words");
+    memcpy(&c->entry, &entry, sizeof entry);
+    ct_run_clear(&c->run);
+    c->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
+    c->results = results;
+    if (setjmp(c->run.out) != 0) die(path, c->run.message);
+    for (int i = 0; i < s->count; i++) c->in[i] = as_word(&c->run, &s->items[i]);
+}
+
+static void call(Compiled *c, const Subject *s) {
+    for (int i = 0; i < s->count; i++)
+        if (s->items[i].rank > 0) c->in[i].p->refs++; /* the entry takes its arguments */
+    c->entry(&c->run, c->in, c->out);
+}
+
+static void drop(Compiled *c, const char *ranks) {
+    for (int i = 0; i < c->results; i++)
+        if (ranks[i] > '0') ct_drop(&c->run, c->out[i].p);
+}
+
+static void flatten(const Compiled *c, const char *ranks, double *to) {
+    for (int i = 0; i < c->results; i++) {
+        if (ranks[i] == '0') {
+            *to++ = c->out[i].f;
+            continue;
+        }
+        const ct_array *x = (const ct_array *)c->out[i].p;
+        for (int64_t j = 0; j < ct_words(x); j++) *to++ = x->data[j].f;
+    }
+}
+
+/* ---- the four that take turns ---- */
+
+typedef struct Bench {
+    Subject s;
+    Compiled primal, derivative;
+    char primal_ranks[16];
+    double *results;
+} Bench;
+
+enum { PRIMAL, DERIVATIVE, SCALAR, LANES, KINDS };
+static const char *const names[KINDS] = {"primal", "derivative", "scalar", "lanes"};
+
+static void once(Bench *b, int kind) {
+    if (kind == PRIMAL) {
+        call(&b->primal, &b->s);
+        drop(&b->primal, b->primal_ranks);
+    } else if (kind == DERIVATIVE) {
+        call(&b->derivative, &b->s);
+        drop(&b->derivative, b->s.ranks);
+    } else {
+        (kind == SCALAR ? b->s.scalar : b->s.lanes)(&b->s, b->results);
+    }
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double sample(Bench *b, int kind, int64_t runs) {
+    double start = now();
+    for (int64_t i = 0; i < runs; i++) once(b, kind);
+    return (now() - start) / (double)runs;
+}
+
+/* As many runs a sample as take four milliseconds; the least of seven rounds, or of as many as take two seconds. */
+static void measure(Bench *b, double *seconds) {
+    int64_t runs[KINDS];
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (kind == LANES && b->s.lanes == NULL) continue;
+        double first = sample(b, kind, 1);
+        seconds[kind] = first;
+        runs[kind] = first > 4e-3 ? 1 : (int64_t)(4e-3 / (first + 1e-9)) + 1;
+    }
+    double start = now();
+    for (int round = 0; round < 7 && now() - start < 2; round++)
+        for (int kind = 0; kind < KINDS; kind++) {
+            if (kind == LANES && b->s.lanes == NULL) continue;
+            double taken = sample(b, kind, runs[kind]);
+            if (taken < seconds[kind]) seconds[kind] = taken;
+        }
+}
+
+/* ---- agreement ---- */
+
+/* The greatest difference, over the greatest number of the part that it is in. */
+static double differ(const Bench *b, const double *results, const double *expected) {
+    double worst = 0, most = 0;
+    for (size_t i = 0; i < b->s.results; i++) most = fabs(expected[i]) > most ? fabs(expected[i]) : most;
+    for (size_t i = 0; i < b->s.results; i++) {
+        double by = fabs(results[i] - expected[i]) / (1e-300 + (i == 0 ? fabs(expected[0]) : most));
+        if (!(by <= worst)) worst = by;
+    }
+    return worst;
+}
+
+/* Σ values[i]·(i % 7 + 1) of the primal at the point moved by h along the direction. */
+static double moved(Bench *b, double *const *direction, double h) {
+    double sum = 0;
+    for (int i = 0; i < b->s.count; i++)
+        for (int64_t j = 0; b->s.items[i].active && j < item_size(&b->s.items[i]); j++)
+            ((ct_array *)b->primal.in[i].p)->data[j].f = b->s.items[i].data[j] + h * direction[i][j];
+    call(&b->primal, &b->s);
+    if (b->primal_ranks[0] == '0') {
+        sum = b->primal.out[0].f;
+    } else {
+        const ct_array *x = (const ct_array *)b->primal.out[0].p;
+        for (int64_t j = 0; j < ct_words(x); j++) sum += (double)(j % 7 + 1) * x->data[j].f;
+    }
+    drop(&b->primal, b->primal_ranks);
+    return sum;
+}
+
+static double differences(Bench *b, const double *results) {
+    double *direction[8] = {NULL}, h = 1e-5, along = 0;
+    uint64_t state = 42;
+    const double *gradient = results + 1;
+    for (int i = 0; i < b->s.count; i++) {
+        int64_t size = item_size(&b->s.items[i]);
+        direction[i] = calloc((size_t)size, sizeof(double));
+        for (int64_t j = 0; b->s.items[i].active && j < size; j++) {
+            direction[i][j] = random_part(&state) + 0.5;
+            if (b->s.along == NULL) along += *gradient++ * direction[i][j];
+        }
+    }
+    if (b->s.along != NULL) along = b->s.along(&b->s, results, direction);
+    /* of the fourth order */
+    double near = moved(b, direction, h) - moved(b, direction, -h);
+    double far = moved(b, direction, 2 * h) - moved(b, direction, -2 * h), by = (8 * near - far) / (12 * h);
+    moved(b, direction, 0);
+    for (int i = 0; i < b->s.count; i++) free(direction[i]);
+    return fabs(by - along) / (fabs(by) + fabs(along) + 1e-300);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 6) die("arguments", "NAME SIZE OTHER PRIMAL.so DERIVATIVE.so");
+    Bench *b = calloc(1, sizeof *b);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(subjects[i]->name, argv[1]) == 0) b->s = *subjects[i];
+    if (b->s.name == NULL) die(argv[1], "no such subject");
+    b->s.make(&b->s, atoll(argv[2]), atoll(argv[3]));
+    double *by_cotan = malloc(b->s.results * sizeof(double)), seconds[KINDS];
+    b->results = malloc(b->s.results * sizeof(double));
+    strcpy(b->primal_ranks, b->s.ranks[0] == '3' ? "2" : b->s.ranks[0] == '1' ? "1" : "0");
+    load(&b->primal, argv[4], &b->s, 1);
+    load(&b->derivative, argv[5], &b->s, (int)strlen(b->s.ranks));
+    if (setjmp(b->primal.run.out) != 0) die("primal", b->primal.run.message);
+    if (setjmp(b->derivative.run.out) != 0) die("derivative", b->derivative.run.message);
+    call(&b->derivative, &b->s);
+    flatten(&b->derivative, b->s.ranks, by_cotan);
+    drop(&b->derivative, b->s.ranks);
+    b->s.scalar(&b->s, b->results);
+    printf("{\"scalar_differs\": %.3g", differ(b, by_cotan, b->results));
+    if (b->s.lanes != NULL) {
+        b->s.lanes(&b->s, b->results);
+        printf(", \"lanes_differ\": %.3g", differ(b, by_cotan, b->results));
+    }
+    printf(", \"differences\": %.3g", differences(b, by_cotan));
+    measure(b, seconds);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (kind != LANES || b->s.lanes != NULL) printf(", \"%s\": %.9g", names[kind], seconds[kind]);
+    puts("}");
+    return 0;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""bench/native.py [--quick] [--method M] [NAME…]: what compiled gradients cost, beside the function itself and beside derivatives by hand in C.
+
+Each program of bench/native is compiled by Cotan as always; bench/native.c calls what has been put in the cache, in one process
+with the C of bench/hand. bench/README.md says how the table is read.
+"""
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+BUILD = os.environ.get("COTAN_BUILD", os.path.join(ROOT, "build"))
+COTAN = os.path.join(BUILD, "cotan")
+
+# name, what, size, other size; the same, quick; arguments with which it is compiled
+SUBJECTS = [
+    ("scalar", "10⁶ multiplications", (10**6, 0), (10**4, 0), [[[1, 2]]]),
+    ("dot", "dot product of 10⁶", (10**6, 0), (10**4, 0), [[1, 2], [3, 4]]),
+    ("matvec", "matrix · vector, 1000²", (1000, 0), (100, 0), [[[1, 2], [3, 4]], [5, 6]]),
+    ("rotations", "10⁵ rotations", (10**5, 0), (10**3, 0), [[[{"Vec3": [1, 2, 3]}, {"Quaternion": [1, 2, 3, 4]}]]]),
+    ("sines", "Σ sin(x)·x, 10⁶", (10**6, 0), (10**4, 0), [[1, 2]]),
+    ("logsumexp", "log Σ exp, 10⁶", (10**6, 0), (10**4, 0), [[1, 2]]),
+    ("mixture", "mixture, d 10, K 25, N 1000", (10, 1000), (4, 40),
+     [[1, 2], [[1, 2], [3, 4]], [[0.1, 0.2], [0.3, 0.4]], [[0.5], [0.7]], [[1, 0], [2, 2], [3, 1]]]),
+    ("mixture", "mixture, d 64, K 25, N 1000", (64, 1000), None, None),
+    ("bundle", "bundle adjustment, 30,000", (30000, 0), (304, 0),
+     [[[0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.01, 0.02, 1.1, 1.2, 1.3, 1.5]], [[0.1, 0.2]]]),
+    ("lstm", "LSTM, 16 units, 1000 steps", (16, 1000), (4, 20),
+     [[[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]], [0.1, 0.2, 0.3, 0.4], [[1], [2]], [[1], [2]]]),
+    ("minors", "determinant by minors, 8", (8, 0), (5, 0), [[[1, 2], [3, 4]]]),
+    ("kmeans", "k-means, 10⁴ points, d 10, and H", (10, 10**4), (4, 200), [[[1, 2], [3, 5]], [[1, 1], [2, 2]]]),
+    ("perceptron", "perceptron 784-128-10, 128", (784, 128), (20, 8),
+     [[[0.1, 0.2]], [0.3], [[0.1], [0.2]], [0.1, 0.2], [[1, 2], [3, 4]], [0, 1]]),
+]
+TOLERANCE, DIFFERENCES = 1e-9, 1e-5
+
+
+def compile_driver(folder):
+    """The driver and the derivatives by hand, with OpenBLAS if it is installed."""
+    sources = [os.path.join(HERE, "native.c")] + sorted(
+        os.path.join(HERE, "hand", name) for name in os.listdir(os.path.join(HERE, "hand")) if name.endswith(".c"))
+    blas = subprocess.run(["pkg-config", "--cflags", "--libs", "openblas"], capture_output=True, text=True)
+    target = os.path.join(folder, "native")
+    command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-fno-math-errno", "-w", "-I" + os.path.join(ROOT, "src"),
+               "-I" + HERE, *sources, "-o", target, "-lmvec", "-lm", "-ldl"]
+    if blas.returncode == 0:
+        command += ["-DHAND_BLAS", *blas.stdout.split()]
+    if subprocess.run(command).returncode != 0:
+        sys.exit("bench/native.c does not compile")
+    return target
+
+
+def library(folder, name, function, arguments, method):
+    """What Cotan compiles of a function: a copy of the library in a cache of its own."""
+    cache = tempfile.mkdtemp(dir=folder)
+    environment = dict(os.environ, XDG_CACHE_HOME=cache)
+    words = [COTAN, "run", os.path.join(HERE, "native", name + ".cot"), function, "--args", json.dumps(arguments),
+             "--engine", "native", *(["--method", method] if method else [])]
+    run = subprocess.run(words, env=environment, capture_output=True, text=True)
+    made = [os.path.join(top, file) for top, _, files in os.walk(cache) for file in files if file.endswith(".so")]
+    if run.returncode != 0 or not made:
+        sys.exit(f"{' '.join(words)}: {run.stderr}")
+    target = os.path.join(folder, f"{name}_{function}.so")
+    shutil.copy(made[0], target)
+    return target
+
+
+def measure(driver, name, size, libraries):
+    run = subprocess.run([driver, name, *map(str, size), *libraries], capture_output=True, text=True)
+    if run.returncode != 0:
+        return None, run.stderr.strip() or f"ended by signal {-run.returncode}"
+    return json.loads(run.stdout), None
+
+
+def duration(seconds):
+    for unit, scale in [("s", 1), ("ms", 1e3), ("µs", 1e6)]:
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def figures(x):
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
+
+
+def disagreement(row):
+    """What does not agree with what; None when all does."""
+    for key, bound in [("scalar_differs", TOLERANCE), ("lanes_differ", TOLERANCE), ("differences", DIFFERENCES)]:
+        if key in row and not row[key] <= bound:
+            return f"{key} by {row[key]}"
+    return None
+
+
+def print_row(what, row):
+    times = "".join(f"{duration(row[key]) if key in row else '–':>9}" for key in ["primal", "derivative", "scalar", "lanes"])
+    ratios = "".join(f"{figures(row['derivative'] / row[key]) if key in row else '–':>9}" for key in ["primal", "scalar", "lanes"])
+    print(f"{what:34}{times}  {ratios}", flush=True)
+
+
+def main(quick=False, method="", only=()):
+    wrong = []
+    print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, beside the function and C by hand{', small' if quick else ''}\n")
+    print(f"{'':34}{'':>9}{'deriva-':>9}{'by':>9}{'by hand':>9}  {'/ the':>9}{'/ by':>9}{'/ by hand':>9}")
+    print(f"{'':34}{'function':>9}{'tive':>9}{'hand':>9}{'in lanes':>9}  {'function':>9}{'hand':>9}{'in lanes':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        driver, arguments, ratios = compile_driver(folder), {}, []
+        for name, what, size, small, args in SUBJECTS:
+            arguments.setdefault(name, args)
+            if only and name not in only or quick and small is None:
+                continue
+            libraries = [library(folder, name, function, arguments[name], method) for function in ["primal", "derivative"]]
+            row, error = measure(driver, name, small if quick else size, libraries)
+            if row is None:
+                print(f"{what:34} {error}", flush=True)
+                wrong.append(f"{name}: {error}")
+                continue
+            print_row(what, row)
+            ratios.append([row["derivative"] / row[key] for key in ["primal", "scalar"]])
+            if disagreement(row):
+                wrong.append(f"{name}: {disagreement(row)}")
+    if ratios:
+        means = [math.exp(sum(math.log(r[i]) for r in ratios) / len(ratios)) for i in (0, 1)]
+        print(f"\ngeometric means: {figures(means[0])} of the function, {figures(means[1])} of C by hand")
+    for line in wrong:
+        print("WRONG " + line)
+    return wrong
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument("--method", default="", help="of the derivatives")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    sys.exit(1 if main(options.quick, options.method, options.names) else 0)

@@ -1,0 +1,270 @@
+/* Functions that come with a rule for their derivative: D[withVjp f rule x] and D[withJvp f rule x], for the methods
+ * that put something beside every real.
+ *
+ *   let (y, pullback) = rule (primal x') in y, each real yᵢ of which varies with each real x'ⱼ by pᵢⱼ
+ *
+ * where p is the Jacobian that the rule tells: a row of it is the pullback of a basis of y, a column the tangent of a
+ * basis of x. The rule runs beneath this derivative, on primals; for derivatives around this one it is code like any
+ * other, so that they go through it. What f captured may vary, too, and the rule says nothing about that: there f's own
+ * derivative is taken, at an x that does not vary,
+ *
+ *   y'ᵢ = (yᵢ, varies with D[f] (embed (primal x'))ᵢ by 1 and with x'ⱼ by pᵢⱼ)
+ *
+ * A pull for each real of the result, and an operation for each partial derivative that is not 0.
+ */
+#include "ad/internal.h"
+
+typedef struct Custom {
+    CtAd *ad;
+    CtProgram *p;
+    CtTransform *t;
+    CtSpan span;
+    CtDerivOp op;
+    CtType *s, *result; /* f : (S) → T */
+    CtCore *rule;       /* beneath the derivative */
+    CtCore *dx, *x;     /* D[x] and its primal, named */
+    CtVar *xs;          /* the reals of D[x] */
+} Custom;
+
+/* ---- D[Float] and D[Double] ---- */
+
+/* What stands beside a real goes along; a tangent is a real itself. */
+static CtCore *converted(CtAd *ad, CtMethod method, CtSpan span, CtPrim prim, CtType *real, CtCore *d) {
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtCore *parts[2];
+    ct_seq_open(&seq, "x", "d", d, parts);
+    CtCore *x = ct_core_prim1(ad->p, span, prim, parts[0]);
+    CtType *beside = ct_ad_type(ad, method, real)->parts[1];
+    CtCore *b = parts[1]->type == beside ? parts[1] : ct_core_prim1(ad->p, span, prim, parts[1]);
+    return ct_seq_close(&seq, ct_core_pair(ad->p, span, x, b));
+}
+
+CtCore *ct_ad_widen(CtAd *ad, CtMethod method, CtSpan span, CtCore *d) {
+    CtType *wide = ct_ad_type(ad, method, ad->p->double_type);
+    return d->type == wide ? d : converted(ad, method, span, PRIM_FLOAT_TO_DOUBLE, ad->p->double_type, d);
+}
+
+CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSpan span, CtType *real, CtCore *d) {
+    return real->kind == TYPE_DOUBLE ? d : converted(ad, method, span, PRIM_DOUBLE_TO_FLOAT, real, d);
+}
+
+/* ---- operations with given partial derivatives ---- */
+
+/* a', with its value, varying also with b' by p. */
+static CtCore *varies_with(Custom *c, CtSeq *seq, CtCore *a, CtCore *b, CtCore *p) {
+    CtType *real = c->p->double_type;
+    a = ct_seq_name(seq, "a", a);
+    CtOperation op = {.span = c->span, .type = real, .args = {a, b}, .types = {real, real}, .count = 2};
+    op.value = ct_seq_name(seq, "y", c->t->rules->primal(c->ad, c->span, a));
+    op.partials[0] = ct_core_double(c->p, c->span, 1.0);
+    op.partials[1] = p;
+    return c->t->rules->operation(c->ad, seq, &op);
+}
+
+/* One loop over two arrays that carries the method's state: what `make` makes of their elements, as an array; or, from
+ * a start, what it makes of the last it made and of them. */
+typedef CtCore *Make(Custom *c, CtSeq *seq, CtCore *last, CtCore *a, CtCore *b);
+
+static CtCore *array2(Custom *c, CtArrayOp op, CtCore *f, CtCore *a, CtCore *b) {
+    CtCore *args[3] = {f, a, b};
+    return ct_core_array(c->p, c->span, op, args, b ? 3 : 2);
+}
+
+static CtCore *zipped(Custom *c, CtCore *as, CtCore *bs) {
+    CtVar *vars[2] = {ct_var_new(c->p, "a", as->type->parts[0]), ct_var_new(c->p, "b", bs->type->parts[0])};
+    CtCore *a = ct_core_var(c->p, c->span, vars[0]), *b = ct_core_var(c->p, c->span, vars[1]);
+    CtCore *pair = ct_core_pair(c->p, c->span, a, b);
+    return array2(c, ARRAY_ZIP_WITH, ct_core_lam(c->p, c->span, NULL, vars, 2, pair), as, bs);
+}
+
+static CtCore *with_state(Custom *c, CtSeq *seq, CtCore *value) {
+    return seq->state ? ct_core_pair(c->p, c->span, ct_seq_state(seq, c->span), value) : value;
+}
+
+static CtCore *loop(Custom *c, CtSeq *seq, CtCore *start, CtCore *as, CtCore *bs, Make *make) {
+    CtCore *pairs = ct_seq_name(seq, "abs", zipped(c, as, bs)), *parts[2], *held[2] = {NULL, start};
+    CtSeq inner = ct_seq(c->p, NULL);
+    CtVar *ab = ct_var_new(c->p, "ab", pairs->type->parts[0]), *params[2] = {NULL, ab};
+    CtCore *first = start ? with_state(c, seq, start) : seq->state ? ct_seq_state(seq, c->span) : NULL;
+    if (first) {
+        params[0] = ct_var_new(c->p, "s", first->type);
+        CtCore *use = ct_core_var(c->p, c->span, params[0]);
+        if (start && seq->state) {
+            ct_seq_open(&inner, "s", "y", use, held);
+            inner.state = held[0]->as.var;
+        } else if (start)
+            held[1] = use;
+        else
+            inner.state = params[0];
+    }
+    ct_seq_open(&inner, "a", "b", ct_core_var(c->p, c->span, ab), parts);
+    CtCore *made = make(c, &inner, held[1], parts[0], parts[1]);
+    CtCore *body = ct_seq_close(&inner, with_state(c, &inner, made));
+    CtCore *f = ct_core_lam(c->p, c->span, NULL, first ? params : &ab, first ? 2 : 1, body);
+    if (!first) return array2(c, ARRAY_MAP, f, pairs, NULL);
+    CtCore *all = array2(c, start ? ARRAY_FOLDL : ARRAY_MAP_ACCUM, f, first, pairs);
+    if (!seq->state) return all;
+    ct_seq_open(seq, "s", "ys", all, parts);
+    seq->state = parts[0]->as.var;
+    return parts[1];
+}
+
+/* A partial derivative of 0 is no operation. */
+static CtCore *make_partial(Custom *c, CtSeq *seq, CtCore *last, CtCore *x, CtCore *p) {
+    CtCore *is_zero = ct_core_prim2(c->p, c->span, PRIM_EQ, p, ct_core_double(c->p, c->span, 0.0));
+    CtSeq none = ct_seq(c->p, seq->state), some = ct_seq(c->p, seq->state);
+    CtCore *made = varies_with(c, &some, last, x, p);
+    CtCore *no = ct_seq_close(&some, with_state(c, &some, made));
+    CtCore *yes = with_state(c, &none, last);
+    CtCore *chosen = ct_core_if(c->p, c->span, is_zero, yes, no), *parts[2];
+    if (!seq->state) return chosen;
+    ct_seq_open(seq, "s", "y", chosen, parts);
+    seq->state = parts[0]->as.var;
+    return parts[1];
+}
+
+/* ---- what the rule tells ---- */
+
+static CtCore *apply(Custom *c, CtCore *f, CtCore *a, CtCore *b) {
+    CtCore *args[2] = {a, b};
+    return ct_core_app(c->p, c->span, f, args, b ? 2 : 1);
+}
+
+static CtCore *array_of(Custom *c, CtArrayOp op, CtCore *a, CtCore *b) {
+    CtCore *args[2] = {a, b};
+    return ct_core_array(c->p, c->span, op, args, b ? 2 : 1);
+}
+
+static CtCore *each(Custom *c, CtArrayOp op, CtCore *over, CtVar *var, CtCore *body) {
+    CtCore *f = ct_core_lam(c->p, c->span, NULL, &var, 1, body);
+    return op == ARRAY_BUILD ? array_of(c, op, over, f) : array_of(c, op, f, over);
+}
+
+/* y, and the rows of the Jacobian. */
+typedef struct Told {
+    CtCore *y, *rows;
+} Told;
+
+/* map (λb. reals (pullback b)) (basis y) */
+static Told told_by_vjp(Custom *c, CtSeq *seq) {
+    CtCore *both[2];
+    ct_seq_open(seq, "y", "pullback", apply(c, c->rule, c->x, NULL), both);
+    CtVar *b = ct_var_new(c->p, "b", c->result);
+    CtCore *dx = apply(c, both[1], ct_core_var(c->p, c->span, b), NULL);
+    CtCore *row = ct_generic_reals(c->ad, c->span, c->s, c->x, dx, false);
+    CtCore *basis = ct_generic_basis(c->ad, c->span, c->result, both[0]);
+    return (Told){both[0], each(c, ARRAY_MAP, basis, b, row)};
+}
+
+/* let columns = map (λb. reals (snd (rule x b))) (basis x) in build (length (reals y)) (λi. map (! i) columns) */
+static Told told_by_jvp(Custom *c, CtSeq *seq) {
+    CtCore *zero = ct_seq_name(seq, "dx", ct_generic_zero(c->ad, c->span, c->s, c->x));
+    CtCore *y = ct_seq_name(seq, "y", ct_core_proj(c->p, c->span, apply(c, c->rule, c->x, zero), 0));
+    CtVar *b = ct_var_new(c->p, "b", c->s);
+    CtCore *dy = ct_core_proj(c->p, c->span, apply(c, c->rule, c->x, ct_core_var(c->p, c->span, b)), 1);
+    CtCore *column = ct_generic_reals(c->ad, c->span, c->result, y, dy, true);
+    CtCore *basis = ct_generic_basis(c->ad, c->span, c->s, c->x);
+    CtCore *columns = ct_seq_name(seq, "columns", each(c, ARRAY_MAP, basis, b, column));
+    CtCore *reals = ct_generic_reals(c->ad, c->span, c->result, y, y, true);
+    CtVar *i = ct_var_new(c->p, "i", c->p->int_type), *one = ct_var_new(c->p, "column", column->type);
+    CtCore *i_use = ct_core_var(c->p, c->span, i);
+    CtCore *at = array_of(c, ARRAY_INDEX, ct_core_var(c->p, c->span, one), i_use);
+    CtCore *row = each(c, ARRAY_MAP, columns, one, at);
+    return (Told){y, each(c, ARRAY_BUILD, array_of(c, ARRAY_LENGTH, reals, NULL), i, row)};
+}
+
+/* ---- D of the application ---- */
+
+/* y' of one row: from y, one operation after the other. */
+static CtCore *make_row(Custom *c, CtSeq *seq, CtCore *last, CtCore *y, CtCore *row) {
+    (void)last;
+    CtCore *start = c->t->rules->constant(c->ad, c->span, y);
+    CtCore *xs = ct_core_var(c->p, c->span, c->xs);
+    return loop(c, seq, start, xs, row, make_partial);
+}
+
+/* The D[ℝ] of y'. */
+static CtCore *by_rows(Custom *c, CtSeq *seq, const Told *told) {
+    CtCore *rows = ct_seq_name(seq, "rows", told->rows);
+    CtCore *xs = ct_generic_duals(c->ad, c->t->method, c->span, c->s, c->dx);
+    c->xs = ct_var_new(c->p, "xs", xs->type);
+    ct_seq_let(seq, c->span, c->xs, xs);
+    CtCore *ys = ct_generic_reals(c->ad, c->span, c->result, told->y, told->y, true);
+    return loop(c, seq, NULL, ct_seq_name(seq, "ys", ys), rows, make_row);
+}
+
+/* From one real to one: no array is needed. */
+static CtCore *single(Custom *c, CtSeq *seq) {
+    CtCore *both[2], *one = ct_core_real(c->p, c->span, c->op == DERIV_WITH_VJP ? c->result : c->s, 1.0);
+    if (c->op == DERIV_WITH_VJP) {
+        ct_seq_open(seq, "y", "pullback", apply(c, c->rule, c->x, NULL), both);
+        both[1] = apply(c, both[1], one, NULL);
+    } else
+        ct_seq_open(seq, "y", "dy", apply(c, c->rule, c->x, one), both);
+    CtCore *p = ct_seq_name(seq, "p", ct_to_double(c->ad, c->span, both[1]));
+    CtCore *y = c->t->rules->constant(c->ad, c->span, ct_to_double(c->ad, c->span, both[0]));
+    CtCore *x = ct_ad_widen(c->ad, c->t->method, c->span, c->dx);
+    return ct_ad_narrow(c->ad, c->t->method, c->span, c->result, varies_with(c, seq, y, x, p));
+}
+
+static CtCore *by_tangent(Custom *c, CtSeq *seq) {
+    CtWrap wrap = {.span = c->span, .s = c->s, .t = c->result, .x = c->dx};
+    return c->t->rules->by_tangent(c->ad, seq, &wrap, c->rule);
+}
+
+static CtCore *by_rule(Custom *c, CtSeq *seq) {
+    if (c->op == DERIV_WITH_JVP && c->t->rules->by_tangent) return by_tangent(c, seq);
+    if (ct_is_real(c->s) && ct_is_real(c->result)) return single(c, seq);
+    Told told = c->op == DERIV_WITH_VJP ? told_by_vjp(c, seq) : told_by_jvp(c, seq);
+    CtCore *ys = ct_seq_name(seq, "ys", by_rows(c, seq, &told));
+    return ct_generic_fill_duals(c->ad, c->t->method, c->span, c->result, told.y, ys);
+}
+
+/* D[f] (embed x) */
+static CtCore *at_constant(Custom *c, CtSeq *seq, CtCore *f) {
+    CtVar *x = ct_var_new(c->p, "x", c->s);
+    CtVar *constant = ct_ad_bind(c->t, x);
+    ct_seq_let(seq, c->span, constant, ct_generic_embed(c->ad, c->t->method, c->span, c->s, c->x));
+    CtCore *use = ct_core_var(c->p, c->span, x);
+    return ct_lift_value(c->t, seq, ct_core_app(c->p, c->span, f, &use, 1));
+}
+
+static CtCore *make_both(Custom *c, CtSeq *seq, CtCore *last, CtCore *by_rule, CtCore *by_f) {
+    (void)last;
+    return varies_with(c, seq, by_rule, by_f, ct_core_double(c->p, c->span, 1.0));
+}
+
+static CtCore *joined(Custom *c, CtSeq *seq, CtCore *y, CtCore *by_f) {
+    CtMethod method = c->t->method;
+    y = ct_seq_name(seq, "y", y);
+    CtCore *as = ct_seq_name(seq, "as", ct_generic_duals(c->ad, method, c->span, c->result, y));
+    CtCore *bs = ct_seq_name(seq, "bs", ct_generic_duals(c->ad, method, c->span, c->result, by_f));
+    CtCore *ys = ct_seq_name(seq, "ys", loop(c, seq, NULL, as, bs, make_both));
+    CtCore *shape = ct_generic_primal(c->ad, method, c->span, c->result, y);
+    return ct_generic_fill_duals(c->ad, method, c->span, c->result, shape, ys);
+}
+
+bool ct_ad_may_vary(CtCore *f) {
+    if (f->kind == CORE_GLOBAL) return false;
+    if (f->kind != CORE_LAM) return true;
+    for (uint32_t i = 0; i < f->as.lam->capture_count; i++)
+        if (!ct_is_discrete(f->as.lam->captures[i]->type)) return true;
+    return false;
+}
+
+CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
+    CtCore **args = core->as.call.args;
+    Custom c = {.ad = t->ad, .p = t->p, .t = t, .span = core->span, .op = core->as.call.of.deriv};
+    c.s = args[2]->type;
+    c.result = core->type;
+    if (args[0]->kind == CORE_LAM) ct_core_captures(t->p, args[0]->as.lam);
+    c.dx = ct_seq_name(seq, "x", ct_lift_value(t, seq, args[2]));
+    c.x = ct_seq_name(seq, "x", ct_generic_primal(t->ad, t->method, core->span, c.s, c.dx));
+    bool in_sight = args[1]->kind == CORE_LAM || args[1]->kind == CORE_GLOBAL;
+    c.rule = ct_ad_primal_function(t, seq, args[1], in_sight ? NULL : ct_lift_value(t, seq, args[1]));
+    if (c.rule->kind != CORE_GLOBAL) c.rule = ct_seq_name(seq, "rule", c.rule);
+    if (!ct_ad_may_vary(args[0])) return by_rule(&c, seq);
+    CtCore *by_f = ct_seq_name(seq, "own", at_constant(&c, seq, args[0]));
+    CtCore *y = by_rule(&c, seq);
+    return joined(&c, seq, y, by_f);
+}

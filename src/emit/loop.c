@@ -1,0 +1,223 @@
+/* Loops. The elements of arrays from outside, and of those that a loop makes, are reached through pointers that are set
+ * before it: so the compiler sees that they do not move and do not overlap. Rows that an inner loop makes are written
+ * where they belong. */
+#include "emit/internal.h"
+
+static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
+
+typedef struct LoopText {
+    CtFlowStep *step;
+    const CtFlowBlock *block;
+    uint32_t carried, arrays;
+    const char **names; /* of what is carried, then of the arrays */
+    const char **data;  /* of each array, where it is known before the first turn; or NULL */
+    const char *count, *index;
+} LoopText;
+
+static CtFlowVar *array_of(const LoopText *t, uint32_t i) { return t->step->results.items[t->carried + i]; }
+
+/* ---- what is carried ---- */
+
+/* What is carried are variables of C that the results name too. */
+static void begin_carried(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->carried; i++) {
+        CtFlowVar *param = t->block->params.items[1 + i];
+        if (param->name == NULL) param->name = "acc";
+        ct_emit_declare(e, param, ct_emit_arg(e, &t->step->args.items[1 + i]));
+        t->names[i] = ct_emit_name(e, param);
+        if (t->step->results.items[i] != NULL) ct_emit_alias(e, t->step->results.items[i], t->names[i]);
+        if (e->uses[t->step->results.items[i]->id].count == 0 && e->uses[param->id].count == 0)
+            ct_emit_line(e, "(void)%s;", t->names[i]);
+    }
+}
+
+/* ---- arrays that the loop makes ---- */
+
+static void put_first(Emit *e, const LoopText *t, uint32_t i) {
+    const CtFlowType *type = array_of(t, i)->type;
+    const char *name = t->names[t->carried + i], *value = t->names[i];
+    if (ct_flow_is_object(t->block->params.items[1 + i]->type)) ct_emit_line(e, "ct_hold(%s);", value);
+    if (type->rank > 1)
+        ct_emit_line(e, "ct_put_row(rt, 0, &%s, %s + 1, 0, %s);", name, t->count, value);
+    else if (ct_flow_is_object(type->element))
+        ct_emit_line(e, "%s->data[0].p = &%s->head;", name, value);
+    else
+        ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
+}
+
+static void begin_arrays(Emit *e, LoopText *t) {
+    bool initial = t->step->as.loop.initial;
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        CtFlowVar *var = array_of(t, i);
+        if (var->name == NULL) var->name = "xs";
+        t->names[t->carried + i] = ct_emit_name(e, var);
+        if (e->uses[var->id].place != NULL) continue;
+        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
+                                     pointers(var->type), t->count, initial ? " + 1" : "");
+        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
+        if (initial) put_first(e, t, i);
+    }
+}
+
+/* A loop in the block that makes the rows of array i, which nobody else sees. */
+static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
+    const CtFlowType *type = array_of(t, i)->type;
+    if (type->rank != 2 || ct_flow_is_object(type->element) || t->step->as.loop.initial) return NULL;
+    CtFlowVar *row = t->block->values.items[t->carried + i].var;
+    if (t->block->exit != EXIT_YIELD || row == NULL || e->uses[row->id].count != 1) return NULL;
+    for (uint32_t j = 0; j < t->block->steps.count; j++) {
+        const CtFlowStep *step = t->block->steps.items[j];
+        if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
+        for (uint32_t k = step->as.loop.carried; k < step->results.count; k++)
+            if (step->results.items[k] == row) return row;
+    }
+    return NULL;
+}
+
+static void put_item(Emit *e, const LoopText *t, uint32_t i) {
+    const CtFlowType *type = array_of(t, i)->type;
+    const CtFlowArg *arg = &t->block->values.items[t->carried + i];
+    const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
+    RowPlace *place = arg->var != NULL ? e->uses[arg->var->id].place : NULL;
+    if (place != NULL)
+        ct_emit_line(e, "ct_row_made(rt, %s, %s, %s, %s);", ct_emit_site(e, t->step->span), name, t->index,
+                     place->length);
+    else if (type->rank > 1)
+        ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
+                     next, t->index, next, ct_emit_arg(e, arg));
+    else
+        ct_emit_line(e, "%s[%s%s].%c = %s;", t->data[i], t->index, next, ct_emit_letter(type->element),
+                     ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
+}
+
+/* ---- pointers to elements ---- */
+
+typedef CT_VEC(CtFlowVar *) Vars;
+
+static void add_array(Emit *e, const LoopText *t, const CtFlowArg *array, Vars *found) {
+    CtFlowVar *var = array->var;
+    if (var == NULL || e->uses[var->id].text == NULL || e->uses[var->id].data != NULL) return;
+    for (uint32_t i = 0; i < t->block->params.count; i++)
+        if (t->block->params.items[i] == var) return;
+    for (uint32_t i = 0; i < found->count; i++)
+        if (found->items[i] == var) return;
+    ct_push(e->arena, found, var);
+}
+
+/* The arrays from outside whose elements are read in a block. */
+static void find_arrays(Emit *e, const LoopText *t, const CtFlowBlock *block, Vars *found) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_READ && step->args.count == step->args.items[0].type->rank + 1)
+            add_array(e, t, &step->args.items[0], found);
+        if (step->kind == FLOW_LOOP) find_arrays(e, t, step->as.loop.block, found);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            find_arrays(e, t, step->as.cases.branches[j].block, found);
+    }
+}
+
+static void point_into(Emit *e, const Vars *found) {
+    for (uint32_t i = 0; i < found->count; i++) {
+        Use *use = &e->uses[found->items[i]->id];
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, found->items[i]));
+        ct_emit_line(e, "const ct_word *%s = ct_data(%s);", name, use->text);
+        use->data = name;
+    }
+}
+
+/* Where the elements go: a vector of the loop's own, or a row of what the loop around makes. */
+static void point_out(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        CtFlowVar *var = array_of(t, i);
+        RowPlace *place = e->uses[var->id].place;
+        if (place == NULL && var->type->rank > 1) continue;
+        t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
+        if (place == NULL) {
+            ct_emit_line(e, "ct_word *restrict %s = %s->data;", t->data[i], t->names[t->carried + i]);
+        } else {
+            ct_emit_line(e, "ct_word *restrict %s = ct_row_place(rt, %s, &%s, %s, %s, %s);", t->data[i],
+                         ct_emit_site(e, t->step->span), place->array, place->count, place->index, place->length);
+        }
+    }
+}
+
+/* ---- the loop ---- */
+
+static void end_turn(Emit *e, const LoopText *t) {
+    if (t->block->exit != EXIT_YIELD) return;
+    for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
+    const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
+    const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);
+    for (uint32_t i = 0; i < t->carried; i++) {
+        texts[i] = ct_emit_arg(e, &t->block->values.items[i]);
+        types[i] = t->block->params.items[1 + i]->type;
+    }
+    ct_emit_assign(e, t->names, texts, types, t->carried);
+}
+
+static void emit_turns(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        CtFlowVar *row = maker_of_rows(e, t, i);
+        if (row == NULL) continue;
+        RowPlace *place = CT_NEW(e->arena, RowPlace);
+        *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
+        e->uses[row->id].place = place;
+    }
+    ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
+    e->depth++;
+    const CtFlowBlock *around = e->block;
+    ct_emit_block(e, t->block, NULL);
+    e->block = t->block;
+    end_turn(e, t);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+    ct_emit_line(e, "}");
+}
+
+/* How many turns there are, as a name or a number: it stays when what gave it is gone, and the compiler need not look
+ * again. */
+static void keep_count(Emit *e, LoopText *t) {
+    const CtFlowArg *count = &t->step->args.items[0];
+    t->count = ct_emit_operand(e, count);
+    ct_emit_flush(e, false);
+    if (strstr(t->count, "->") != NULL || strchr(t->count, '(') != NULL) {
+        const char *name = ct_format(e->arena, "n%u", ++e->temporaries);
+        ct_emit_line(e, "const int64_t %s = %s;", name, t->count);
+        t->count = name;
+    }
+    for (uint32_t i = 0; i < t->arrays; i++)
+        if (e->uses[array_of(t, i)->id].place != NULL) e->uses[array_of(t, i)->id].place->length = t->count;
+}
+
+void ct_emit_loop(Emit *e, CtFlowStep *step) {
+    LoopText t = {.step = step, .block = step->as.loop.block, .carried = step->as.loop.carried};
+    t.arrays = step->results.count - t.carried;
+    t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
+    t.data = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
+    keep_count(e, &t);
+    Vars outside = {0};
+    find_arrays(e, &t, t.block, &outside);
+    begin_carried(e, &t);
+    begin_arrays(e, &t);
+    CtFlowVar *index = t.block->params.items[0];
+    t.index = ct_emit_name(e, index);
+    ct_emit_alias(e, index, t.index);
+    bool braces = outside.count > 0;
+    for (uint32_t i = 0; i < t.carried; i++) braces |= step->results.items[i]->type->kind == FLOW_ARRAY;
+    for (uint32_t i = 0; i < t.arrays; i++) braces |= array_of(&t, i)->type->rank == 1;
+    if (braces) ct_emit_line(e, "{");
+    e->depth += braces;
+    ct_emit_own_carried(e, step, t.names);
+    point_into(e, &outside);
+    point_out(e, &t);
+    emit_turns(e, &t);
+    e->depth -= braces;
+    if (braces) ct_emit_line(e, "}");
+    for (uint32_t i = 0; i < outside.count; i++) e->uses[outside.items[i]->id].data = NULL;
+    for (uint32_t i = 0; i < t.arrays; i++) {
+        const CtFlowType *type = array_of(&t, i)->type;
+        const char *name = t.names[t.carried + i];
+        if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
+    }
+}

@@ -1,0 +1,33 @@
+/* What `cotan compile` writes: a program as C for people to call, with plain types, and its header.
+ *
+ * Names come from the source. What a function takes and gives, in C:
+ *
+ *   Double, Float, Int, Bool, Char    double, float, int64_t, bool, uint32_t
+ *   String                            char *, UTF-8
+ *   Array a, [a]                      a pointer and sizes, row-major; as an argument one by one, elsewhere a struct
+ *   tuples, data of one constructor   structs
+ *   constructors without fields       an enumeration
+ *   other data                        pointers to structs with a tag and a union of the constructors' fields */
+#ifndef CT_EMIT_OUTER_H
+#define CT_EMIT_OUTER_H
+
+#include "emit/emit.h"
+
+typedef enum CtOuterMode { OUTER_VALUE, OUTER_GRAD, OUTER_VJP, OUTER_JVP, OUTER_MODE_COUNT } CtOuterMode;
+
+typedef struct CtOuter CtOuter;
+
+/* `function` is its name in the program, `params` the names of its `arity` parameters (NULL: they have none), `stem`
+ * the files' name without folder and ending, `modes` bits 1 << CtOuterMode of all that will be added, OUTER_VALUE among
+ * them. */
+CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
+                      uint32_t modes);
+
+/* Adds what a mode makes of the function, OUTER_VALUE first: a counted program from `input` (NULL: none) to `result`.
+ * NULL, or why its types have no form in C. */
+const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result);
+
+/* Both files; exact: as for ct_emit. */
+void ct_outer_write(CtOuter *outer, bool exact, CtText *source, CtText *header);
+
+#endif

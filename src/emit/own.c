@@ -1,0 +1,123 @@
+/* Arrays that a loop carries and only changes in place: acc[i] += d, in loops inside of it too. One that nobody else
+ * holds before the loop is held by nobody else in any turn, so that it is made so once, and written through a pointer.
+ */
+#include "emit/internal.h"
+
+static bool is_of_words(const CtFlowType *type) {
+    return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
+}
+
+static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var);
+
+static bool uses(const CtFlowStep *step, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (step->args.items[i].var == var) return true;
+    if (step->kind == FLOW_LOOP && uses_in(step->as.loop.block, var)) return true;
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        if (uses_in(step->as.cases.branches[i].block, var)) return true;
+    return false;
+}
+
+static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (uses(block->steps.items[i], var)) return true;
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (block->values.items[i].var == var) return true;
+    return false;
+}
+
+typedef struct Chain { /* the names that one array has, one after the other */
+    Emit *e;
+    CT_VEC(CtFlowVar *) vars;
+} Chain;
+
+static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var);
+
+/* Which result of a switch the array is; the branches change it or leave it alone. */
+static CtFlowVar *follow_switch(Chain *c, const CtFlowStep *step, CtFlowVar *var) {
+    CtFlowVar *result = NULL;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD) return NULL;
+        const CtFlowVar *last = follow(c, block, var);
+        CtFlowVar *here = NULL;
+        for (uint32_t j = 0; last != NULL && j < block->values.count; j++)
+            if (block->values.items[j].var == last) {
+                if (here != NULL) return NULL;
+                here = step->results.items[j];
+            }
+        if (here == NULL || (i > 0 && here != result)) return NULL;
+        result = here;
+    }
+    return result;
+}
+
+static CtFlowVar *follow_loop(Chain *c, const CtFlowStep *step, const CtFlowVar *var) {
+    CtFlowVar *result = NULL;
+    const CtFlowBlock *block = step->as.loop.block;
+    if (uses_in(block, var) || block->exit != EXIT_YIELD || step->as.loop.initial) return NULL;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        if (step->args.items[1 + i].var != var) continue;
+        CtFlowVar *param = block->params.items[1 + i];
+        const CtFlowVar *last = result == NULL ? follow(c, block, param) : NULL;
+        if (last == NULL || block->values.items[i].var != last) return NULL;
+        result = step->results.items[i];
+    }
+    return result;
+}
+
+/* The array's last name in a block where it is only read and changed element by element; NULL where there is more. */
+static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
+    ct_push(c->e->arena, &c->vars, var);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (!uses(step, var)) continue;
+        uint32_t rank = var->type->rank;
+        bool first = step->args.count > 0 && step->args.items[0].var == var;
+        CtFlowVar *next = NULL;
+        if (step->kind == FLOW_DIM || (step->kind == FLOW_READ && first && step->args.count == rank + 1)) continue;
+        if (step->kind == FLOW_UPDATE && first && step->args.count == rank + 2) next = step->results.items[0];
+        if (step->kind == FLOW_LOOP) next = follow_loop(c, step, var);
+        if (step->kind == FLOW_SWITCH) next = follow_switch(c, step, var);
+        if (next == NULL) return NULL;
+        var = next;
+        ct_push(c->e->arena, &c->vars, var);
+    }
+    return var;
+}
+
+/* Once for each value that the loop yields, the array is the one that it carries there. */
+static bool is_yielded_once(const CtFlowBlock *block, const CtFlowVar *last, uint32_t index) {
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if ((block->values.items[i].var == last) != (i == index)) return false;
+    return true;
+}
+
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried && block->exit == EXIT_YIELD; i++) {
+        CtFlowVar *param = block->params.items[1 + i], *start = loop->args.items[1 + i].var;
+        const char *data = start != NULL ? e->uses[start->id].own : NULL;
+        if (!is_of_words(param->type)) continue;
+        Chain c = {.e = e};
+        const CtFlowVar *last = follow(&c, block, param);
+        if (last == NULL || last == param || !is_yielded_once(block, last, i)) continue;
+        if (data == NULL) {
+            data = ct_format(e->arena, "%s_own", names[i]);
+            ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
+            ct_emit_line(e, "ct_word *restrict %s = %s->data;", data, names[i]);
+        }
+        for (uint32_t j = 0; j < c.vars.count; j++) e->uses[c.vars.items[j]->id].own = data;
+    }
+}
+
+bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index) {
+    const CtFlowArg *array = &step->args.items[0];
+    const Use *use = &e->uses[array->var->id];
+    const CtFlowVar *result = step->results.items[0];
+    if (use->own == NULL || e->uses[result->id].own == NULL) return false;
+    const CtFlowArg *value = &step->args.items[step->args.count - 1];
+    ct_emit_line(e, "%s[%s].%c = %s;", use->own, index, ct_emit_letter(value->type), ct_emit_arg(e, value));
+    ct_emit_alias(e, result, ct_emit_arg(e, array));
+    return true;
+}

@@ -1,0 +1,65 @@
+/* What a step may do beside giving its results: fail, or not end. Only what does neither may be dropped or done
+ * later. Want of memory is no failure here: nobody may rely on it. */
+#include "flow/passes.h"
+
+uint32_t ct_flow_size(const CtFlowBlock *block) {
+    uint32_t size = block->steps.count;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP) size += ct_flow_size(step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            size += ct_flow_size(step->as.cases.branches[j].block);
+    }
+    return size;
+}
+
+static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body);
+
+static bool total_branches(const CtFlowEffects *effects, const CtFlowStep *step, bool is_body) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++)
+        if (!total_block(effects, step->as.cases.branches[i].block, is_body)) return false;
+    return step->as.cases.count > 0;
+}
+
+/* A body may end in a switch whose branches leave the function; other blocks must come to their own end. */
+static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body) {
+    uint32_t count = block->steps.count;
+    const CtFlowStep *last = count > 0 ? block->steps.items[count - 1] : NULL;
+    bool switches = is_body && block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
+    for (uint32_t i = 0; i < count - switches; i++)
+        if (!ct_flow_is_total(effects, block->steps.items[i])) return false;
+    if (switches) return total_branches(effects, last, true);
+    if (!is_body) return block->exit == EXIT_YIELD;
+    return block->exit == EXIT_RETURN || (block->exit == EXIT_TAIL && effects->total[block->tail->id]);
+}
+
+bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *block) {
+    return total_block(effects, block, false);
+}
+
+bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
+    if (ct_flow_step_fails(step)) return false;
+    if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP) return false;
+    if (step->kind == FLOW_CALL) return effects->total[step->as.function->id];
+    if (step->kind == FLOW_CONSTANT) return effects->total[step->as.constant->function->id];
+    if (step->kind == FLOW_LOOP) return total_block(effects, step->as.loop.block, false);
+    if (step->kind == FLOW_SWITCH) return total_branches(effects, step, false);
+    return true;
+}
+
+CtFlowEffects ct_flow_effects(CtFlow *flow) {
+    uint32_t count = flow->functions.count;
+    CtFlowEffects effects = {CT_NEW_ARRAY(flow->arena, bool, count + 1),
+                             CT_NEW_ARRAY(flow->arena, uint32_t, count + 1)};
+    CtFlowCycles cycles = ct_flow_cycles(flow, false);
+    uint32_t *order =
+        CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1); /* the function of each component, when alone */
+    for (uint32_t i = 0; i < count; i++) {
+        effects.steps[i] = ct_flow_size(flow->functions.items[i]->body);
+        if (!cycles.turns[cycles.component[i]]) order[cycles.component[i]] = i + 1;
+    }
+    for (uint32_t c = 1; c <= cycles.count; c++)
+        if (order[c] > 0)
+            effects.total[order[c] - 1] = total_block(&effects, flow->functions.items[order[c] - 1]->body, true);
+    return effects;
+}

@@ -1,0 +1,382 @@
+/* Two loops over the same length become one, so that what the first makes is used while it is at hand, and need not be
+ * an array when nothing else looks at it (vertical), and so that both read their arrays once (horizontal).
+ *
+ * The turns of the two are interleaved, and one of the loops is moved over the steps between. That is allowed where
+ * only one of them can fail, and what is passed over cannot: the first failure in the program's order is the one told.
+ * The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop makes
+ * are loops for this; when they cannot be fused they stay what they were. */
+#include "flow/passes.h"
+
+#include <math.h>
+
+enum { LARGEST = 400 }; /* steps of a loop that others are fused into */
+
+typedef struct Fuse {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowEffects effects;
+    CtFlowFacts facts;
+    CtFlowValues now;
+    bool maps_only; /* leave what carries values: derivatives are still to be taken */
+    CtFlowMarks marks;
+    uint32_t depth;
+} Fuse;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+static void rename_step(Fuse *f, CtFlowStep *step) {
+    ct_flow_rename(&f->now, &step->args);
+    if (step->kind == FLOW_LOOP) ct_flow_rename_block(&f->now, step->as.loop.block);
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        ct_flow_rename_block(&f->now, step->as.cases.branches[i].block);
+}
+
+/* ---- who uses what ---- */
+
+/* Whether one step uses results of another. */
+static bool uses_results(Fuse *f, const CtFlowStep *step, const CtFlowStep *of) {
+    ct_flow_mark_results(&f->marks, of, true);
+    bool uses = ct_flow_uses_marked(&f->marks, step, NULL);
+    ct_flow_mark_results(&f->marks, of, false);
+    return uses;
+}
+
+/* Whether the second loop looks at what the first makes only at its own index, and not at what it carried. */
+static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    ct_flow_mark_results(&f->marks, first, true);
+    bool elsewhere = ct_flow_uses_marked(&f->marks, second, second->as.loop.block->params.items[0]);
+    for (uint32_t i = first->as.loop.carried; i < first->results.count; i++)
+        ct_flow_mark(&f->marks, first->results.items[i], false);
+    elsewhere |= ct_flow_uses_marked(&f->marks, second, NULL);
+    ct_flow_mark_results(&f->marks, first, false);
+    return !elsewhere;
+}
+
+/* Whether a step takes an object that a loop uses: behind the step the loop would make it be copied. */
+static bool takes_objects_of(Fuse *f, const CtFlowStep *step, const CtFlowStep *loop) {
+    ct_flow_mark_objects(&f->marks, loop, true);
+    bool takes = ct_flow_takes_marked(&f->marks, step);
+    ct_flow_mark_objects(&f->marks, loop, false);
+    return takes;
+}
+
+/* Whether both read an array at their index. */
+static bool share_reads(const CtFlowStep *first, const CtFlowStep *second) {
+    const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
+    for (uint32_t i = 0; i < a->steps.count; i++)
+        for (uint32_t j = 0; a->steps.items[i]->kind == FLOW_READ && j < b->steps.count; j++) {
+            const CtFlowArgs *mine = &a->steps.items[i]->args, *other = &b->steps.items[j]->args;
+            if (b->steps.items[j]->kind == FLOW_READ && mine->items[0].var == other->items[0].var &&
+                mine->items[1].var == a->params.items[0] && other->items[1].var == b->params.items[0])
+                return true;
+        }
+    return false;
+}
+
+/* ---- which loops ---- */
+
+typedef enum Where { NOWHERE, AT_FIRST, AT_SECOND } Where;
+
+static bool is_loop(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP && !step->as.loop.initial && step->as.loop.block->exit == EXIT_YIELD;
+}
+
+static bool have_same_length(const Fuse *f, const CtFlowStep *a, const CtFlowStep *b) {
+    return ct_flow_same_length(&f->facts, ct_flow_length_of(&f->facts, a->args.items[0]),
+                               ct_flow_length_of(&f->facts, b->args.items[0]));
+}
+
+/* Where the two may be one, for all that lies between them: steps[first] and `second`, behind the last of the steps. */
+static Where place(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep *second) {
+    const CtFlowStep *loop = steps->items[first];
+    bool later = true, earlier = true, total = ct_flow_is_total(&f->effects, loop);
+    if (!total && !ct_flow_is_total(&f->effects, second)) return NOWHERE;
+    if (takes_objects_of(f, second, loop)) return NOWHERE;
+    for (uint32_t i = first + 1; i < steps->count && (later || earlier); i++) {
+        const CtFlowStep *between = steps->items[i];
+        bool passes = ct_flow_is_total(&f->effects, between);
+        later = later && (total || passes) && !uses_results(f, between, loop) && !takes_objects_of(f, between, loop);
+        earlier = earlier && passes && !uses_results(f, second, between);
+    }
+    return later ? AT_SECOND : earlier ? AT_FIRST : NOWHERE;
+}
+
+static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    if (!is_loop(first) || !have_same_length(f, first, second)) return false;
+    if (f->maps_only && first->as.loop.carried + second->as.loop.carried > 0) return false;
+    if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
+    bool vertical = uses_results(f, second, first);
+    return vertical ? reads_at_index(f, first, second) : !f->maps_only && share_reads(first, second);
+}
+
+/* ---- one loop of two ---- */
+
+/* An element that the first loop makes, where the second reads it. */
+static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        const CtFlowFact *fact = ct_flow_fact(&f->facts, step->args.count > 0 ? &step->args.items[0] : &(CtFlowArg){0});
+        if (step->kind == FLOW_READ && fact->maker == first) {
+            CtFlowArg item = first->as.loop.block->values.items[fact->index];
+            CtFlowArgs args = {0};
+            if (step->args.count == 2) {
+                ct_flow_stands(&f->now, step->results.items[0], item);
+                continue;
+            }
+            ct_push(f->arena, &args, item);
+            for (uint32_t j = 2; j < step->args.count; j++) ct_push(f->arena, &args, step->args.items[j]);
+            step->args = args;
+        }
+        if (step->kind == FLOW_LOOP) use_elements(f, first, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            use_elements(f, first, step->as.cases.branches[j].block);
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+}
+
+static void add_args(Fuse *f, CtFlowArgs *to, const CtFlowArgs *from, uint32_t start, uint32_t end) {
+    for (uint32_t i = start; i < end; i++) ct_push(f->arena, to, from->items[i]);
+}
+
+static void add_vars(Fuse *f, CtFlowVars *to, const CtFlowVars *from, uint32_t start, uint32_t end) {
+    for (uint32_t i = start; i < end; i++) ct_push(f->arena, to, from->items[i]);
+}
+
+static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block, *block = CT_NEW(f->arena, CtFlowBlock);
+    uint32_t carried_a = first->as.loop.carried, carried_b = second->as.loop.carried;
+    CtFlowStep *loop = CT_NEW(f->arena, CtFlowStep);
+    *loop = *second;
+    if (!ct_flow_is_total(&f->effects, first)) loop->span = first->span;
+    use_elements(f, first, b);
+    ct_flow_stands(&f->now, a->params.items[0], flow_of(b->params.items[0]));
+    ct_push(f->arena, &block->params, b->params.items[0]);
+    add_vars(f, &block->params, &a->params, 1, a->params.count);
+    add_vars(f, &block->params, &b->params, 1, b->params.count);
+    for (uint32_t i = 0; i < a->steps.count; i++) ct_push(f->arena, &block->steps, a->steps.items[i]);
+    for (uint32_t i = 0; i < b->steps.count; i++) ct_push(f->arena, &block->steps, b->steps.items[i]);
+    block->exit = EXIT_YIELD;
+    block->span = b->span;
+    add_args(f, &block->values, &a->values, 0, carried_a);
+    add_args(f, &block->values, &b->values, 0, carried_b);
+    add_args(f, &block->values, &a->values, carried_a, a->values.count);
+    add_args(f, &block->values, &b->values, carried_b, b->values.count);
+    loop->results = (CtFlowVars){0};
+    add_vars(f, &loop->results, &first->results, 0, carried_a);
+    add_vars(f, &loop->results, &second->results, 0, carried_b);
+    add_vars(f, &loop->results, &first->results, carried_a, first->results.count);
+    add_vars(f, &loop->results, &second->results, carried_b, second->results.count);
+    loop->args = (CtFlowArgs){0};
+    add_args(f, &loop->args, &second->args, 0, 1);
+    add_args(f, &loop->args, &first->args, 1, first->args.count);
+    add_args(f, &loop->args, &second->args, 1, second->args.count);
+    loop->as.loop.block = block;
+    loop->as.loop.carried = carried_a + carried_b;
+    loop->as.loop.associative = (carried_a == 0 || first->as.loop.associative) &&
+                                (carried_b == 0 || second->as.loop.associative) && carried_a + carried_b > 0;
+    ct_flow_rename_block(&f->now, block);
+    ct_flow_facts_step(&f->facts, loop, f->depth);
+    return loop;
+}
+
+static void visit(Fuse *f, CtFlowBlock *block);
+static void visit_inside(Fuse *f, CtFlowStep *step);
+
+static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
+    ct_push(f->arena, steps, step);
+    for (uint32_t i = steps->count - 1; i > at; i--) steps->items[i] = steps->items[i - 1];
+    steps->items[at] = step;
+}
+
+/* Whether a loop has become one with a step before it. Then it stands in its place among the steps, and *loop is NULL,
+ * or it stands behind them; *at says where. */
+static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
+    for (uint32_t i = steps->count; i-- > 0;) {
+        CtFlowStep *first = steps->items[i];
+        if (!is_wanted(f, first, *loop)) continue;
+        Where where = place(f, steps, i, *loop);
+        if (where == NOWHERE) continue;
+        *loop = join(f, first, *loop);
+        if (where == AT_FIRST) {
+            /* a number of turns that is known there */
+            (*loop)->args.items[0] = first->args.items[0];
+            steps->items[i] = *loop;
+            visit_inside(f, *loop);
+            *loop = NULL;
+            *at = i;
+        } else {
+            steps->count--;
+            for (uint32_t j = i; j < steps->count; j++) steps->items[j] = steps->items[j + 1];
+            *at = steps->count;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- reductions of whole arrays ---- */
+
+static CtFlowStep *new_step(Fuse *f, CtFlowStepKind kind, CtSpan span) {
+    CtFlowStep *step = CT_NEW(f->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    return step;
+}
+
+static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = ct_flow_fresh(f->flow, f->function, name, type);
+    ct_push(f->arena, &step->results, var);
+    return flow_of(var);
+}
+
+/* What a reduction begins with, and what it does with each element; false where there is no such fold. */
+static bool fold_of(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
+    const CtFlowType *type = step->results.items[0]->type;
+    bool whole = type->kind == FLOW_I64;
+    *first = (CtFlowArg){.type = type};
+    switch ((int)step->as.bulk) {
+    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
+    case ARRAY_PRODUCT:
+        *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
+        if (whole)
+            first->lit.integer = 1;
+        else
+            first->lit.real = 1;
+        return true;
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM: {
+        bool largest = step->as.bulk == ARRAY_MAXIMUM;
+        *prim = whole ? (largest ? PRIM_INT_MAX : PRIM_INT_MIN) : largest ? PRIM_MAX : PRIM_MIN;
+        if (whole)
+            first->lit.integer = largest ? INT64_MIN : INT64_MAX;
+        else
+            first->lit.real = largest ? -INFINITY : INFINITY;
+        return true;
+    }
+    default: return false;
+    }
+}
+
+/* A reduction of what a loop makes, as a fold over the same turns. */
+static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, const CtFlowStep *made) {
+    CtPrim prim;
+    CtFlowArg first;
+    if (!fold_of(step, &prim, &first)) return NULL;
+    CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
+               *add = new_step(f, FLOW_PRIM, step->span);
+    CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
+    CtFlowVar *index = ct_flow_fresh(f->flow, f->function, "i", f->facts.integer),
+              *acc = ct_flow_fresh(f->flow, f->function, "acc", first.type);
+    fold->as.loop.carried = 1;
+    ct_push(f->arena, &fold->args, made->args.items[0]);
+    ct_push(f->arena, &fold->args, first);
+    fold->results = step->results;
+    ct_push(f->arena, &block->params, index);
+    ct_push(f->arena, &block->params, acc);
+    ct_push(f->arena, &read->args, step->args.items[0]);
+    ct_push(f->arena, &read->args, flow_of(index));
+    ct_push(f->arena, &add->args, flow_of(acc));
+    ct_push(f->arena, &add->args, new_result(f, read, NULL, first.type));
+    add->as.prim = prim;
+    ct_push(f->arena, &block->values, new_result(f, add, "acc", first.type));
+    ct_push(f->arena, &block->steps, read);
+    ct_push(f->arena, &block->steps, add);
+    block->exit = EXIT_YIELD;
+    block->span = step->span;
+    return fold;
+}
+
+/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no turn then. */
+static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
+    CtFlowStep *test = new_step(f, FLOW_PRIM, step->span), *choice = new_step(f, FLOW_SWITCH, step->span),
+               *fail = new_step(f, FLOW_FAIL, step->span);
+    CtFlowBlock *none = CT_NEW(f->arena, CtFlowBlock), *some = CT_NEW(f->arena, CtFlowBlock);
+    test->as.prim = PRIM_INT_EQ;
+    ct_push(f->arena, &test->args, count);
+    ct_push(f->arena, &test->args, (CtFlowArg){.type = f->facts.integer});
+    ct_push(f->arena, &choice->args, new_result(f, test, NULL, f->facts.integer));
+    fail->as.fail.code = CT_E0505;
+    fail->as.fail.text = ct_format(f->arena, "%s of an array without elements", ct_array_info(step->as.bulk)->name);
+    ct_push(f->arena, &none->steps, fail);
+    none->exit = EXIT_NEVER;
+    some->exit = EXIT_YIELD;
+    choice->as.cases.branches = CT_NEW_ARRAY(f->arena, CtFlowBranch, 2);
+    choice->as.cases.branches[0] = (CtFlowBranch){1, none};
+    choice->as.cases.branches[1] = (CtFlowBranch){0, some};
+    choice->as.cases.count = 2;
+    insert(f, steps, at, test);
+    insert(f, steps, at + 1, choice);
+}
+
+/* Whether a reduction has become one with the loop that makes its array. */
+static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
+    const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
+    const CtFlowStep *made = fact->maker;
+    uint32_t at = 0;
+    if (made == NULL || !is_loop(made) || fact->index < made->as.loop.carried) return false;
+    *loop = as_fold(f, step, made);
+    if (*loop == NULL) return false;
+    ct_flow_facts_step(&f->facts, *loop, f->depth);
+    if (!fuse_with(f, steps, loop, &at)) return false;
+    CtFlowArg count = (*loop != NULL ? *loop : steps->items[at])->args.items[0];
+    while (*loop != NULL && fuse_with(f, steps, loop, &at)) continue;
+    if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+    return true;
+}
+
+/* ---- the walk ---- */
+
+static void visit_inside(Fuse *f, CtFlowStep *step) {
+    f->depth++;
+    if (step->kind == FLOW_LOOP) visit(f, step->as.loop.block);
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        visit(f, step->as.cases.branches[i].block);
+    f->depth--;
+}
+
+/* A step, or the loop that it has become; NULL when that stands among the steps before it. */
+static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
+    CtFlowStep *loop = step;
+    uint32_t at;
+    if (step->kind == FLOW_BULK) return !f->maps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
+    while (loop != NULL && is_loop(loop) && fuse_with(f, steps, &loop, &at)) continue;
+    return loop;
+}
+
+static void visit(Fuse *f, CtFlowBlock *block) {
+    Steps steps = {0};
+    uint32_t equals = f->facts.equals.count;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        rename_step(f, step);
+        ct_flow_learn(&f->facts, step);
+        step = fuse_step(f, &steps, step);
+        if (step == NULL) continue;
+        visit_inside(f, step);
+        ct_push(f->arena, &steps, step);
+    }
+    block->steps.items = steps.items;
+    block->steps.count = steps.count;
+    block->steps.capacity = steps.capacity;
+    ct_flow_rename(&f->now, &block->values);
+    f->facts.equals.count = equals;
+}
+
+static void fuse(CtFlow *flow, bool maps_only) {
+    Fuse f = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .maps_only = maps_only};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        f.function = flow->functions.items[i];
+        f.facts = ct_flow_facts(flow, f.function);
+        f.now = (CtFlowValues){.arena = flow->arena};
+        f.depth = 0;
+        f.marks = (CtFlowMarks){.arena = flow->arena};
+        visit(&f, f.function->body);
+    }
+}
+
+void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, true); }
+
+void ct_flow_fuse(CtFlow *flow) { fuse(flow, false); }

@@ -1,0 +1,144 @@
+/* Derivative operators that are left to Flow: steps that name the function, as code. What a function value is only
+ * decides which code that is: a known function's own, with what it captured in front of the point, or the function that
+ * applies the values of its type, with the value in front. derive.c puts calls in the place of these steps. */
+#include "flow/internal.h"
+
+/* The function of a derivative, and what stands in front of the point. */
+static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
+    Callable *known = ct_flow_lower_callable(l, f);
+    CtFlowFunction *function;
+    if (known != NULL) {
+        function = known->function;
+        *args = ct_flow_lower_captured(l, known);
+    } else {
+        *args = ct_flow_lower(l, f);
+        function = ct_flow_lower_apply_of(l, args->items[0].type->data);
+    }
+    CtFlowDerived *derived = ct_map_get(&l->derived, ct_key(function));
+    if (derived != NULL) return derived;
+    derived = CT_NEW(l->arena, CtFlowDerived);
+    derived->function = function;
+    derived->captured = args->count;
+    derived->residual = ct_flow_new_node(l->flow, ct_format(l->arena, "residual of %s", function->name));
+    ct_map_set(l->arena, &l->derived, ct_key(function), derived);
+    return derived;
+}
+
+static void add_point(Lower *l, CtFlowArgs *args, CtCore *x) {
+    CtFlowArgs point = ct_flow_lower(l, x);
+    CtFlowArgs all = {0}; /* not in the place of what a binding holds */
+    ct_flow_args_add(l, &all, args);
+    ct_flow_args_add(l, &all, &point);
+    *args = all;
+}
+
+static CtFlowStep *derivative(Lower *l, CtFlowStepKind kind, CtSpan span, CtFlowDerived *derived,
+                              const CtFlowArgs *args) {
+    CtFlowStep *step = ct_flow_step(l, kind, span);
+    step->as.derived = derived;
+    step->args = *args;
+    return step;
+}
+
+static void add_results(Lower *l, CtFlowStep *step, const char *name, const CtFlowTypes *types, CtFlowArgs *to) {
+    for (uint32_t i = 0; i < types->count; i++) ct_push(l->arena, to, ct_flow_result(l, step, name, types->items[i]));
+}
+
+/* (residual, dy) → dx */
+static CtFlowFunction *pullback_of(Lower *l, CtSpan span, CtFlowDerived *derived, CtType *type) {
+    if (derived->pullback != NULL) return derived->pullback;
+    CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, "pullback", span);
+    CtFlowBlock *block = l->block;
+    derived->pullback = l->function = function;
+    l->block = function->body = ct_flow_block(l);
+    function->results = *ct_flow_types(l->flow, ct_type_fun_result(type));
+    CtFlowVar *residual = ct_flow_var(l, "residual", derived->residual);
+    ct_push(l->arena, &function->params, residual);
+    CtFlowArgs args = {0}, dx = {0},
+               dy = ct_flow_params(l, &function->params, "dy", ct_flow_types(l->flow, type->parts[0]));
+    ct_push(l->arena, &args, flow_of(residual));
+    ct_flow_args_add(l, &args, &dy);
+    CtFlowStep *pull = derivative(l, FLOW_PULL, span, derived, &args);
+    add_results(l, pull, "dx", &function->results, &dx);
+    ct_flow_leave(l, EXIT_RETURN, span, &dx, NULL);
+    l->function = outer;
+    l->block = block;
+    return function;
+}
+
+/* The pullback as a value of its function type: one more member of it. */
+static CtFlowArg pullback_value(Lower *l, CtSpan span, CtFlowDerived *derived, CtType *type, CtFlowArg residual) {
+    const CtFlowType *node = ct_flow_node(l->flow, type);
+    Callable *c = CT_NEW(l->arena, Callable);
+    c->function = pullback_of(l, span, derived, type);
+    CtFlowTypes fields = {.items = CT_NEW(l->arena, const CtFlowType *), .count = 1};
+    fields.items[0] = derived->residual;
+    uint32_t tag = 0;
+    while (tag < l->members.count && l->members.items[tag].callable->function != c->function) tag++;
+    if (tag < l->members.count) {
+        tag = l->members.items[tag].tag;
+    } else {
+        tag = ct_flow_con_add(l->flow, node->data, "pullback", &fields);
+        ct_push(l->arena, &l->members, (Member){node->data, c, tag});
+    }
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+    step->as.con.data = node->data;
+    step->as.con.tag = tag;
+    ct_flow_arg(l, step, residual);
+    CtFlowArg value = ct_flow_result(l, step, "pullback", node);
+    Pullback *known = CT_NEW(l->arena, Pullback);
+    *known = (Pullback){derived, residual};
+    ct_map_set(l->arena, &l->pullbacks, ct_key(value.var), known);
+    return value;
+}
+
+static CtFlowArgs lower_vjp(Lower *l, CtCore *e) {
+    CtFlowArgs args, results = {0};
+    CtFlowDerived *derived = derived_of(l, e->as.call.args[0], &args);
+    add_point(l, &args, e->as.call.args[1]);
+    CtFlowStep *step = derivative(l, FLOW_VJP, e->span, derived, &args);
+    add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
+    CtFlowArg residual = ct_flow_result(l, step, "residual", derived->residual);
+    ct_push(l->arena, &results, pullback_value(l, e->span, derived, e->type->parts[1], residual));
+    return ct_flow_lower_whole(l, e->span, e->type, results);
+}
+
+static CtFlowArgs lower_jvp(Lower *l, CtCore *e) {
+    CtFlowArgs args, results = {0};
+    CtFlowDerived *derived = derived_of(l, e->as.call.args[0], &args);
+    add_point(l, &args, e->as.call.args[1]);
+    add_point(l, &args, e->as.call.args[2]);
+    CtFlowStep *step = derivative(l, FLOW_JVP, e->span, derived, &args);
+    add_results(l, step, "y", ct_flow_types(l->flow, e->type->parts[0]), &results);
+    add_results(l, step, "dy", ct_flow_types(l->flow, e->type->parts[1]), &results);
+    return ct_flow_lower_whole(l, e->span, e->type, results);
+}
+
+static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
+    CtFlowArgs values = ct_flow_lower(l, e->as.call.args[0]), results = {0};
+    for (uint32_t i = 0; i < values.count; i++) {
+        CtFlowStep *step = ct_flow_step(l, FLOW_STOP, e->span);
+        ct_flow_arg(l, step, values.items[i]);
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, values.items[i].type));
+    }
+    return results;
+}
+
+/* f x: its rule is for a derivative that Core's methods take. Flow's own do not know of it. */
+static CtFlowArgs lower_with_rule(Lower *l, CtCore *e) {
+    l->has_rules = true;
+    return ct_flow_lower(l, ct_core_app(l->p, e->span, e->as.call.args[0], &e->as.call.args[2], 1));
+}
+
+CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
+    switch (e->as.call.of.deriv) {
+    case DERIV_STOP: return lower_stop(l, e);
+    case DERIV_VJP: return lower_vjp(l, e);
+    case DERIV_JVP: return lower_jvp(l, e);
+    case DERIV_WITH_VJP:
+    case DERIV_WITH_JVP: return lower_with_rule(l, e);
+    case DERIV_JACOBIAN:
+    case DERIV_BASIS: break;
+    }
+    ct_flow_lower_refuse(l, "a derivative has not been expanded");
+}

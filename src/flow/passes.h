@@ -1,0 +1,152 @@
+/* Private to the passes over Flow: what they share. A pass takes any sound program that has no retains and releases,
+ * and leaves a sound one with the same values, bit for bit, and the same failures at the same places. */
+#ifndef CT_FLOW_PASSES_H
+#define CT_FLOW_PASSES_H
+
+#include "flow/internal.h"
+
+/* ---- calls.c: who calls whom ---- */
+
+/* Every call in a block and the blocks inside, constants included. `tail`: as the end of a function. */
+typedef void CtFlowOnCall(void *data, CtFlowFunction *callee, CtSpan span, bool tail);
+void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data);
+/* Every step, a switch or loop before those inside. */
+void ct_flow_each_step(CtFlowBlock *block, void (*on_step)(void *data, CtFlowStep *step), void *data);
+
+typedef struct CtFlowCycles { /* strongly connected components of the graph of calls */
+    uint32_t
+        *component; /* of each function, by its number: from 1; what a function calls has a lower one, or its own */
+    uint32_t count;
+    bool *turns; /* by component: a function of it reaches itself */
+    bool *waits; /* by component: and not only as the end of functions */
+} CtFlowCycles;
+CtFlowCycles ct_flow_cycles(CtFlow *flow, bool tails_only);
+
+/* Functions that nothing calls go; the others are numbered anew: places.c. */
+void ct_flow_drop_unreached(CtFlow *flow);
+
+/* ---- effects.c: what a step may do beside giving its results ---- */
+
+typedef struct CtFlowEffects {
+    bool *total;     /* by functions' numbers: it does not fail, and ends */
+    uint32_t *steps; /* how many it has */
+} CtFlowEffects;
+CtFlowEffects ct_flow_effects(CtFlow *flow);
+bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step);
+bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *block);
+uint32_t ct_flow_size(const CtFlowBlock *block);
+/* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: count.c. */
+bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
+
+/* ---- rewrite.c: renaming and copying ---- */
+
+/* What stands for each variable of a function now, by its number; without a type: the variable itself. */
+typedef struct CtFlowValues {
+    CtArena *arena;
+    CtFlowArg *items;
+    uint32_t count;
+} CtFlowValues;
+CtFlowArg ct_flow_now(const CtFlowValues *values, CtFlowArg arg);
+void ct_flow_stands(CtFlowValues *values, const CtFlowVar *var, CtFlowArg value);
+/* Arguments with what stands for them: others in their place, since lists of arguments may be shared. */
+void ct_flow_rename(const CtFlowValues *values, CtFlowArgs *args);
+bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
+
+/* The same of all steps in a block and inside. */
+void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
+
+CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
+
+typedef struct CtFlowCopy {
+    CtFlow *flow;
+    CtFlowFunction *into;
+    CtFlowValues values; /* of the variables of the original */
+    CtSpan place; /* the user's call that steps of the library are told at; CT_NO_SPAN: steps keep their places */
+} CtFlowCopy;
+/* A copy of a block whose variables are new ones of `into`. */
+CtFlowBlock *ct_flow_copy_block(CtFlowCopy *copy, const CtFlowBlock *block);
+
+/* ---- facts.c: what is known of variables ---- */
+
+typedef struct CtFlowFact {
+    CtFlowStep *maker; /* the step that binds it; NULL for parameters */
+    CtFlowStep *loop;  /* it is a parameter of the loop's block: */
+    uint32_t index;    /* which of the results, or of the parameters */
+    uint32_t depth;    /* how many blocks it is inside of */
+} CtFlowFact;
+
+/* How many elements an array has in one dimension: a literal, a variable, or what has no other name. */
+typedef struct CtFlowLength {
+    CtFlowArg known;        /* type NULL: */
+    const CtFlowVar *array; /* the length of this array */
+    uint32_t dimension;
+} CtFlowLength;
+
+typedef struct CtFlowEqual {
+    CtFlowLength is, also;
+} CtFlowEqual;
+
+typedef struct CtFlowFacts {
+    CtArena *arena;
+    const CtFlowType *integer;
+    CtFlowFact *items; /* by the variables' numbers */
+    uint32_t count;
+    CT_VEC(CtFlowEqual) equals; /* lengths that have been checked to be equal, where the walk is */
+} CtFlowFacts;
+
+CtFlowFacts ct_flow_facts(CtFlow *flow, const CtFlowFunction *function);
+/* Of a block at some depth and all inside it. Steps are looked at when they are asked about, and may change. */
+void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth);
+void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth);
+void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact);
+const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); /* of a literal: an empty one */
+
+/* `some`: the dimensions outside of it are known to have elements; without that, inner lengths may be 0 instead. */
+CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some);
+/* A number of elements as a length. */
+CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
+bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* What a check of lengths looks at: an array, or a length itself. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
+/* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
+void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
+
+/* Whether an index is certainly inside of a length. */
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
+
+/* ---- uses.c: marks on variables ---- */
+
+typedef struct CtFlowMarks {
+    CtArena *arena;
+    bool *items; /* by the variables' numbers */
+    uint32_t count;
+} CtFlowMarks;
+void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark);
+void ct_flow_mark_results(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Arrays and nodes that a step and the blocks inside use. */
+void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark);
+/* Whether a step, or one in its blocks, uses what is marked. Arrays may be read at `index`, where that is not NULL. */
+bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index);
+/* Whether it takes what is marked, or a block of it yields that. */
+bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
+
+/* ---- fold.c ---- */
+
+/* What a primitive gives, where that is known now to the last bit. */
+bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
+
+/* ---- the passes ---- */
+
+/* Branches for function values that nothing makes go. */
+void ct_flow_drop_members(CtFlow *flow);
+void ct_flow_inline(CtFlow *flow);
+void ct_flow_simplify(CtFlow *flow);
+void ct_flow_cse(CtFlow *flow);
+/* Of a program whose derivatives are still to be taken; and of any. */
+void ct_flow_hoist_simple(CtFlow *flow);
+void ct_flow_hoist(CtFlow *flow);
+/* Of loops that carry nothing; and of all, with reductions of whole arrays. */
+void ct_flow_fuse_maps(CtFlow *flow);
+void ct_flow_fuse(CtFlow *flow);
+
+#endif

@@ -1,0 +1,143 @@
+/* Writing single steps, loops and branches of Flow. */
+#include "flow/steps.h"
+
+CtFlowArg ct_flow_real(const CtFlowType *type, double value) { return (CtFlowArg){.type = type, .lit.real = value}; }
+
+CtFlowArg ct_flow_prim(Lower *l, CtSpan span, CtPrim prim, const CtFlowType *type, CtFlowArg a, CtFlowArg b) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRIM, span);
+    step->as.prim = prim;
+    ct_flow_arg(l, step, a);
+    if (!ct_flow_is_none(b)) ct_flow_arg(l, step, b);
+    return ct_flow_result(l, step, NULL, type);
+}
+
+CtFlowArg ct_flow_prim_int(Lower *l, CtSpan span, CtPrim prim, CtFlowArg a, CtFlowArg b) {
+    return ct_flow_prim(l, span, prim, ct_flow_scalar(l->flow, FLOW_I64), a, b);
+}
+
+const CtFlowType *ct_flow_row_type(CtFlow *flow, const CtFlowType *array, uint32_t indices) {
+    return array->rank == indices ? array->element : ct_flow_array(flow, array->rank - indices, array->element);
+}
+
+CtFlowArg ct_flow_read(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_READ, span);
+    ct_flow_arg(l, step, array);
+    for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
+    return ct_flow_result(l, step, NULL, ct_flow_row_type(l->flow, array.type, count));
+}
+
+CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
+                         CtFlowArg value) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_UPDATE, span);
+    ct_flow_arg(l, step, array);
+    for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, indices[i]);
+    ct_flow_arg(l, step, value);
+    return ct_flow_result(l, step, NULL, array.type);
+}
+
+CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
+                       uint32_t count) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_BULK, span);
+    step->as.bulk = op;
+    for (uint32_t i = 0; i < count; i++) ct_flow_arg(l, step, args[i]);
+    return ct_flow_result(l, step, NULL, type);
+}
+
+CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
+    step->as.con.data = node->data;
+    step->as.con.tag = tag;
+    if (fields != NULL) ct_flow_args_add(l, &step->args, fields);
+    return ct_flow_result(l, step, NULL, node);
+}
+
+CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, const char *name) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+    CtFlowArgs fields = {0};
+    step->as.con.data = node.type->data;
+    step->as.con.tag = tag;
+    ct_flow_arg(l, step, node);
+    const CtFlowTypes *types = &node.type->data->cons[tag].fields;
+    for (uint32_t i = 0; i < types->count; i++)
+        ct_push(l->arena, &fields, ct_flow_result(l, step, name, types->items[i]));
+    return fields;
+}
+
+CtFlowArgs ct_flow_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_CALL, span);
+    CtFlowArgs results = {0};
+    step->as.function = function;
+    ct_flow_args_add(l, &step->args, args);
+    for (uint32_t i = 0; i < function->results.count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, step, NULL, function->results.items[i]));
+    return results;
+}
+
+/* ---- loops ---- */
+
+CtFlowLooping ct_flow_loop_begin(Lower *l, CtSpan span, CtFlowArg count, const CtFlowArgs *start) {
+    CtFlowLooping loop = {.step = ct_flow_step(l, FLOW_LOOP, span), .outer = l->block};
+    CtFlowBlock *block = loop.step->as.loop.block = ct_flow_block(l);
+    ct_flow_arg(l, loop.step, count);
+    ct_flow_args_add(l, &loop.step->args, start);
+    loop.step->as.loop.carried = start->count;
+    CtFlowVar *index = ct_flow_var(l, "i", ct_flow_scalar(l->flow, FLOW_I64));
+    ct_push(l->arena, &block->params, index);
+    loop.index = flow_of(index);
+    for (uint32_t i = 0; i < start->count; i++) {
+        CtFlowVar *var = ct_flow_var(l, NULL, start->items[i].type);
+        ct_push(l->arena, &block->params, var);
+        ct_push(l->arena, &loop.carried, flow_of(var));
+    }
+    l->block = block;
+    return loop;
+}
+
+CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *carried, const CtFlowArgs *items,
+                            const CtFlowTypes *types) {
+    CtFlowArgs values = {0}, results = {0};
+    ct_flow_args_add(l, &values, carried);
+    if (items != NULL) ct_flow_args_add(l, &values, items);
+    ct_flow_leave(l, EXIT_YIELD, loop->step->span, &values, NULL);
+    l->block = loop->outer;
+    for (uint32_t i = 0; i < carried->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, loop->step, NULL, carried->items[i].type));
+    for (uint32_t i = 0; items != NULL && i < items->count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, loop->step, NULL, types->items[i]));
+    return results;
+}
+
+/* ---- branches ---- */
+
+CtFlowChoosing ct_flow_switch_begin(Lower *l, CtSpan span, CtFlowArg on) {
+    CtFlowChoosing choice = {.step = ct_flow_step(l, FLOW_SWITCH, span), .outer = l->block};
+    ct_flow_arg(l, choice.step, on);
+    return choice;
+}
+
+void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag) {
+    CtFlowStep *step = choice->step;
+    CtFlowBranch *branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, step->as.cases.count + 1);
+    if (step->as.cases.count > 0) memcpy(branches, step->as.cases.branches, step->as.cases.count * sizeof *branches);
+    l->block = ct_flow_block(l);
+    branches[step->as.cases.count++] = (CtFlowBranch){tag, l->block};
+    step->as.cases.branches = branches;
+}
+
+void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values) {
+    CtFlowArgs all = {0};
+    ct_flow_args_add(l, &all, values);
+    ct_flow_leave(l, EXIT_YIELD, choice->step->span, &all, NULL);
+    l->block = choice->outer;
+}
+
+CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice) {
+    CtFlowArgs results = {0};
+    const CtFlowBlock *last = NULL;
+    for (uint32_t i = 0; i < choice->step->as.cases.count; i++)
+        if (choice->step->as.cases.branches[i].block->exit == EXIT_YIELD)
+            last = choice->step->as.cases.branches[i].block;
+    for (uint32_t i = 0; last != NULL && i < last->values.count; i++)
+        ct_push(l->arena, &results, ct_flow_result(l, choice->step, NULL, last->values.items[i].type));
+    return results;
+}

@@ -1,0 +1,52 @@
+/* Writing single steps, loops and branches of Flow: for passes that make code of their own. */
+#ifndef CT_FLOW_STEPS_H
+#define CT_FLOW_STEPS_H
+
+#include "flow/internal.h"
+
+static inline CtFlowArg ct_flow_none(void) { return (CtFlowArg){.type = NULL}; }
+static inline bool ct_flow_is_none(CtFlowArg arg) { return arg.type == NULL; }
+
+CtFlowArg ct_flow_real(const CtFlowType *type, double value);
+/* x = op a b; without b where that is none. `type` is the result's. */
+CtFlowArg ct_flow_prim(Lower *l, CtSpan span, CtPrim prim, const CtFlowType *type, CtFlowArg a, CtFlowArg b);
+CtFlowArg ct_flow_prim_int(Lower *l, CtSpan span, CtPrim prim, CtFlowArg a, CtFlowArg b);
+/* array[⟨indices⟩], a row where there are few; the array with that element exchanged. */
+CtFlowArg ct_flow_read(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count);
+CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
+                         CtFlowArg value);
+CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
+                       uint32_t count);
+CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields);
+/* All the fields of a node. */
+CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, const char *name);
+CtFlowArgs ct_flow_call(Lower *l, CtSpan span, CtFlowFunction *function, const CtFlowArgs *args);
+const CtFlowType *ct_flow_row_type(CtFlow *flow, const CtFlowType *array, uint32_t indices);
+
+/* A loop whose block is being written: between begin and end, steps go there. */
+typedef struct CtFlowLooping {
+    CtFlowStep *step;
+    CtFlowBlock *outer;
+    CtFlowArg index;
+    CtFlowArgs carried; /* as the block sees it */
+} CtFlowLooping;
+
+CtFlowLooping ct_flow_loop_begin(Lower *l, CtSpan span, CtFlowArg count, const CtFlowArgs *start);
+/* The last carried values, then the arrays (of `types`) of the other values. */
+CtFlowArgs ct_flow_loop_end(Lower *l, CtFlowLooping *loop, const CtFlowArgs *carried, const CtFlowArgs *items,
+                            const CtFlowTypes *types);
+
+/* A switch whose branches are being written. */
+typedef struct CtFlowChoosing {
+    CtFlowStep *step;
+    CtFlowBlock *outer;
+} CtFlowChoosing;
+
+CtFlowChoosing ct_flow_switch_begin(Lower *l, CtSpan span, CtFlowArg on);
+/* Steps go into the branch for a tag from here to ct_flow_case_end. */
+void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag);
+void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values);
+/* What the branches yield: the types are those of the last one that does. */
+CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice);
+
+#endif
