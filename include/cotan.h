@@ -151,6 +151,51 @@ uint64_t cotan_cache_clear(void);
 /* Runs. The result's strings belong to the program and live until the next call with it. */
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out);
 
+/* ---- functions on flat arrays ----
+ *
+ * A function, or a derivative of one, made once and called many times. What goes in and out are buffers, one for each number and
+ * array of numbers in the type, from left to right: a record of two arrays and a number has three. Native code reads the caller's
+ * arrays where they lie, and gives results where it has them; the evaluator copies. */
+
+/* What a buffer holds: the first two doubles (a FLOAT one that a Float can be), the others int64_t. A TAG is the number of a constructor, from 0. */
+typedef enum cotan_element { COTAN_DOUBLE, COTAN_FLOAT, COTAN_INT, COTAN_BOOL, COTAN_CHAR, COTAN_TAG } cotan_element;
+
+enum { COTAN_MOST_DIMENSIONS = 8 };
+
+typedef struct cotan_slot { /* what is known of a buffer */
+    const char *path;      /* where it is: "at[0].weights", "with", "value", "derivative[1]" */
+    cotan_element element;
+    unsigned rank; /* the number of dimensions; 0: one number */
+} cotan_slot;
+
+typedef struct cotan_buffer {
+    void *data; /* row-major; a number is an array of one */
+    size_t size[COTAN_MOST_DIMENSIONS]; /* as many as the rank */
+} cotan_buffer;
+
+typedef struct cotan_signature {
+    const char *type; /* of what runs: from all that goes in to all that comes out */
+    const cotan_slot *in;  /* the point, or the arguments (RUN); then the cotangent (VJP) or the tangent (JVP) */
+    const cotan_slot *out; /* the value; then the derivative: all that the point has, what is no Double or Float being copied */
+    size_t in_count, out_count;
+    const char *not_native; /* why the evaluator runs it; NULL: it is native code */
+} cotan_signature;
+
+typedef struct cotan_function cotan_function;
+
+/* Makes a function of call->mode of call->function or call->expression by call->method; native code where call->native is set and
+ * that can be. It fails when an argument or result has no such form: lists, data of several constructors, arrays in tuples in
+ * arrays. It belongs to the program and lives until it is freed, or until the program is; it is not changed by cotan_define. */
+cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out);
+void cotan_function_free(cotan_function *function);
+/* Belongs to the function. */
+const cotan_signature *cotan_function_signature(const cotan_function *function);
+
+/* Calls it. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is until the next
+ * call; else the result is copied there, and must have the sizes that are given. Sizes are set. A native function uses up to 256 KB
+ * of the caller's stack, and more of a stack of its own where it recurses deeply. */
+cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
+
 /* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
  * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
  * rest of the call is not looked at. */

@@ -28,6 +28,25 @@ try "static library" cc examples/c/gradient.c -I"$prefix/include" "$libraries/li
 flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$prefix" --cflags --libs cotan)
 # shellcheck disable=SC2086
 try "pkg-config file" cc examples/c/gradient.c $flags
+# The worked example of docs/native.md: through the library, and as compiled C in a folder with nothing else.
+mkdir "$folder/alone"
+expected='1.99 exp(-0.30 t) cos(1.50 t) + 1.00'
+# shellcheck disable=SC2086
+if cc -Wall -Wextra -Werror examples/c/fit.c $flags -lm -o "$folder/fit" && [ "$(XDG_CACHE_HOME=$folder/cache \
+    LD_LIBRARY_PATH=$libraries "$folder/fit" examples/c/curve.cot | tail -n 1)" = "$expected" ]; then
+    passed=$((passed + 1))
+else
+    echo "FAILED: examples/c/fit.c"
+    failed=$((failed + 1))
+fi
+if "$prefix/bin/cotan" compile examples/c/curve.cot loss --grad -o "$folder/alone/loss" && cp examples/c/embedded.c "$folder/alone" &&
+    (cd "$folder/alone" && cc -std=c11 -Wall -Wextra -Werror embedded.c loss.c -lm -o embedded) &&
+    [ "$("$folder/alone/embedded" | tail -n 1)" = "$expected" ]; then
+    passed=$((passed + 1))
+else
+    echo "FAILED: examples/c/embedded.c"
+    failed=$((failed + 1))
+fi
 if [ "$("$prefix/bin/cotan" --version)" != "" ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 for file in man/man1/cotan.1 bash-completion/completions/cotan zsh/site-functions/_cotan \
     fish/vendor_completions.d/cotan.fish; do

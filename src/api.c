@@ -81,6 +81,7 @@ void cotan_check_passes(cotan_context *context, bool check) { context->lint = ch
 void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
 
 static void program_free(cotan_program *program) {
+    while (program->functions) cotan_function_free(program->functions);
     while (program->sessions) {
         CtSession *session = program->sessions;
         program->sessions = session->next;

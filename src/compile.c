@@ -40,7 +40,7 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
     uint32_t arity = (uint32_t)session->arity;
     if (mode == OUTER_VALUE)
         c->outer = ct_outer_new(results, c->stem, c->call->function,
-                                params_of(build, results, c->call->function, arity), arity, c->modes);
+                                params_of(build, results, c->call->function, arity), arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
     CtFlow *flow = ct_native_lower(build, why);
     if (flow != NULL) *why = ct_outer_add(c->outer, mode, flow, input, ct_session_result(session));
@@ -65,7 +65,7 @@ static bool compile(cotan_context *context, void *data) {
     for (int mode = 0; mode < OUTER_MODE_COUNT; mode++)
         if (c->modes & 1u << mode && !add(context, c, (CtOuterMode)mode)) return false;
     CtText source = ct_text(results), header = ct_text(results);
-    ct_outer_write(c->outer, context->exact_math, &source, &header);
+    ct_outer_write(c->outer, &source, &header);
     *c->source = source.data;
     *c->header = header.data;
     return true;

@@ -61,21 +61,37 @@ bool ct_session_native(CtSession *session, cotan_context *context) {
     return session->native != NULL;
 }
 
+/* What a run may use: the limit, less what the compilation holds. */
+static size_t limit_of(const CtSession *session, const cotan_context *context) {
+    size_t used = ct_arena_bytes(session->build->arena), limit = context->limits.memory;
+    return limit > used ? limit - used : 1;
+}
+
+static bool failed(CtSession *session, cotan_context *context, const CtNativeError *error) {
+    CtContext *diags = &session->build->context;
+    CtDiag *diag = ct_error(diags, error->code, error->span, "%s", error->message);
+    if (error->code == CT_E0801) ct_help(diags, diag, "--max-memory sets the limit");
+    return ct_report(context, diags);
+}
+
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
-    CtBuild *build = session->build;
-    const CtType *type = build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
+    const CtType *type = session->build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
     CtNativeError error;
-    size_t used = ct_arena_bytes(build->arena), limit = context->limits.memory;
-    limit = limit > used ? limit - used : 1;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit, parameter, input,
+    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter, input,
                                ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
     if (parameter != NULL) ct_session_release(session, parameter, input);
-    if (done) return true;
-    CtDiag *diag = ct_error(&build->context, error.code, error.span, "%s", error.message);
-    if (error.code == CT_E0801) ct_help(&build->context, diag, "--max-memory sets the limit");
-    return ct_report(context, &build->context);
+    return done || failed(session, context, &error);
+}
+
+bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
+                             const CtFlat *result, const cotan_slot *slots, cotan_buffer *out) {
+    CtNativeError error;
+    atomic_store(&context->running_native, session->native);
+    bool done = ct_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, &error);
+    atomic_store(&context->running_native, NULL);
+    return done || failed(session, context, &error);
 }
 
 char *cotan_cache(uint64_t *files, uint64_t *bytes) {

@@ -142,7 +142,7 @@ enum { MOST_FORMS = 500 };
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
     CtSession *session = program->sessions;
-    while (session && !same(&session->entry, entry)) session = session->next;
+    while (session && (session->apart || !same(&session->entry, entry))) session = session->next;
     bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures);
     if (session && (differs || ct_ad_bulk_count(session->build->ad) > MOST_FORMS)) {
         ct_program_forget(program, session);
@@ -183,7 +183,7 @@ void ct_program_forget_expressions(cotan_program *program) {
     CtSession **link = &program->sessions;
     while (*link) {
         CtSession *session = *link;
-        if (!session->entry.expression) {
+        if (!session->entry.expression || session->apart) {
             link = &session->next;
             continue;
         }

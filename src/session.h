@@ -41,6 +41,7 @@ typedef struct CtSession {
     const char *not_flow;       /* stands in for one by the method `native`: why that one is not there */
     unsigned threads;
     bool measures; /* spans */
+    bool apart;    /* a function's own: no other call finds it */
     struct CtSession *next;
 } CtSession;
 
@@ -55,6 +56,7 @@ struct cotan_program {
     CtInput *trial;
     CtBuild *base; /* checked, without an entry point yet; NULL once a session has taken it */
     CtSession *sessions;
+    cotan_function *functions;
     CtFile *files;
     cotan_error *warnings; /* NULL: none */
     CtArena *warning_arena;
@@ -183,6 +185,9 @@ CtType *ct_session_result(const CtSession *session);
 bool ct_session_native(CtSession *session, cotan_context *context);
 /* Runs so on an input (taken). */
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
+/* The same on buffers: ct_native_apply. */
+bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
+                             const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
 /* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
 CtFlow *ct_native_lower(CtBuild *build, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */

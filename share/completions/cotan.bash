@@ -56,6 +56,7 @@ _cotan_value() {
     --engine) _cotan_offer "$2" < <(printf '%s\n' auto eval native) ;;
     --dump) _cotan_offer "$2" < <(printf '%s\n' parse operators infer elaborate simplify differentiate prune reduce lower flow c) ;;
     --path) _cotan_files "$2" ;;
+    --keep-c) _cotan_files "$2" c ;;
     --out) _cotan_files "$2" json npz npy ;;
     --html) _cotan_files "$2" html ;;
     --at | --args | --tangent | --cotangent) _cotan_json "$2" ;;

@@ -265,7 +265,7 @@ static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {
 /* They must have one shape: when their product does not fail, they have. */
 static void check_shape(Derivative *d, CtSeq *seq, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
     if (type->kind == TYPE_DOUBLE) return;
-    CtCore *dot = ct_generic_dot(d->ad, d->span, type, x, dx, tangent);
+    CtCore *dot = ct_generic_dot(d->ad, d->span, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
     ct_seq_let(seq, d->span, ct_var_new(d->room.p, "same", dot->type), dot);
 }
 

@@ -10,7 +10,8 @@
  *
  *   y'ᵢ = (yᵢ, varies with D[f] (embed (primal x'))ᵢ by 1 and with x'ⱼ by pᵢⱼ)
  *
- * A pull for each real of the result, and an operation for each partial derivative that is not 0.
+ * A pull for each real of the result, and an operation for each partial derivative that is not 0; but one pull in all
+ * where the method's library can hold a pullback (tape).
  */
 #include "ad/internal.h"
 
@@ -19,6 +20,7 @@ typedef struct Custom {
     CtProgram *p;
     CtTransform *t;
     CtSpan span;
+    const CtCore *core;
     CtDerivOp op;
     CtType *s, *result; /* f : (S) → T */
     CtCore *rule;       /* beneath the derivative */
@@ -173,6 +175,27 @@ static Told told_by_jvp(Custom *c, CtSeq *seq) {
     return (Told){y, each(c, ARRAY_BUILD, array_of(c, ARRAY_LENGTH, reals, NULL), i, row)};
 }
 
+/* let (y, _) = rule x 0 in (y, λdy. fill x (map (λb. dot (snd (rule x b)) dy) (basis x))) */
+static CtCore *pair_of_tangents(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x) {
+    CtProgram *p = ad->p;
+    CtSpan span = core->span;
+    CtCore *args[2] = {x, ct_generic_zero(ad, span, x->type, x)};
+    CtCore *y = ct_seq_name(seq, "y", ct_core_proj(p, span, ct_core_app(p, span, rule, args, 2), 0));
+    CtVar *dy = ct_var_new(p, "dy", core->type), *b = ct_var_new(p, "b", x->type);
+    args[1] = ct_core_var(p, span, b);
+    CtCore *column = ct_core_proj(p, span, ct_core_app(p, span, rule, args, 2), 1);
+    CtCore *real = ct_generic_dot(ad, span, core->type, column, ct_core_var(p, span, dy), DOT_RULE);
+    CtCore *over[2] = {ct_core_lam(p, span, NULL, &b, 1, real), ct_generic_basis(ad, span, x->type, x)};
+    CtCore *reals = ct_core_array(p, span, ARRAY_MAP, over, 2);
+    CtCore *dx = ct_generic_fill(ad, span, x->type, x, reals);
+    return ct_core_pair(p, span, y, ct_core_lam(p, span, "pullback", &dy, 1, dx));
+}
+
+CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x) {
+    if (core->as.call.of.deriv == DERIV_WITH_VJP) return ct_core_app(ad->p, core->span, rule, &x, 1);
+    return pair_of_tangents(ad, seq, core, rule, x);
+}
+
 /* ---- D of the application ---- */
 
 /* y' of one row: from y, one operation after the other. */
@@ -207,6 +230,35 @@ static CtCore *single(Custom *c, CtSeq *seq) {
     return ct_ad_narrow(c->ad, c->t->method, c->span, c->result, varies_with(c, seq, y, x, p));
 }
 
+/* The results as one, where the method's library can hold a pullback:
+ * let (n, s') = rule (λdys. reals (pullback (fill y dys))) (map snd (duals x')) (length ys) s
+ * in build (length ys) (λi. (ys ! i, if n == 0 then 0 else n + i)) */
+static CtCore *by_pullback(Custom *c, CtSeq *seq) {
+    CtProgram *p = c->p;
+    const char *name = c->t->rules->reverse->rule;
+    CtCore *both[2], *args[4];
+    ct_seq_open(seq, "y", "pullback", ct_ad_pair_of_rule(c->ad, seq, c->core, c->rule, c->x), both);
+    CtCore *ys = ct_seq_name(seq, "ys", ct_generic_reals(c->ad, c->span, c->result, both[0], both[0], true));
+    CtCore *length = ct_seq_name(seq, "length", array_of(c, ARRAY_LENGTH, ys, NULL));
+    CtVar *dys = ct_var_new(p, "dys", ys->type);
+    CtCore *dy = ct_generic_fill(c->ad, c->span, c->result, both[0], ct_core_var(p, c->span, dys));
+    CtCore *dx = apply(c, both[1], dy, NULL);
+    args[0] = ct_core_lam(p, c->span, "pullback", &dys, 1, ct_generic_reals(c->ad, c->span, c->s, c->x, dx, false));
+    CtCore *xs = ct_generic_duals(c->ad, c->t->method, c->span, c->s, c->dx);
+    CtVar *x = ct_var_new(p, "x", xs->type->parts[0]), *i = ct_var_new(p, "i", p->int_type);
+    args[1] = each(c, ARRAY_MAP, xs, x, ct_core_proj(p, c->span, ct_core_var(p, c->span, x), 1));
+    args[2] = length;
+    args[3] = ct_seq_state(seq, c->span);
+    CtCore *first = ct_seq_run(seq, "n", ct_library_call(c->ad, c->span, name, args, 4));
+    CtCore *none = ct_core_int(p, c->span, 0), *i_use = ct_core_var(p, c->span, i);
+    CtCore *is_none = ct_core_prim2(p, c->span, PRIM_INT_EQ, first, none);
+    CtCore *entry = ct_core_prim2(p, c->span, PRIM_INT_ADD, first, i_use);
+    CtCore *y = array_of(c, ARRAY_INDEX, ys, i_use);
+    CtCore *d = ct_core_pair(p, c->span, y, ct_core_if(p, c->span, is_none, none, entry));
+    CtCore *duals = ct_seq_name(seq, "ys", each(c, ARRAY_BUILD, length, i, d));
+    return ct_generic_fill_duals(c->ad, c->t->method, c->span, c->result, both[0], duals);
+}
+
 static CtCore *by_tangent(Custom *c, CtSeq *seq) {
     CtWrap wrap = {.span = c->span, .s = c->s, .t = c->result, .x = c->dx};
     return c->t->rules->by_tangent(c->ad, seq, &wrap, c->rule);
@@ -215,6 +267,7 @@ static CtCore *by_tangent(Custom *c, CtSeq *seq) {
 static CtCore *by_rule(Custom *c, CtSeq *seq) {
     if (c->op == DERIV_WITH_JVP && c->t->rules->by_tangent) return by_tangent(c, seq);
     if (ct_is_real(c->s) && ct_is_real(c->result)) return single(c, seq);
+    if (c->t->rules->reverse && c->t->rules->reverse->rule) return by_pullback(c, seq);
     Told told = c->op == DERIV_WITH_VJP ? told_by_vjp(c, seq) : told_by_jvp(c, seq);
     CtCore *ys = ct_seq_name(seq, "ys", by_rows(c, seq, &told));
     return ct_generic_fill_duals(c->ad, c->t->method, c->span, c->result, told.y, ys);
@@ -254,7 +307,7 @@ bool ct_ad_may_vary(CtCore *f) {
 
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore **args = core->as.call.args;
-    Custom c = {.ad = t->ad, .p = t->p, .t = t, .span = core->span, .op = core->as.call.of.deriv};
+    Custom c = {.ad = t->ad, .p = t->p, .t = t, .span = core->span, .core = core, .op = core->as.call.of.deriv};
     c.s = args[2]->type;
     c.result = core->type;
     if (args[0]->kind == CORE_LAM) ct_core_captures(t->p, args[0]->as.lam);

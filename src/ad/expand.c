@@ -131,20 +131,13 @@ static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtC
     return ct_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
 }
 
-/* What Flow differentiates stays an operator; a Jacobian is its pullback, of each row of a basis. */
+/* What Flow differentiates stays an operator. */
 const CtRules ct_native_rules = {.real = NULL};
 
-static CtCore *for_flow(Expand *e, CtCore *core) {
-    if (core->as.call.of.deriv != DERIV_JACOBIAN) return core;
-    CtProgram *p = e->ad->p;
-    CtCore *args[2];
-    CtSeq seq = ct_seq(p, NULL);
-    args[0] = core->as.call.args[0];
-    if (!ct_ad_movable(args[0])) args[0] = ct_seq_name(&seq, "f", args[0]);
-    args[1] = ct_seq_name(&seq, "x", core->as.call.args[1]);
-    CtWrap wrap = {.span = core->span, .s = args[0]->type->parts[0], .t = args[0]->type->parts[1], .x = args[1]};
-    CtCore *vjp = ct_core_deriv(p, core->span, DERIV_VJP, args, 2);
-    return ct_seq_close(&seq, ct_jacobian_from_vjp(e->ad, &seq, &wrap, vjp));
+static CtCore *for_flow(const Expand *e, CtCore *core) {
+    CtCore **args = core->as.call.args;
+    bool jacobian = core->as.call.of.deriv == DERIV_JACOBIAN;
+    return jacobian ? ct_jacobian_by_shape(e->ad, core->span, args[0], args[1]) : core;
 }
 
 /* Stands where an error was reported. */
@@ -258,7 +251,7 @@ static CtCore *by_rows(void *data, CtCore *core) {
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
     if (ad->reverse == METHOD_NATIVE) return; /* it goes both ways */
-    if (ad->reverse == METHOD_BULK) { /* which has tangents of its own */
+    if (ad->reverse == METHOD_BULK) {         /* which has tangents of its own */
         ad->asked = source;
         return;
     }

@@ -474,10 +474,17 @@ static const CtGeneric dot_tangent = {.name = "dotTangent",
                                       .state = double_type,
                                       .leaf = dot_leaf};
 
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent) {
+static const CtGeneric dot_rule = {.name = "dotRule",
+                                   .inputs = 2,
+                                   .mismatch = "the tangent that a rule gives does not have the shape of its value",
+                                   .state = double_type,
+                                   .leaf = dot_leaf};
+
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
     CtCore *zero = ct_core_double(ad->p, span, -0.0);
-    const CtGeneric *generic = tangent ? &dot_tangent : &dot;
-    return ct_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+    static const CtGeneric *const generics[] = {
+        [DOT_COTANGENT] = &dot, [DOT_TANGENT] = &dot_tangent, [DOT_RULE] = &dot_rule};
+    return ct_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
 }
 
 static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {
@@ -495,6 +502,11 @@ static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 }
 
 static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
+
+CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+    CtCore *zero = ct_core_int(ad->p, span, 0);
+    return ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
+}
 
 static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                          CtCore *env) {
@@ -629,9 +641,7 @@ CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
     CtProgram *p = ad->p;
     CtSeq seq = ct_seq(p, NULL);
     x = ct_seq_name(&seq, "x", x);
-    CtCore *zero = ct_core_int(p, span, 0);
-    CtCore *counted = ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
-    CtCore *n = ct_seq_name(&seq, "n", counted);
+    CtCore *n = ct_seq_name(&seq, "n", ct_generic_count(ad, span, type, x));
     CtVar *i = ct_var_new(p, "i", p->int_type), *j = ct_var_new(p, "j", p->int_type);
     CtCore *i_use = ct_core_var(p, span, i), *j_use = ct_core_var(p, span, j);
     CtCore *here = ct_core_prim2(p, span, PRIM_INT_EQ, i_use, j_use);

@@ -233,8 +233,10 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
-/* Σ a·b over the real leaves, with `scale`; a Double. b is a cotangent, or a tangent. */
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, bool tangent);
+/* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a cotangent
+ * or a tangent, or a, the tangent of a rule. */
+typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE } CtDot;
+CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
 CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
 /* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
@@ -246,6 +248,8 @@ CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* The same from place 1 on, with ct_normal. */
 CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+/* How many real leaves x has. */
+CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
 CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
@@ -271,6 +275,8 @@ CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
 /* D[withVjp f rule x], D[withJvp f rule x]. */
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
+/* What the rule of a withVjp or withJvp gives at x, as (y, pullback). */
+CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rule, CtCore *x);
 /* Whether a function may have captured what varies: then its own derivative is needed for that. */
 bool ct_ad_may_vary(CtCore *f);
 
@@ -305,6 +311,8 @@ typedef struct CtReverse {
     const char *collect; /* (C, B, Double) → C */
     const char *resolve; /* (Int, N, C) → Array Double, the cotangent of input i at place i */
     const char *entries; /* N → Int, the trace's length; NULL: it keeps none */
+    const char *rule;    /* (Array Double → Array Double, Array B, Int, N) → (Int, N): as many results of a function by its
+                            pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
 } CtReverse;
 
 CtType *ct_reverse_real(CtAd *ad, CtType *real);
@@ -372,5 +380,7 @@ CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* The rows of the Jacobian, of such a term. */
 CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+/* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian.c. */
+CtCore *ct_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
 
 #endif

@@ -22,7 +22,8 @@ static const CtReverse names = {.none = "tapeNone",
                                 .nothing = "tapeAdjoints",
                                 .collect = "tapeSeed",
                                 .resolve = "tapeResolve",
-                                .entries = "tapeEntries"};
+                                .entries = "tapeEntries",
+                                .rule = "tapeRule"};
 
 const CtRules ct_tape_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
                                .trace = ct_reverse_trace, .reverse = &names};

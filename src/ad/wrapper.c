@@ -25,7 +25,7 @@ CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
     one.dx = ct_core_var(p, span, b);
     CtCore *both = ad->rules[method]->jvp(ad, &inner, &one);
     CtCore *column = ct_core_proj(p, span, both, 1);
-    CtCore *weighted = ct_generic_dot(ad, span, wrap->t, column, ct_core_var(p, span, dy), false);
+    CtCore *weighted = ct_generic_dot(ad, span, wrap->t, column, ct_core_var(p, span, dy), DOT_COTANGENT);
     CtCore *body = ct_seq_close(&inner, ct_normal(ad, span, weighted));
     CtCore *reals = over_rows(p, span, b, body, ct_generic_basis(ad, span, wrap->s, wrap->x));
     CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_generic_fill(ad, span, wrap->s, wrap->x, reals));
@@ -41,7 +41,7 @@ CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *v
     CtVar *b = ct_var_new(p, "b", wrap->t);
     CtCore *b_use = ct_core_var(p, span, b);
     CtCore *row = ct_core_app(p, span, parts[1], &b_use, 1);
-    CtCore *weighted = ct_generic_dot(ad, span, wrap->s, row, wrap->dx, true);
+    CtCore *weighted = ct_generic_dot(ad, span, wrap->s, row, wrap->dx, DOT_TANGENT);
     CtCore *reals = over_rows(p, span, b, ct_normal(ad, span, weighted), ct_generic_basis(ad, span, wrap->t, parts[0]));
     CtCore *tangent = ct_generic_fill(ad, span, wrap->t, parts[0], reals);
     return ct_core_pair(p, span, parts[0], tangent);

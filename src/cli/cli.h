@@ -17,7 +17,7 @@ typedef struct Options {
     const Verb *verb;
     const char **words; /* what stands without a dash: file, function, … */
     int word_count;
-    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem;
+    const char *args, *at, *tangent, *cotangent, *method, *methods, *dump, *out, *html, *stem, *keep_c;
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool native, at_once, exact_math, json, count, help, no_warnings, only_check;
@@ -33,7 +33,7 @@ enum {
     TAKES_TANGENT = 4,
     TAKES_COTANGENT = 8,
     TAKES_METHOD = 16,
-    TAKES_RUN = 32, /* --count --engine --dump --out */
+    TAKES_RUN = 32, /* --count --engine --dump --out --keep-c */
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
     TAKES_HTML = 1024, /* --html */
@@ -88,6 +88,14 @@ char *read_file(const Options *options, const char *path, size_t *length);
 /* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The caller
  * frees it. */
 char *read_input(const Options *options, const char *value, size_t *length, bool *failed);
+
+/* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why not. */
+char *write_beside(const Options *options, const char *path, const char *text);
+/* Renames it. A file that stood there keeps its rights; a new one has the usual ones. */
+bool put_in_place(const char *name, const char *path);
+/* Both; the status. */
+int write_file(const Options *options, const char *path, const char *text);
+bool is_folder(const char *path);
 
 /* Tells a context where modules are looked for: beside the program, then where --path and COTAN_PATH say. */
 cotan_error *add_folders(const Options *options, const char *file, cotan_context *context);

@@ -2,41 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/verbs.h"
-
-/* A temporary file beside the one that it will be, so that this is whole or as it was. Its name; NULL after saying why
- * not. */
-static char *write_beside(const Options *options, const char *path, const char *text) {
-    size_t size = strlen(path) + 16;
-    struct stat there;
-    if (stat(path, &there) == 0 && S_ISDIR(there.st_mode))
-        return refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
-    char *name = malloc(size);
-    if (name == NULL) return refuse(options, "E0801", "there is no memory"), NULL;
-    snprintf(name, size, "%s.XXXXXX", path);
-    int descriptor = mkstemp(name);
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    bool written = file != NULL && fputs(text, file) >= 0;
-    if (file != NULL) written = fclose(file) == 0 && written;
-    if (written) return name;
-    refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
-    if (descriptor >= 0) unlink(name);
-    free(name);
-    return NULL;
-}
-
-/* A file that stands there keeps its rights; a new one has the usual ones. */
-static bool put_in_place(const char *name, const char *path) {
-    mode_t mask = umask(0);
-    umask(mask);
-    struct stat old;
-    bool there = stat(path, &old) == 0;
-    chmod(name, there ? old.st_mode & 07777 : 0666 & ~mask);
-    return rename(name, path) == 0;
-}
 
 static int write_both(const Options *options, const char *source, const char *header) {
     char *paths[2], *names[2] = {NULL, NULL};

@@ -40,6 +40,7 @@ static const OptionRow rows[] = {
     {"--engine", "NAME",
      "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
      TAKES_RUN, ENGINE, 0},
+    {"--keep-c", "FILE", "write the C that native code is made of there, or into that folder", TAKES_RUN, TEXT, AT(keep_c)},
     {"--math", "NAME", "of native code: fast, several numbers at a time, or exact, to the last bit as the evaluator",
      TAKES_RUN | TAKES_STEM, MATH, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/repl.h"
 
@@ -49,11 +48,6 @@ static void commands(Candidates *c, const char *prefix) {
 static void methods(Candidates *c, const char *prefix) {
     for (size_t i = 0; cotan_method_at(i) != NULL; i++) add_if(c, prefix, cotan_method_at(i)->name);
     add_if(c, prefix, "best");
-}
-
-static bool is_folder(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 /* Folders, and files that end in .cot. */

@@ -303,6 +303,18 @@ static int dump(const Options *options, cotan_program *program, const cotan_call
 /* About as long as compiling takes. */
 enum { NATIVE_AFTER = 100000000 };
 
+/* The C of the call, in a file or folder. */
+static int keep_c(const Options *options, cotan_program *program, const cotan_call *call) {
+    const char *text, *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator */
+    cotan_error *error = cotan_dump(program, call, "c", &text);
+    if (error != NULL) return report(options, error);
+    if (!is_folder(options->keep_c)) return write_file(options, options->keep_c, text);
+    char path[4096];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s.c", options->keep_c, file) >= sizeof path)
+        return refuse(options, "E0704", "the name of the file is too long");
+    return write_file(options, path, text);
+}
+
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
@@ -318,7 +330,9 @@ int run_call(const Options *options, cotan_mode mode, const char *function, cons
     call.with = with;
     int status = failed ? EXIT_USAGE : load(options, &context, &program);
     if (status == EXIT_DONE) {
-        status = options->dump != NULL ? dump(options, program, &call) : finish(options, program, &call, name);
+        if (options->keep_c != NULL) status = keep_c(options, program, &call);
+        if (status == EXIT_DONE)
+            status = options->dump != NULL ? dump(options, program, &call) : finish(options, program, &call, name);
         close_context(context);
     }
     free(at);

@@ -1,7 +1,8 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_text_h[],
+    ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -71,10 +72,11 @@ static void put_entry(Emit *e, const char *name, const char *linkage) {
     ct_text_puts(e->out, "}\n");
 }
 
-static void put_program(CtText *out, CtFlow *flow, const char *prefix, const char *entry, const char *linkage) {
+static void put_program(CtText *out, CtFlow *flow, const char *prefix, const char *entry, const char *linkage,
+                        bool exact) {
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
-    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix};
+    *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix, .exact = exact};
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
     for (uint32_t i = 0; i < flow->constants.count; i++) put_constant(e, flow->constants.items[i]);
@@ -87,7 +89,7 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     ct_text_add(out, functions.data, functions.length);
 }
 
-void ct_emit_begin(CtText *out, const char *header, bool exact) {
+void ct_emit_begin(CtText *out, const char *header, bool exact, const char *programs) {
     ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
     if (header != NULL) ct_text_printf(out, "#include \"%s.h\"\n\n", header);
     ct_text_puts(out,
@@ -99,19 +101,24 @@ void ct_emit_begin(CtText *out, const char *header, bool exact) {
     put_file(out, ct_scalar_h);
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);
+    if (strstr(programs, "CT_LANES") != NULL) put_file(out, ct_lanes_h);
     put_file(out, ct_text_h);
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
+    if (strstr(programs, "CT_LANES") != NULL)
+        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
 }
 
-void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix) {
-    put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ");
+void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {
+    put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ", exact);
 }
 
 void ct_emit(CtText *out, CtFlow *flow, bool exact) {
-    ct_emit_begin(out, NULL, exact);
+    CtText program = ct_text(flow->arena);
+    put_program(&program, flow, "", "cotan_entry", "", exact);
+    ct_emit_begin(out, NULL, exact, program.data);
     ct_text_printf(out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
                    flow->constant_words);
     ct_text_puts(out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");
-    put_program(out, flow, "", "cotan_entry", "");
+    ct_text_add(out, program.data, program.length);
 }

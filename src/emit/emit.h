@@ -12,11 +12,12 @@
  * exact: functions are libm's, to the last bit (rt/vector.h). */
 void ct_emit(CtText *out, CtFlow *flow, bool exact);
 
-/* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to callers
- * (rt/outer.h) when there is a header for these, whose name is given without .h; and a program, whose names begin with a prefix, as
+/* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to
+ * callers (rt/outer.h) when there is a header for these, whose name is given without .h, and what the text of the
+ * `programs` shows that they need; and a program, whose names begin with a prefix, as
  *
  *   static void PREFIXentry(ct_run *rt, const ct_word *in, ct_word *out) */
-void ct_emit_begin(CtText *out, const char *header, bool exact);
-void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix);
+void ct_emit_begin(CtText *out, const char *header, bool exact, const char *programs);
+void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact);
 
 #endif

@@ -116,7 +116,7 @@ void ct_emit_alias(Emit *e, const CtFlowVar *var, const char *name) {
 
 void ct_emit_declare(Emit *e, CtFlowVar *var, const char *text) {
     const char *name = ct_emit_name(e, var);
-    ct_emit_line(e, "%s%s = %s;", ct_emit_type(var->type), name, text);
+    ct_emit_line(e, "%s%s = %s;", ct_emit_var_type(e, var), name, text);
     ct_emit_alias(e, var, name);
 }
 
@@ -212,7 +212,7 @@ static bool stands_apart(const char *template, const char *at) {
            !(before[-1] == '(' && (before - 1 == template || !is_letter(before[-2])));
 }
 
-static const char *substitute(Emit *e, const char *template, const CtFlowArgs *args) {
+const char *ct_emit_substitute(Emit *e, const char *template, const CtFlowArgs *args, CtEmitOperand *write) {
     CtText out = ct_text(e->arena);
     for (const char *c = template; *c != '\0'; c++) {
         bool operand = (*c == 'A' || *c == 'B') && !is_letter(c[1]) && (c == template || !is_letter(c[-1]));
@@ -221,9 +221,13 @@ static const char *substitute(Emit *e, const char *template, const CtFlowArgs *a
             continue;
         }
         const CtFlowArg *arg = &args->items[*c == 'A' ? 0 : 1];
-        ct_text_puts(&out, stands_apart(template, c) ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg));
+        ct_text_puts(&out, write(e, arg, stands_apart(template, c)));
     }
     return out.data;
+}
+
+static const char *scalar_operand(Emit *e, const CtFlowArg *arg, bool apart) {
+    return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
 }
 
 /* An operand that is written more than once is a variable. */
@@ -272,12 +276,12 @@ void ct_emit_prim(Emit *e, const CtFlowStep *step) {
     settle_operands(e, step, template, condition != NULL);
     if (condition != NULL) {
         int code = fails[step->as.prim].code;
-        ct_emit_line(e, "if (CT_UNLIKELY(%s)) ct_fail(rt, %s, %d, %s);", substitute(e, condition, &step->args),
-                     ct_emit_site(e, step->span), error_number(code),
-                     ct_emit_string_literal(e->arena, ct_error_title((CtErrorCode)code)));
+        ct_emit_line(e, "if (CT_UNLIKELY(%s)) ct_fail(rt, %s, %d, %s);",
+                     ct_emit_substitute(e, condition, &step->args, scalar_operand), ct_emit_site(e, step->span),
+                     error_number(code), ct_emit_string_literal(e->arena, ct_error_title((CtErrorCode)code)));
     }
     e->reading = false;
-    const char *text = substitute(e, template, &step->args);
+    const char *text = ct_emit_substitute(e, template, &step->args, scalar_operand);
     bool is_atom = is_call(template);
     if (info->result == 'R' && result->type->kind == FLOW_F32) text = ct_format(e->arena, "(double)(float)(%s)", text);
     e->uses[result->id].is_test = info->result == 'B';

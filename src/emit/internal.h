@@ -39,6 +39,13 @@ typedef struct Emit {
     CT_VEC(const CtFlowTypes *) results; /* the structs of several results */
     uint32_t temporaries;
     bool reading; /* what was written last looks at memory */
+    /* lanes.h */
+    struct Lane *lanes; /* of the loop in lanes that is being written, what each variable is; NULL: none */
+    CT_VEC(const CtFlowStep *) skipped;
+    const char *leave; /* the label behind it */
+    bool leaves;       /* it is gone to */
+    bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
+    bool exact;        /* sums keep their order */
 } Emit;
 
 /* expr.c */
@@ -53,6 +60,12 @@ const char *ct_emit_operand(Emit *e, const CtFlowArg *arg);
 /* The same as an object of a struct of C. */
 const char *ct_emit_object(Emit *e, const CtFlowArg *arg);
 void ct_emit_prim(Emit *e, const CtFlowStep *step);
+/* A template, with its operands A and B put in. */
+typedef const char *CtEmitOperand(Emit *e, const CtFlowArg *arg, bool apart);
+const char *ct_emit_substitute(Emit *e, const char *text, const CtFlowArgs *args, CtEmitOperand *operand);
+/* The type of a variable where it is declared; an argument as the value of one: in lanes they may be others. */
+const char *ct_emit_var_type(const Emit *e, const CtFlowVar *var);
+const char *ct_emit_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg);
 const char *ct_emit_string_literal(CtArena *arena, const char *text);
 /* Binds a scalar to an expression: written where it is used, if that is once and near; or as a variable. */
 void ct_emit_bind(Emit *e, CtFlowVar *var, const char *text, bool is_atom, bool reads);

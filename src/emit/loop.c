@@ -1,7 +1,7 @@
 /* Loops. The elements of arrays from outside, and of those that a loop makes, are reached through pointers that are set
  * before it: so the compiler sees that they do not move and do not overlap. Rows that an inner loop makes are written
  * where they belong. */
-#include "emit/internal.h"
+#include "emit/lanes.h"
 
 static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
 
@@ -155,7 +155,7 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
-static void emit_turns(Emit *e, LoopText *t) {
+static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *row = maker_of_rows(e, t, i);
         if (row == NULL) continue;
@@ -163,7 +163,10 @@ static void emit_turns(Emit *e, LoopText *t) {
         *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
         e->uses[row->id].place = place;
     }
-    ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
+    if (from_there)
+        ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->count, t->index);
+    else
+        ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
     e->depth++;
     const CtFlowBlock *around = e->block;
     ct_emit_block(e, t->block, NULL);
@@ -173,6 +176,26 @@ static void emit_turns(Emit *e, LoopText *t) {
     e->pending.count = 0;
     e->depth--;
     ct_emit_line(e, "}");
+}
+
+/* In lanes as far as that goes, then one by one. */
+static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
+    size_t size = (e->function->vars + 1) * sizeof(Use);
+    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
+    memcpy(before, e->uses, size);
+    ct_emit_line(e, "int64_t %s = 0;", t->index);
+    ct_lanes_turns(e, t->step, sums, t->count, t->index, t->names, t->data);
+    memcpy(e->uses, before, size);
+    e->lanes = NULL;
+    e->skipped.count = 0;
+    e->one_by_one = true;
+    ct_emit_line(e, "{");
+    e->depth++;
+    ct_emit_own_carried(e, t->step, t->names);
+    emit_turns(e, t, true);
+    e->depth--;
+    ct_emit_line(e, "}");
+    e->one_by_one = false;
 }
 
 /* How many turns there are, as a name or a number: it stays when what gave it is gone, and the compiler need not look
@@ -196,6 +219,10 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
     t.data = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
     keep_count(e, &t);
+    LaneSum *sums = CT_NEW_ARRAY(e->arena, LaneSum, t.carried + 1);
+    bool in_lanes = ct_lanes_fit(e, step, sums);
+    Lane *lanes = e->lanes;
+    if (in_lanes) e->lanes = NULL; /* until its turns are written */
     Vars outside = {0};
     find_arrays(e, &t, t.block, &outside);
     begin_carried(e, &t);
@@ -203,15 +230,20 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     CtFlowVar *index = t.block->params.items[0];
     t.index = ct_emit_name(e, index);
     ct_emit_alias(e, index, t.index);
-    bool braces = outside.count > 0;
+    bool braces = outside.count > 0 || in_lanes;
     for (uint32_t i = 0; i < t.carried; i++) braces |= step->results.items[i]->type->kind == FLOW_ARRAY;
     for (uint32_t i = 0; i < t.arrays; i++) braces |= array_of(&t, i)->type->rank == 1;
     if (braces) ct_emit_line(e, "{");
     e->depth += braces;
-    ct_emit_own_carried(e, step, t.names);
     point_into(e, &outside);
     point_out(e, &t);
-    emit_turns(e, &t);
+    if (in_lanes) {
+        e->lanes = lanes;
+        emit_lanes(e, &t, sums);
+    } else {
+        ct_emit_own_carried(e, step, t.names);
+        emit_turns(e, &t, false);
+    }
     e->depth -= braces;
     if (braces) ct_emit_line(e, "}");
     for (uint32_t i = 0; i < outside.count; i++) e->uses[outside.items[i]->id].data = NULL;

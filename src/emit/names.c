@@ -73,22 +73,25 @@ static bool looks_like_macro(const char *name) {
 
 static bool is_word(const char *name) { return is_among(words, name, strlen(name)) || looks_like_macro(name); }
 
-bool ct_outer_is_own(const char *name) {
+/* Whether a name begins so, or would with a _ behind it: `in`, whose types are in_X. */
+static bool is_own(const char *name, bool with_more) {
     size_t length = strlen(name);
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         size_t begins = strlen(own[i]);
         if (strncmp(name, own[i], begins) == 0) return true;
-        if (length + 1 == begins && strncmp(name, own[i], length) == 0) return true; /* `in`: its types are in_X */
+        if (with_more && length + 1 == begins && strncmp(name, own[i], length) == 0) return true;
     }
     return false;
 }
+
+bool ct_outer_is_own(const char *name) { return is_own(name, false); }
 
 bool ct_outer_is_taken(const char *name) {
     size_t length = strlen(name);
     char last = name[length - 1];
     if (is_word(name) || is_among(library, name, length) || is_among(mathematics, name, length)) return true;
     if ((last == 'f' || last == 'l') && is_among(mathematics, name, length - 1)) return true;
-    return ct_outer_is_own(name);
+    return is_own(name, true);
 }
 
 const char *ct_outer_unique(OuterNames *names, const char *name) {

@@ -18,6 +18,7 @@ struct CtOuter {
     uint32_t arity, modes, constants; /* constants: their words so far */
     CtText types, prototypes;         /* of the header */
     CtText conversions, programs, functions;
+    bool exact;
 };
 
 /* Where a value comes from or goes to: an expression; or several, of the parts of a tuple. */
@@ -44,10 +45,11 @@ typedef struct Part { /* one function of C, being written */
 } Part;
 
 CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
-                      uint32_t mode_bits) {
+                      uint32_t mode_bits, bool exact) {
     CtOuter *outer = CT_NEW(arena, CtOuter);
     const char *name = ct_emit_plain(arena, function);
-    *outer = (CtOuter){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits};
+    *outer =
+        (CtOuter){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
     outer->function = ct_outer_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
     CtText *texts[] = {&outer->types, &outer->prototypes, &outer->conversions, &outer->programs, &outer->functions};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -398,7 +400,7 @@ const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const C
         ct_outer_put_types(&part->types, &outer->types);
         ct_outer_put_conversions(&part->types, flow, &outer->conversions);
     }
-    ct_emit_part(&outer->programs, flow, modes[mode].prefix);
+    ct_emit_part(&outer->programs, flow, modes[mode].prefix, outer->exact);
     ct_text_putc(&outer->programs, '\n');
     put_function(part);
     outer->constants += flow->constant_words;
@@ -511,7 +513,7 @@ static const char source_close[] = "void NAME_close(NAME_run *run) {\n"
                                    "    run->state = NULL;\n"
                                    "}\n";
 
-void ct_outer_write(CtOuter *outer, bool exact, CtText *source, CtText *header) {
+void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
     const char *name = outer->function;
     put_named(header, header_begin, name);
     ct_text_puts(header, outer->types.data);
@@ -520,7 +522,7 @@ void ct_outer_write(CtOuter *outer, bool exact, CtText *source, CtText *header) 
     CtText stem = ct_text(outer->arena);
     for (const char *c = outer->stem; *c != '\0'; c++)
         ct_text_putc(&stem, *c == '"' || *c == '\\' || *c == '\n' ? '_' : *c);
-    ct_emit_begin(source, stem.data, exact);
+    ct_emit_begin(source, stem.data, outer->exact, outer->programs.data);
     ct_text_puts(source, outer->programs.data);
     ct_text_puts(source, outer->conversions.data);
     ct_text_printf(source, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);

@@ -1,5 +1,5 @@
 /* Steps and blocks of Flow as statements of C. */
-#include "emit/internal.h"
+#include "emit/lanes.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
         if (!used(e, var)) continue;
-        ct_emit_line(e, "%s%s;", ct_emit_type(var->type), ct_emit_name(e, var));
+        ct_emit_line(e, "%s%s;", ct_emit_var_type(e, var), ct_emit_name(e, var));
         ct_emit_alias(e, var, ct_emit_name(e, var));
     }
     if (count == 0) {
@@ -266,7 +266,7 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *result = owner->results.items[i];
         if (used(e, result))
-            ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_arg(e, &block->values.items[i]));
+            ct_emit_line(e, "%s = %s;", ct_emit_name(e, result), ct_emit_as(e, result, &block->values.items[i]));
     }
 }
 
@@ -284,6 +284,7 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
 
 void ct_emit_step(Emit *e, CtFlowStep *step) {
     tell_line(e, step->span);
+    if (e->lanes != NULL && ct_lanes_step(e, step)) return;
     switch (step->kind) {
     case FLOW_PRIM: ct_emit_prim(e, step); return;
     case FLOW_CALL: emit_call(e, step); return;

@@ -57,12 +57,24 @@ static const CtFlowType *adjoint_of(const Reverse *r, const CtFlowVar *var) {
 
 static bool is_field(const Reverse *r, const CtFlowVar *var) { return var != NULL && adjoint_of(r, var) != NULL; }
 
+static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc);
+
 /* ---- whole and in pieces ---- */
 
-/* A uniform adjoint becomes an array. */
+static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc->kind == ACC_SINGLE; }
+
+/* A uniform adjoint, or that of one element, becomes an array. */
 static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope;
     ct_reverse_enter(r, scope);
+    if (acc->kind == ACC_SINGLE) {
+        CtFlowArg g = acc->value, index = acc->index;
+        *acc = (Acc){.kind = ACC_NOTHING};
+        fill(r, scope, array, acc);
+        acc->value = ct_flow_update(&r->b, CT_NO_SPAN, acc->value, &index, 1, g);
+        ct_reverse_enter(r, here);
+        return;
+    }
     CtFlowArg length = ct_reverse_need(r, ct_reverse_length(r, array, 0));
     CtFlowArg all =
         ct_flow_bulk(&r->b, CT_NO_SPAN, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
@@ -82,7 +94,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         if (!is_field(r, var)) continue;
         Acc *field = find_or_fresh(r, scope, var);
         if (field->kind == ACC_PIECES) put_together(r, scope, var);
-        if (field->kind == ACC_UNIFORM) spread(r, scope, var, field);
+        if (is_special(field)) spread(r, scope, var, field);
         any |= field->kind == ACC_WHOLE;
         ct_push(r->arena, &fields, field->kind == ACC_WHOLE ? field->value : ct_flow_none());
         field->kind = ACC_NOTHING;
@@ -174,8 +186,6 @@ static Acc *import_pieces(Reverse *r, Scope *scope, CtFlowVar *node, const Acc *
     return acc;
 }
 
-static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc);
-
 static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     Scope *parent = scope->parent;
     Acc *outside = ct_reverse_acc(r, parent, var, elements);
@@ -220,7 +230,7 @@ static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
 
 Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     Acc *acc = see(r, scope, var, elements);
-    if (acc->kind == ACC_UNIFORM) spread(r, scope, var, acc);
+    if (is_special(acc)) spread(r, scope, var, acc);
     return acc;
 }
 
@@ -238,7 +248,7 @@ CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* a branch that did not add to it */
     if (inside) acc = ct_reverse_acc(r, scope, item->var, false);
     if (acc->kind == ACC_PIECES) put_together(r, scope, item->var);
-    if (acc->kind == ACC_UNIFORM) spread(r, scope, item->var, acc);
+    if (is_special(acc)) spread(r, scope, item->var, acc);
     return acc->kind == ACC_WHOLE ? acc->value : ct_reverse_zero(r, flow_of(item->var));
 }
 
@@ -261,6 +271,8 @@ CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
 
 void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full) {
     if (!ct_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
+    const Acc *single = full ? ct_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
+    if (single != NULL) adjoint = ct_flow_add_at(&r->b, span, adjoint, &single->index, 1, single->value);
     Acc *acc = whole_acc(r, to.var, false);
     if (acc->kind == ACC_NOTHING)
         *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = full};
@@ -284,11 +296,26 @@ void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg ad
     ct_reverse_put(r, to, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
 }
 
-CtFlowArg ct_reverse_take_uniform(Reverse *r, CtFlowVar *of) {
-    Acc *acc = find(r->scope, of);
-    if (acc == NULL || acc->kind != ACC_UNIFORM) return ct_flow_none();
+void ct_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
+    Acc *acc = ct_reverse_acc(r, r->scope, to.var, true);
+    if (acc->kind == ACC_NOTHING) {
+        *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index};
+        return;
+    }
+    ct_reverse_put(r, to, ct_flow_add_at(&r->b, span, ct_reverse_borrow(r, span, to), &index, 1, adjoint));
+}
+
+const Acc *ct_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind) {
+    if (!ct_reverse_has(r, of, kind)) return NULL;
+    Acc *acc = find(r->scope, of), *taken = CT_NEW(r->arena, Acc);
+    *taken = *acc;
     acc->kind = ACC_NOTHING;
-    return acc->value;
+    return taken;
+}
+
+bool ct_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind) {
+    const Acc *acc = find(r->scope, of);
+    return acc == NULL ? kind == ACC_NOTHING : acc->kind == kind;
 }
 
 static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {

@@ -25,8 +25,8 @@ static CtFlowArg both(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
 static CtFlowArg same_lengths(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
     CtFlowArg all = ct_flow_int(l, 1);
     for (uint32_t i = 0; i < a.type->rank; i++) {
-        CtFlowArg one = ct_flow_prim_int(l, span, PRIM_INT_EQ, ct_flow_lower_dim(l, span, a, i),
-                                         ct_flow_lower_dim(l, span, b, i));
+        CtFlowArg one =
+            ct_flow_prim_int(l, span, PRIM_INT_EQ, ct_flow_lower_dim(l, span, a, i), ct_flow_lower_dim(l, span, b, i));
         all = i == 0 ? one : both(l, span, all, one);
     }
     return all;

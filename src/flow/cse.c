@@ -71,9 +71,12 @@ static uint64_t of(const CtFlowStep *step) {
 
 static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9E3779B97F4A7C15u; }
 
-static uint64_t hash_of(const CtFlowStep *step) {
+static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
     uint64_t hash = mix((uint64_t)step->kind, of(step));
-    for (uint32_t i = 0; i < step->args.count && step->kind != FLOW_DIM; i++) {
+    if (step->kind == FLOW_DIM)
+        return mix(hash, ct_flow_length_key(&c->facts,
+                                            ct_flow_length(&c->facts, &step->args.items[0], step->as.index, false)));
+    for (uint32_t i = 0; i < step->args.count; i++) {
         const CtFlowArg *arg = &step->args.items[i];
         hash = mix(hash, arg->var != NULL ? arg->var->id : (uint64_t)arg->lit.integer + 1);
     }
@@ -116,7 +119,7 @@ static void merge(Cse *c, CtFlowStep *first, const CtFlowStep *step) {
 }
 
 static bool is_done(Cse *c, CtFlowStep *step) {
-    uint64_t hash = hash_of(step);
+    uint64_t hash = hash_of(c, step);
     uint32_t *bucket = &c->buckets[hash >> 32 & (BUCKETS - 1)];
     for (uint32_t i = *bucket; i > 0; i = c->done.items[i - 1].next) {
         Done *done = &c->done.items[i - 1];

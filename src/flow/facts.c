@@ -180,6 +180,12 @@ static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
     return a;
 }
 
+uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a) {
+    a = first_of(facts, a);
+    if (a.known.type == NULL) return (uint64_t)a.array->id << 8 | a.dimension;
+    return a.known.var != NULL ? ~(uint64_t)a.known.var->id : (uint64_t)a.known.lit.integer << 16;
+}
+
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     a = first_of(facts, a);
     b = first_of(facts, b);
@@ -205,11 +211,16 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
 
 /* ---- indices ---- */
 
-bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
-    if (index->var == NULL)
-        return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-               index->lit.integer < length.known.lit.integer;
+static bool is_below(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, index);
-    return fact->loop != NULL && fact->index == 0 &&
-           ct_flow_same_length(facts, ct_flow_length_of(facts, fact->loop->args.items[0]), length);
+    if (fact->loop == NULL || fact->index > 0 || depth == 0) return false;
+    const CtFlowArg *turns = &fact->loop->args.items[0]; /* which may be an index itself */
+    return ct_flow_same_length(facts, ct_flow_length_of(facts, *turns), length) ||
+           is_below(facts, turns, length, depth - 1);
+}
+
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    if (index->var != NULL) return is_below(facts, index, length, DEEPEST);
+    return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
+           index->lit.integer < length.known.lit.integer;
 }

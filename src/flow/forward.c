@@ -1,10 +1,10 @@
 /* Forward mode on Flow: a function becomes one that gives the tangents of its results too, in one sweep.
  *
- * Each variable that can vary gets a second one beside it, of the adjoint type of its own: reals beside reals, arrays beside
- * arrays, nodes beside nodes. What each step does to tangents stands behind it or around it; what a loop carries and yields,
- * what a branch yields, what functions take and give comes with its tangents behind. tangents.c has found out which
- * variables have none: those of constants, of what was captured, of everything that depends on nothing else. Checks are
- * made once, on the primals, so that a function and its tangent fail alike.
+ * Each variable that can vary gets a second one beside it, of the adjoint type of its own: reals beside reals, arrays
+ * beside arrays, nodes beside nodes. What each step does to tangents stands behind it or around it; what a loop carries
+ * and yields, what a branch yields, what functions take and give comes with its tangents behind. tangents.c has found
+ * out which variables have none: those of constants, of what was captured, of everything that depends on nothing else.
+ * Checks are made once, on the primals, so that a function and its tangent fail alike.
  *
  * `scale` stays as primitives.def has it: the structural zero −0.0 goes through every partial derivative. */
 #include "flow/forward.h"
@@ -75,8 +75,7 @@ static void bind_all(Forward *w, CtFlowVars *to, const CtFlowVars *from) {
 }
 
 static void add_primals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, uint32_t start, uint32_t end) {
-    for (uint32_t i = start; i < end; i++)
-        ct_push(w->build.arena, to, ct_forward_primal(w, from->items[i]));
+    for (uint32_t i = start; i < end; i++) ct_push(w->build.arena, to, ct_forward_primal(w, from->items[i]));
 }
 
 /* The tangents that `wanted` asks for. */

@@ -170,8 +170,8 @@ static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
     }
 }
 
-/* What looks at lengths of an array does so before the step that takes it, but update, which asks the array that it made;
- * and what checks its arguments does so before its tangent is made. */
+/* What looks at lengths of an array does so before the step that takes it, but update, which asks the array that it
+ * made; and what checks its arguments does so before its tangent is made. */
 void ct_forward_array(Forward *w, const CtFlowStep *step) {
     bool moves = step->kind == FLOW_BULK && step->as.bulk != ARRAY_APPEND && step->as.bulk != ARRAY_REPLICATE;
     bool first = step->kind == FLOW_UPDATE || moves;

@@ -1,5 +1,5 @@
-/* The derivative columns of primitives.def, read as steps of Flow: with a tangent in the place of the cotangent, since they
- * are linear in it. */
+/* The derivative columns of primitives.def, read as steps of Flow: with a tangent in the place of the cotangent, since
+ * they are linear in it. */
 #include "flow/forward.h"
 
 typedef struct Terms {

@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-enum { LARGEST = 400 }; /* steps of a loop that others are fused into */
+enum {
+    LARGEST = 400, /* steps of a loop that others are fused into */
+    FAR = 200,     /* steps between two loops */
+};
 
 typedef struct Fuse {
     CtFlow *flow;
@@ -194,7 +197,8 @@ static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
 /* Whether a loop has become one with a step before it. Then it stands in its place among the steps, and *loop is NULL,
  * or it stands behind them; *at says where. */
 static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
-    for (uint32_t i = steps->count; i-- > 0;) {
+    uint32_t from = steps->count > FAR ? steps->count - FAR : 0;
+    for (uint32_t i = steps->count; i-- > from;) {
         CtFlowStep *first = steps->items[i];
         if (!is_wanted(f, first, *loop)) continue;
         Where where = place(f, steps, i, *loop);
@@ -260,18 +264,18 @@ static bool fold_of(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
     }
 }
 
-/* A reduction of what a loop makes, as a fold over the same turns. */
-static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, const CtFlowStep *made) {
-    CtPrim prim;
-    CtFlowArg first;
-    if (!fold_of(step, &prim, &first)) return NULL;
+/* A reduction as a fold of so many turns. */
+static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
+    CtPrim prim = PRIM_ADD;
+    CtFlowArg first = {0};
+    fold_of(step, &prim, &first);
     CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
                *add = new_step(f, FLOW_PRIM, step->span);
     CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
     CtFlowVar *index = ct_flow_fresh(f->flow, f->function, "i", f->facts.integer),
               *acc = ct_flow_fresh(f->flow, f->function, "acc", first.type);
     fold->as.loop.carried = 1;
-    ct_push(f->arena, &fold->args, made->args.items[0]);
+    ct_push(f->arena, &fold->args, count);
     ct_push(f->arena, &fold->args, first);
     fold->results = step->results;
     ct_push(f->arena, &block->params, index);
@@ -311,18 +315,38 @@ static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *s
     insert(f, steps, at + 1, choice);
 }
 
-/* Whether a reduction has become one with the loop that makes its array. */
-static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
+/* The number of turns of the fold that a reduction of an array may be: what a loop makes, or a row, which need not be
+ * made then. */
+static bool turns_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *count) {
     const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
     const CtFlowStep *made = fact->maker;
-    uint32_t at = 0;
-    if (made == NULL || !is_loop(made) || fact->index < made->as.loop.carried) return false;
-    *loop = as_fold(f, step, made);
-    if (*loop == NULL) return false;
+    if (made == NULL) return false;
+    if (made->kind == FLOW_READ && made->args.items[0].type->rank >= made->args.count) {
+        CtFlowStep *dim = new_step(f, FLOW_DIM, step->span);
+        ct_push(f->arena, &dim->args, step->args.items[0]);
+        *count = new_result(f, dim, "n", f->facts.integer);
+        ct_flow_facts_step(&f->facts, dim, f->depth);
+        ct_push(f->arena, steps, dim);
+        return true;
+    }
+    if (!is_loop(made) || fact->index < made->as.loop.carried) return false;
+    *count = made->args.items[0];
+    return true;
+}
+
+/* Whether a reduction has become a loop, one with that which makes its array where there is one. */
+static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
+    CtFlowArg count;
+    CtPrim prim;
+    CtFlowArg first;
+    if (!fold_of(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
+    bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
+    uint32_t at = steps->count;
+    *loop = as_fold(f, step, count);
     ct_flow_facts_step(&f->facts, *loop, f->depth);
-    if (!fuse_with(f, steps, loop, &at)) return false;
-    CtFlowArg count = (*loop != NULL ? *loop : steps->items[at])->args.items[0];
+    if (!is_row && !fuse_with(f, steps, loop, &at)) return false;
     while (*loop != NULL && fuse_with(f, steps, loop, &at)) continue;
+    if (*loop == NULL) count = steps->items[at]->args.items[0];
     if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
     return true;
 }

@@ -16,7 +16,6 @@ typedef struct Hoist {
     CtFlowFunction *function;
     CtFlowEffects effects;
     CtFlowFacts facts;
-    CtFlowValues now;
     CtFlowMarks marks;
     uint32_t depth; /* of the block that the walk is in */
     bool simple;    /* only what needs no question: derivatives are still to be taken */
@@ -145,7 +144,8 @@ static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) 
     return new_result(h, none, NULL, result->type);
 }
 
-/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. */
+/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. Only in this
+ * loop's block does that stand for them: the switch itself may be in the block of the next loop. */
 static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps) {
     CtFlowStep *test = new_step(h, FLOW_PRIM, loop->span, out);
     test->as.prim = PRIM_INT_LT;
@@ -161,6 +161,7 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
     choice->as.cases.count = 2;
     yes->exit = no->exit = EXIT_YIELD;
     yes->span = no->span = loop->span;
+    CtFlowValues now = {.arena = h->arena};
     for (uint32_t i = 0; i < steps->count; i++) {
         const CtFlowStep *step = steps->items[i];
         ct_push(h->arena, &yes->steps, steps->items[i]);
@@ -169,10 +170,10 @@ static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps
             if (result == NULL) continue;
             ct_push(h->arena, &yes->values, flow_of(step->results.items[j]));
             ct_push(h->arena, &no->values, nothing(h, no, result));
-            ct_flow_stands(&h->now, result, new_result(h, choice, result->name, result->type));
+            ct_flow_stands(&now, result, new_result(h, choice, result->name, result->type));
         }
     }
-    ct_flow_rename_block(&h->now, loop->as.loop.block);
+    ct_flow_rename_block(&now, loop->as.loop.block);
 }
 
 /* ---- the walk ---- */
@@ -231,12 +232,11 @@ static void visit(Hoist *h, CtFlowBlock *block) {
 
 static void hoist(CtFlow *flow, bool simple) {
     Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
-    h.now = (CtFlowValues){.arena = flow->arena};
     h.marks = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         h.function = flow->functions.items[i];
         h.facts = ct_flow_facts(flow, h.function);
-        h.now.count = h.depth = 0;
+        h.depth = 0;
         visit(&h, h.function->body);
     }
 }

@@ -11,6 +11,7 @@ enum {                     /* in steps */
        SMALL = 12,         /* a body that is written in anywhere */
        SMALL_IN_LOOP = 80, /* and in a loop */
        LARGEST = 3000,     /* a function that others are written into */
+       SOME_GROWTH = 3000, /* of the program, beside its own size */
 };
 
 typedef struct Inline {
@@ -18,7 +19,8 @@ typedef struct Inline {
     CtFlowFunction *function;
     uint32_t *calls; /* of each function, by its number */
     uint32_t *sizes;
-    bool *stays; /* reaches itself, or leaves otherwise than at its end */
+    uint32_t growth; /* steps that may still be doubled */
+    bool *stays;     /* reaches itself, or leaves otherwise than at its end */
     CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
@@ -67,11 +69,13 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
 
 static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
     const CtFlowBlock *body = known_part(s, callee, args);
-    CtFlowCopy copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
+    CtFlowClone copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
         ct_flow_stands(&copy.values, callee->params.items[i], args->items[i]);
-    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
-    s->sizes[s->function->id] += ct_flow_size(fresh);
+    CtFlowBlock *fresh = ct_flow_clone(&copy, body != NULL ? body : callee->body);
+    uint32_t size = ct_flow_size(fresh);
+    s->sizes[s->function->id] += size;
+    if (s->calls[callee->id] > 1) s->growth -= size < s->growth ? size : s->growth;
     ct_flow_facts_add(&s->facts, fresh, 0);
     return fresh;
 }
@@ -119,7 +123,8 @@ static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlo
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
     if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
-    return s->calls[callee->id] == 1 || size <= (in_loop ? SMALL_IN_LOOP : SMALL);
+    if (s->calls[callee->id] == 1) return true;
+    return size <= (in_loop ? SMALL_IN_LOOP : SMALL) && size <= s->growth;
 }
 
 static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
@@ -190,12 +195,14 @@ void ct_flow_inline(CtFlow *flow) {
     CtFlowCycles cycles = ct_flow_cycles(flow, false);
     Inline s = {.flow = flow,
                 .calls = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
+                .growth = SOME_GROWTH,
                 .sizes = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
                 .stays = CT_NEW_ARRAY(flow->arena, bool, count + 1)};
     Functions *members = CT_NEW_ARRAY(flow->arena, Functions, cycles.count + 1);
     for (uint32_t i = 0; i < count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
+        s.growth += s.sizes[i];
         s.stays[i] = cycles.turns[cycles.component[i]] || !leaves_at_end(function->body);
         ct_flow_each_call(function->body, count_call, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);

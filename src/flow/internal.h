@@ -100,6 +100,8 @@ void ct_flow_lower_bind(Lower *l, const CtVar *var, CtFlowArgs values);
 Binding *ct_flow_lower_binding(Lower *l, const CtVar *var);
 /* A tuple of the values of its parts. */
 CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs parts);
+/* And the other way. */
+CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs whole);
 /* A switch whose branches are lowered one by one. */
 CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
 

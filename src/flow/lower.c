@@ -121,6 +121,22 @@ CtFlowArgs ct_flow_lower_whole(Lower *l, CtSpan span, const CtType *tuple, CtFlo
     return ct_flow_parts(l->flow, tuple, &types, &count) ? parts : make(l, span, tuple, 0, &parts);
 }
 
+CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlowArgs whole) {
+    CtType *const *types;
+    uint32_t count;
+    if (ct_flow_parts(l->flow, tuple, &types, &count)) return whole;
+    CtFlowStep *step = ct_flow_step(l, FLOW_OPEN, span);
+    step->as.con.data = whole.items[0].type->data;
+    ct_flow_arg(l, step, whole.items[0]);
+    CtFlowArgs parts = {0};
+    for (uint32_t i = 0; i < tuple->count; i++) {
+        const CtFlowTypes *of = ct_flow_types(l->flow, tuple->parts[i]);
+        for (uint32_t j = 0; j < of->count; j++)
+            ct_push(l->arena, &parts, ct_flow_result(l, step, NULL, of->items[j]));
+    }
+    return parts;
+}
+
 static CtFlowArgs lower_tuple(Lower *l, CtCore *e) {
     if (e->as.call.count == 0) return one(l, ct_flow_int(l, 0));
     return ct_flow_lower_whole(l, e->span, e->type, lower_all(l, e->as.call.args, e->as.call.count));

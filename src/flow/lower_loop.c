@@ -86,10 +86,7 @@ static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
         ct_flow_args_add(l, &args, &more);
     }
     CtFlowArgs result = call_function(l, loop, &args);
-    CtType *const *parts;
-    uint32_t count;
-    if (loop->op == ARRAY_MAP_ACCUM && !ct_flow_parts(l->flow, ct_type_fun_result(loop->fun->type), &parts, &count))
-        ct_flow_lower_refuse(l, "mapAccumL of a wide state");
+    if (loop->op == ARRAY_MAP_ACCUM) result = ct_flow_lower_parts(l, span, ct_type_fun_result(loop->fun->type), result);
     ct_flow_args_add(l, &yields, &result);
     if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(l, &yields, &result);
     ct_flow_leave(l, EXIT_YIELD, span, &yields, NULL);
@@ -117,11 +114,6 @@ CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e) {
     const CtFlowTypes *types = ct_flow_array_types(l->flow, element);
     for (uint32_t i = 0; i < types->count; i++)
         ct_push(l->arena, &results, ct_flow_result(l, step, NULL, types->items[i]));
-    if (loop.op == ARRAY_MAP_ACCUM) {
-        CtType *const *parts;
-        uint32_t count;
-        if (ct_flow_parts(l->flow, e->type, &parts, &count)) return results;
-        ct_flow_lower_refuse(l, "mapAccumL of a wide state");
-    }
+    if (loop.op == ARRAY_MAP_ACCUM) return ct_flow_lower_whole(l, e->span, e->type, results);
     return ct_flow_slice(&results, arrays_from, results.count - arrays_from);
 }

@@ -1,8 +1,8 @@
 /* Function values that are never made: the branches for them go, wherever a function value is told apart.
  *
- * Pullbacks are the reason. Each is a member of the type of functions of its own type, but mostly it is called where it is
- * known, so that it never becomes a value; and a branch for it in what applies such functions would make every function
- * that applies one a caller of that pullback, and the derivative of such a function one of itself. */
+ * Pullbacks are the reason. Each is a member of the type of functions of its own type, but mostly it is called where it
+ * is known, so that it never becomes a value; and a branch for it in what applies such functions would make every
+ * function that applies one a caller of that pullback, and the derivative of such a function one of itself. */
 #include "flow/passes.h"
 
 typedef struct Members {

@@ -5,10 +5,9 @@ typedef void Pass(CtFlow *flow);
 
 /* Before derivatives: straight lines, and whole arrays left whole. */
 static Pass *const before[] = {
-    ct_flow_drop_dead, ct_flow_drop_members,
-    ct_flow_inline,   /* known functions, and what applies function values */
+    ct_flow_drop_dead, ct_flow_drop_members, ct_flow_inline, /* known functions, and what applies function values */
     ct_flow_simplify, /* closures that were in sight are calls of known functions now */
-    ct_flow_inline,   ct_flow_simplify, ct_flow_cse, ct_flow_fuse_maps, ct_flow_hoist_simple, ct_flow_drop_dead,
+    ct_flow_inline,    ct_flow_simplify,     ct_flow_cse,    ct_flow_fuse_maps, ct_flow_hoist_simple, ct_flow_drop_dead,
 };
 
 static Pass *const after[] = {

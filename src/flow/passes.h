@@ -57,14 +57,14 @@ void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
 CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
 
-typedef struct CtFlowCopy {
+typedef struct CtFlowClone {
     CtFlow *flow;
     CtFlowFunction *into;
     CtFlowValues values; /* of the variables of the original */
     CtSpan place; /* the user's call that steps of the library are told at; CT_NO_SPAN: steps keep their places */
-} CtFlowCopy;
+} CtFlowClone;
 /* A copy of a block whose variables are new ones of `into`. */
-CtFlowBlock *ct_flow_copy_block(CtFlowCopy *copy, const CtFlowBlock *block);
+CtFlowBlock *ct_flow_clone(CtFlowClone *copy, const CtFlowBlock *block);
 
 /* ---- facts.c: what is known of variables ---- */
 
@@ -105,6 +105,8 @@ const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg); 
 CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some);
 /* A number of elements as a length. */
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
+/* The same for those that are the same. */
+uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
 /* What a check of lengths looks at: an array, or a length itself. */
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);

@@ -102,9 +102,21 @@ static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested
     return false;
 }
 
-static bool is_in_loop(const Scope *scope) {
-    for (; scope != NULL; scope = scope->parent)
-        if (scope->kind == SCOPE_LOOP) return true;
+static uint32_t loops_around(const Scope *scope) {
+    uint32_t count = 0;
+    for (; scope != NULL; scope = scope->parent) count += scope->kind == SCOPE_LOOP;
+    return count;
+}
+
+/* Whether a step goes over arrays. */
+static bool has_loops(const CtFlowStep *step) {
+    if (step->kind == FLOW_LOOP) return true;
+    if (step->kind == FLOW_BULK) return step->args.items[0].type->kind == FLOW_ARRAY;
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        for (uint32_t j = 0; j < block->steps.count; j++)
+            if (has_loops(block->steps.items[j])) return true;
+    }
     return false;
 }
 
@@ -117,7 +129,9 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
     if (step == NULL || is_own_length(r, scope, step)) return false;
     if (scope->kind == SCOPE_PATH)
         return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
-    if (is_in_loop(scope)) return may_repeat(r, step, 0);
+    uint32_t loops = loops_around(scope);
+    if (loops > 1 && has_loops(step)) return false;
+    if (loops > 0) return may_repeat(r, step, 0);
     switch (step->kind) {
     case FLOW_PRIM: return is_light(step->as.prim);
     case FLOW_READ:

@@ -6,12 +6,13 @@
 
 /* ---- adjoints while the reverse sweep is written ---- */
 
-typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_PIECES, ACC_UNIFORM } AccKind;
+typedef enum AccKind { ACC_NOTHING, ACC_WHOLE, ACC_PIECES, ACC_UNIFORM, ACC_SINGLE } AccKind;
 
 /* What has been accumulated for a variable of the forward sweep, as seen in one scope. */
 typedef struct Acc {
     AccKind kind;
-    CtFlowArg value;    /* WHOLE; UNIFORM: of each element */
+    CtFlowArg value;    /* WHOLE; UNIFORM: of each element; SINGLE: of one, all others being zero */
+    CtFlowArg index;    /* SINGLE: which */
     bool full;          /* WHOLE: an array that is certainly not the zero of length 0 */
     CtFlowStep *pieces; /* PIECES: the OPEN whose results hold it */
 } Acc;
@@ -66,8 +67,10 @@ typedef struct Reverse {
     CtMap calls;         /* step -> Variant * */
     CtMap stored;        /* variable's number -> the array of its values in all turns of its loop */
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
-    CtMap equals;        /* variable's number -> array of the same length, by a check */
-    CtMap consumed;      /* variables that an update may change in place */
+    CtMap loops;         /* block of a loop -> the step */
+    CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
+    CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
 } Reverse;
 
@@ -86,7 +89,8 @@ CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType
                                   CtFlowStep *step);
 /* The length of a dimension of an array of the forward sweep, as a value of the forward sweep. */
 CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
-/* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the matrix. */
+/* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the
+ * matrix. */
 CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
@@ -118,9 +122,13 @@ void ct_reverse_enter(Reverse *r, Scope *scope);
 /* What was accumulated, which is nothing afterwards; none where that is certain. */
 CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full);
 void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full);
-/* The same to each element of an array, and, where that is all, what each element got; else none. */
+/* The same to each element of an array; something to the one of an index, which is a value of the reverse sweep. */
 void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint);
-CtFlowArg ct_reverse_take_uniform(Reverse *r, CtFlowVar *of);
+void ct_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
+/* Where one of these is all that an array got, it, which is nothing afterwards; else NULL. */
+const Acc *ct_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
+/* Whether nothing was given to a variable, of this scope or not in sight yet; whether that is but to one element. */
+bool ct_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
 /* x[⟨indices⟩] += adjoint; indices are of the forward sweep. */
 void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                         CtFlowArg adjoint);

@@ -36,8 +36,7 @@ static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
 static void reverse_extreme(Reverse *r, CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0];
     CtFlowArg index = ct_reverse_need(r, ct_reverse_place_of_extreme(r, step));
-    CtFlowArg acc = ct_reverse_borrow(r, step->span, x);
-    ct_reverse_put(r, x, ct_flow_add_at(&r->b, step->span, acc, &index, 1, g));
+    ct_reverse_give_single(r, step->span, x, index, g);
 }
 
 /* ---- making and rearranging ---- */

@@ -202,7 +202,10 @@ static void index_block(Reverse *r, CtFlowBlock *block) {
         if (step->kind == FLOW_CHECK_ZIP && step->args.items[0].var != NULL && step->args.items[1].var != NULL &&
             step->args.items[0].var != step->args.items[1].var)
             ct_map_set(r->arena, &r->equals, step->args.items[1].var->id, step->args.items[0].var);
-        if (step->kind == FLOW_LOOP) index_block(r, step->as.loop.block);
+        if (step->kind == FLOW_LOOP) {
+            ct_map_set(r->arena, &r->loops, ct_key(step->as.loop.block), step);
+            index_block(r, step->as.loop.block);
+        }
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
             index_block(r, step->as.cases.branches[j].block);
     }
@@ -250,53 +253,126 @@ static bool consume_block(Reverse *r, const CtFlowBlock *block) {
 
 /* ---- lengths ---- */
 
-/* An Int of an array, told by one more step behind where `var` is bound. */
-static CtFlowArg insert(Reverse *r, const CtFlowVar *var, CtFlowStep *step, const char *name, CtFlowArg array) {
-    CtFlowBlock *block = ct_map_get(&r->owner, var->id);
+/* Steps of r->f.block behind where `var` is bound. */
+static void insert(Reverse *r, const CtFlowVar *var) {
+    CtFlowBlock *block = ct_map_get(&r->owner, var->id), old = *block;
     const CtFlowStep *def = ct_map_get(&r->defs, var->id);
-    ct_push(r->arena, &step->args, array);
-    CtFlowVar *result = ct_reverse_forward_var(r, name, ct_flow_scalar(r->flow, FLOW_I64), block, step);
-    ct_push(r->arena, &step->results, result);
-    uint32_t at = 0;
-    while (def != NULL && block->steps.items[at] != def) at++;
-    if (def != NULL) at++;
-    ct_push(r->arena, &block->steps, NULL);
-    for (uint32_t i = block->steps.count - 1; i > at; i--) block->steps.items[i] = block->steps.items[i - 1];
-    block->steps.items[at] = step;
-    return flow_of(result);
+    const CtFlowBlock *more = r->f.block;
+    memset(&block->steps, 0, sizeof block->steps);
+    for (uint32_t i = 0; i <= old.steps.count; i++) {
+        bool here = def == NULL ? i == 0 : i > 0 && old.steps.items[i - 1] == def;
+        for (uint32_t j = 0; here && j < more->steps.count; j++) {
+            CtFlowStep *step = more->steps.items[j];
+            for (uint32_t k = 0; k < step->results.count; k++) bind(r, step->results.items[k], block, step);
+            ct_push(r->arena, &block->steps, step);
+        }
+        if (i < old.steps.count) ct_push(r->arena, &block->steps, old.steps.items[i]);
+    }
 }
 
 static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
-    CtFlowStep *dim = CT_NEW(r->arena, CtFlowStep);
-    dim->kind = FLOW_DIM;
-    dim->as.index = dimension;
-    return insert(r, array, dim, "n", flow_of(array));
+    r->f.block = ct_flow_block(&r->f);
+    CtFlowArg length = ct_flow_lower_dim(&r->f, CT_NO_SPAN, flow_of(array), dimension);
+    insert(r, array);
+    return length;
+}
+
+/* The first element that is the extreme, or no number: looked for from the last on. */
+static CtFlowArg place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg length, CtFlowArg extreme) {
+    CtFlowArgs start = {0}, next = {0}, here = {0};
+    CtFlowArg last = ct_flow_prim_int(l, span, PRIM_INT_SUB, length, ct_flow_int(l, 1));
+    ct_push(l->arena, &start, ct_flow_int(l, 0));
+    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
+    CtFlowArg index = ct_flow_prim_int(l, span, PRIM_INT_SUB, last, loop.index);
+    CtFlowArg item = ct_flow_read(l, span, array, &index, 1);
+    CtFlowArg is_it = ct_flow_prim_int(l, span, PRIM_EQ, item, extreme);
+    CtFlowArg is_nan = ct_flow_prim_int(l, span, PRIM_IS_NAN, item, ct_flow_none());
+    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_prim_int(l, span, PRIM_INT_OR, is_it, is_nan));
+    ct_push(l->arena, &here, index);
+    ct_flow_case_begin(l, &choice, 0);
+    ct_flow_case_end(l, &choice, &loop.carried);
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    ct_flow_case_end(l, &choice, &here);
+    next = ct_flow_switch_end(l, &choice);
+    return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
 }
 
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
-    const CtFlowVar *result = step->results.items[0];
+    CtFlowVar *result = step->results.items[0];
     CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
     if (known != NULL) return *known;
-    CtFlowStep *place = CT_NEW(r->arena, CtFlowStep);
-    place->kind = FLOW_BULK;
-    place->span = step->span;
-    place->as.bulk = step->as.bulk == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN;
-    know_length(r, (CtFlowVar *)result, 0, insert(r, result, place, "place", step->args.items[0])); // NOLINT
-    return *(CtFlowArg *)ct_map_get(&r->lengths, length_key(result, 0));
+    CtFlowArg array = step->args.items[0], length = ct_reverse_length(r, array.var, 0);
+    r->f.block = ct_flow_block(&r->f);
+    CtFlowArg place = place_of(&r->f, step->span, array, length, flow_of(result));
+    insert(r, result);
+    know_length(r, result, 0, place);
+    return place;
+}
+
+/* The length of the rows that a loop makes, where that is a value from outside of it. Without turns there are none, and
+ * nobody asks. */
+static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
+                           CtFlowArg *length) {
+    const CtFlowStep *def = row == NULL ? NULL : ct_map_get(&r->defs, row->id);
+    if (loop->as.loop.block->exit != EXIT_YIELD || def == NULL || def->kind != FLOW_LOOP || dimension > 0) return false;
+    bool is_made = false;
+    for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) is_made |= def->results.items[i] == row;
+    *length = def->args.items[0];
+    return is_made && (length->var == NULL || ct_map_get(&r->owner, length->var->id) != loop->as.loop.block);
+}
+
+typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
+    CtFlowArg value;
+    CtFlowVar *array;
+    uint32_t dimension;
+} Length;
+
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension);
+
+static bool is_same(Length a, Length b) {
+    if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
+    return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
+}
+
+/* Whether an array that a loop carries has the same length in all turns: as it has at first, `like`. */
+static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
+    static const bool yes = true, no = false;
+    const CtFlowBlock *block = loop->as.loop.block;
+    uint32_t index = 1;
+    while (index < block->params.count && block->params.items[index] != param) index++;
+    *like = index < loop->args.count ? loop->args.items[index].var : NULL;
+    if (*like == NULL || block->exit != EXIT_YIELD || block->values.items[index - 1].var == NULL) return false;
+    uint64_t key = length_key(param, dimension);
+    if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
+    ct_map_set(r->arena, &r->keeps, key, NULL);
+    Length next = origin_of(r, (CtFlowArg){0}, block->values.items[index - 1].var, dimension);
+    bool keeps = (next.array == param && next.dimension == dimension) ||
+                 is_same(next, origin_of(r, (CtFlowArg){0}, *like, dimension));
+    ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
+    return keeps;
 }
 
 /* The array whose length of another dimension this is, or the length itself; false where nothing is known. */
-static bool length_from(const Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
+static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
                         CtFlowArg *length) {
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
-    if (def == NULL) return false;
-    const CtFlowArg *args = def->args.items;
     *other = dimension;
+    if (def == NULL) {
+        const CtFlowStep *loop = ct_map_get(&r->loops, ct_key(ct_map_get(&r->owner, array->id)));
+        return loop != NULL && keeps_length(r, loop, array, dimension, like);
+    }
+    const CtFlowArg *args = def->args.items;
     switch (def->kind) {
     case FLOW_LOOP:
         *length = args[0];
-        for (uint32_t i = def->as.loop.carried; i < def->results.count; i++)
-            if (def->results.items[i] == array && dimension == 0) return true;
+        for (uint32_t i = 0; i < def->as.loop.carried; i++)
+            if (def->results.items[i] == array)
+                return keeps_length(r, def, def->as.loop.block->params.items[1 + i], dimension, like);
+        for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) {
+            if (def->results.items[i] != array) continue;
+            if (dimension == 0) return true;
+            return length_of_rows(r, def, def->as.loop.block->values.items[i].var, dimension - 1, length);
+        }
         return false;
     case FLOW_UPDATE: *like = args[0].var; return true;
     case FLOW_READ:
@@ -341,13 +417,7 @@ CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
     }
 }
 
-typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
-    CtFlowArg value;
-    CtFlowVar *array;
-    uint32_t dimension;
-} Length;
-
-static Length origin_of(const Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
     for (;;) {
         if (array == NULL) {
             const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
@@ -369,9 +439,7 @@ static Length origin_of(const Reverse *r, CtFlowArg value, CtFlowVar *array, uin
 }
 
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
-    Length a = origin_of(r, count, NULL, 0), b = origin_of(r, (CtFlowArg){0}, array, 0);
-    if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
-    return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
+    return is_same(origin_of(r, count, NULL, 0), origin_of(r, (CtFlowArg){0}, array, 0));
 }
 
 /* ---- the copy ---- */

@@ -23,15 +23,36 @@ typedef struct Looping {
     CtFlowArgs sums; /* what each element of an array gets the same of; and the arrays */
     CtFlowVars summed;
     bool any_order;
+    const Acc *single; /* the one turn that matters; or NULL */
 } Looping;
+
+/* Whether all that was given to the results is one element of an array, and no turn depends on others. */
+static const Acc *take_single(Reverse *r, Looping *lp) {
+    const CtFlowVar *single = NULL;
+    for (uint32_t i = 0; i < lp->step->results.count; i++) {
+        const CtFlowVar *result = lp->step->results.items[i];
+        bool is_array = i >= lp->step->as.loop.carried;
+        if (!is_array && ct_reverse_is_active(r, flow_of(lp->block->params.items[1 + i]))) return NULL;
+        if (ct_reverse_has(r, result, ACC_NOTHING)) continue;
+        if (single != NULL || !is_array || !ct_reverse_has(r, result, ACC_SINGLE)) return NULL;
+        single = result;
+    }
+    return single == NULL ? NULL : ct_reverse_take_special(r, single, ACC_SINGLE);
+}
 
 static bool take_cotangents(Reverse *r, Looping *lp) {
     bool any = false;
+    const CtFlowVar *of_single = NULL;
+    for (uint32_t i = 0; i < lp->step->results.count; i++)
+        if (ct_reverse_has(r, lp->step->results.items[i], ACC_SINGLE)) of_single = lp->step->results.items[i];
     lp->full = CT_NEW_ARRAY(r->arena, bool, lp->step->results.count);
+    lp->single = take_single(r, lp);
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
         CtFlowVar *result = lp->step->results.items[i];
         bool full = false, is_array = i >= lp->step->as.loop.carried;
-        CtFlowArg g = is_array ? ct_reverse_take_uniform(r, result) : ct_flow_none();
+        const Acc *same = is_array ? ct_reverse_take_special(r, result, ACC_UNIFORM) : NULL;
+        CtFlowArg g = same != NULL ? same->value : ct_flow_none();
+        if (lp->single != NULL && result == of_single) g = lp->single->value;
         if (ct_flow_is_none(g)) {
             g = ct_reverse_take(r, flow_of(result), &full);
             if (!ct_flow_is_none(g) && is_array && !full) g = ct_reverse_filled(r, lp->step->span, result, g);
@@ -52,7 +73,7 @@ static void pass_on(Reverse *r, const Looping *lp) {
 static void begin(Reverse *r, Looping *lp) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
     CtFlowBlock *backward = ct_flow_block(&r->b);
-    lp->count = ct_reverse_need(r, lp->step->args.items[0]);
+    lp->count = lp->single != NULL ? ct_flow_int(&r->b, 1) : ct_reverse_need(r, lp->step->args.items[0]);
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++) {
         CtFlowVar *param = lp->block->params.items[1 + i], *var = NULL;
         CtFlowArg start = lp->cotangents.items[i];
@@ -116,7 +137,7 @@ static void give_elements(Reverse *r, Looping *lp) {
         Element *element = &lp->inner->elements.items[i];
         CtFlowArg array = flow_of(element->array), g = ct_reverse_take(r, flow_of(element->item), NULL);
         if (ct_flow_is_none(g)) continue;
-        bool maps = lp->any_order && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
+        bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_reverse_same_length(r, lp->step->args.items[0], element->array);
         if (maps) maps = !ct_reverse_is_outside_loop(r, lp->outer, element->array);
         if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
@@ -200,7 +221,9 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     }
     hand_over(r, lp);
     ct_reverse_repeat(r, lp->inner);
-    if (lp->any_order) ct_reverse_substitute(lp->inner->backward, lp->index, flow_of(lp->turn));
+    if (lp->any_order)
+        ct_reverse_substitute(lp->inner->backward, lp->index,
+                              lp->single != NULL ? lp->single->index : flow_of(lp->turn));
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && !is_carried(lp, i))
             ct_reverse_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);

@@ -57,7 +57,7 @@ CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *nam
 }
 
 /* Only variables of the original are looked up: chains are not followed. */
-static CtFlowArgs copy_args(const CtFlowCopy *c, const CtFlowArgs *args) {
+static CtFlowArgs copy_args(const CtFlowClone *c, const CtFlowArgs *args) {
     CtFlowArgs fresh = {0};
     for (uint32_t i = 0; i < args->count; i++) {
         CtFlowArg arg = args->items[i];
@@ -67,7 +67,7 @@ static CtFlowArgs copy_args(const CtFlowCopy *c, const CtFlowArgs *args) {
     return fresh;
 }
 
-static CtFlowVars copy_vars(CtFlowCopy *c, const CtFlowVars *vars) {
+static CtFlowVars copy_vars(CtFlowClone *c, const CtFlowVars *vars) {
     CtFlowVars fresh = {0};
     for (uint32_t i = 0; i < vars->count; i++) {
         const CtFlowVar *var = vars->items[i];
@@ -78,25 +78,25 @@ static CtFlowVars copy_vars(CtFlowCopy *c, const CtFlowVars *vars) {
     return fresh;
 }
 
-static CtFlowStep *copy_step(CtFlowCopy *c, const CtFlowStep *step) {
+static CtFlowStep *copy_step(CtFlowClone *c, const CtFlowStep *step) {
     CtFlowStep *fresh = CT_NEW(c->flow->arena, CtFlowStep);
     *fresh = *step;
     if (ct_flow_is_user(c->flow, c->place) && !ct_flow_is_user(c->flow, step->span)) fresh->span = c->place;
     fresh->args = copy_args(c, &step->args);
-    if (step->kind == FLOW_LOOP) fresh->as.loop.block = ct_flow_copy_block(c, step->as.loop.block);
+    if (step->kind == FLOW_LOOP) fresh->as.loop.block = ct_flow_clone(c, step->as.loop.block);
     if (step->kind == FLOW_SWITCH) {
         uint32_t count = step->as.cases.count;
         fresh->as.cases.branches = CT_NEW_ARRAY(c->flow->arena, CtFlowBranch, count + 1);
         for (uint32_t i = 0; i < count; i++) {
             const CtFlowBranch *branch = &step->as.cases.branches[i];
-            fresh->as.cases.branches[i] = (CtFlowBranch){branch->tag, ct_flow_copy_block(c, branch->block)};
+            fresh->as.cases.branches[i] = (CtFlowBranch){branch->tag, ct_flow_clone(c, branch->block)};
         }
     }
     fresh->results = copy_vars(c, &step->results);
     return fresh;
 }
 
-CtFlowBlock *ct_flow_copy_block(CtFlowCopy *c, const CtFlowBlock *block) {
+CtFlowBlock *ct_flow_clone(CtFlowClone *c, const CtFlowBlock *block) {
     CtFlowBlock *fresh = CT_NEW(c->flow->arena, CtFlowBlock);
     fresh->exit = block->exit;
     fresh->tail = block->tail;

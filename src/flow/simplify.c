@@ -160,8 +160,10 @@ static bool check_index(const Simplify *s, const CtFlowStep *step) {
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *count = &step->args.items[0];
-    const CtFlowStep *dim = maker(s, count);
-    return count->var == NULL ? count->lit.integer >= 0 : dim != NULL && dim->kind == FLOW_DIM;
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, count);
+    if (count->var == NULL) return count->lit.integer >= 0;
+    bool is_index = fact->loop != NULL && fact->index == 0;
+    return is_index || (fact->maker != NULL && fact->maker->kind == FLOW_DIM);
 }
 
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
@@ -192,6 +194,44 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
         if (step->as.cases.branches[i].tag == (uint64_t)tag || step->as.cases.branches[i].tag == FLOW_OTHERS)
             return (int)i;
     return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
+}
+
+/* Whether a block does nothing but loops that cannot fail: with no turns it does nothing. */
+static bool only_loops(const CtFlowBlock *block, bool inside) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && inside;
+        if (step->kind != FLOW_LOOP && step->kind != FLOW_PRIM && step->kind != FLOW_DIM && !reads) return false;
+        if (ct_flow_step_fails(step)) return false;
+        if (step->kind == FLOW_LOOP && !only_loops(step->as.loop.block, true)) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
+/* Whether all that a block yields are arrays of `turns` elements. */
+static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlowLength turns) {
+    for (uint32_t i = 0; i < block->values.count; i++) {
+        const CtFlowArg *value = &block->values.items[i];
+        if (value->type->kind != FLOW_ARRAY ||
+            !ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, value, 0, false), turns))
+            return false;
+    }
+    return true;
+}
+
+/* `switch n == 0` whose both branches give arrays of n elements: the one for others gives them for n = 0 too. */
+static int needless_choice(const Simplify *s, const CtFlowStep *step) {
+    const CtFlowStep *test = maker(s, &step->args.items[0]);
+    bool asks = test != NULL && test->kind == FLOW_PRIM && test->as.prim == PRIM_INT_EQ && step->as.cases.count == 2;
+    if (!asks || step->results.count == 0) return -1;
+    const CtFlowArg *zero = &test->args.items[1];
+    if (zero->var != NULL || zero->lit.integer != 0) return -1;
+    uint32_t some = step->as.cases.branches[0].tag == 1 || step->as.cases.branches[1].tag == 0 ? 1 : 0;
+    CtFlowLength turns = ct_flow_length_of(&s->facts, test->args.items[0]);
+    const CtFlowBlock *none = step->as.cases.branches[1 - some].block, *block = step->as.cases.branches[some].block;
+    bool same = none->exit == EXIT_YIELD && only_loops(none, false) && only_loops(block, false) &&
+                yields_arrays_of(s, none, turns) && yields_arrays_of(s, block, turns);
+    return same ? (int)some : -1;
 }
 
 /* What a scalar is in a branch. */
@@ -354,6 +394,7 @@ static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVa
         CtFlowStep *step = from->steps.items[i];
         ct_flow_rename(&s->now, &step->args);
         int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
+        if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
         if (branch >= 0) {
             CtFlowBlock *taken = step->as.cases.branches[branch].block;
             ct_flow_facts_add(&s->facts, taken, s->depth);

@@ -4,8 +4,8 @@
 
 #include "flow/adjoint.h"
 
-/* What is known of a variable's tangent when the program is compiled. ZERO has no variable of its own, and what depends on
- * nothing else costs nothing. */
+/* What is known of a variable's tangent when the program is compiled. ZERO has no variable of its own, and what depends
+ * on nothing else costs nothing. */
 typedef enum CtTangent {
     TANGENT_UNKNOWN, /* not come to yet; or never */
     TANGENT_EITHER,  /* of what has no reals in it (Nil, an empty array): as good as zero, and as good as full */
@@ -39,8 +39,8 @@ typedef struct CtTangents {
     bool changed, settling;
 } CtTangents;
 
-/* What is known of everything that `f` calls, when its parameters before `captured` have no tangents and the others have
- * full ones. */
+/* What is known of everything that `f` calls, when its parameters before `captured` have no tangents and the others
+ * have full ones. */
 CtTangents *ct_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured);
 /* The variant that a call with these tangents goes to. */
 CtVariant *ct_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params);

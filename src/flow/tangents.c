@@ -1,9 +1,9 @@
 /* Which variables have tangents, before any code is written: an abstract run of the program on CtTangent.
  *
- * What a function's parameters are known to be decides what is known in its body, so a function is looked at once for each
- * such tuple: a *variant*. Calls of a variant that is being looked at see what is known of its results so far, and all is
- * run again until nothing changes. What is carried by loops, comes out of functions and lies in fields only ever grows
- * (UNKNOWN < EITHER < ZERO, FULL < LAZY), so this ends. */
+ * What a function's parameters are known to be decides what is known in its body, so a function is looked at once for
+ * each such tuple: a *variant*. Calls of a variant that is being looked at see what is known of its results so far, and
+ * all is run again until nothing changes. What is carried by loops, comes out of functions and lies in fields only ever
+ * grows (UNKNOWN < EITHER < ZERO, FULL < LAZY), so this ends. */
 #include "flow/tangent.h"
 
 /* A function that is called in more ways is told nothing. */
@@ -119,8 +119,7 @@ static CtVariant *find(CtTangents *t, CtFlowFunction *f, const CtTangent *params
 /* A callee cannot tell EITHER from zero; and after some variants, nothing from anything. */
 CtVariant *ct_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params) {
     CtTangent *asked = CT_NEW_ARRAY(t->arena, CtTangent, f->params.count + 1);
-    for (uint32_t i = 0; i < f->params.count; i++)
-        asked[i] = ct_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
+    for (uint32_t i = 0; i < f->params.count; i++) asked[i] = ct_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
     Known *known = ct_map_get(&t->known, ct_key(f));
     bool found = known == NULL || known->variants.count < MOST_VARIANTS;
     for (uint32_t i = 0; !found && i < known->variants.count; i++)

@@ -169,6 +169,13 @@ static inline void ct_outer_begin(ct_outer *o, size_t limit, size_t stack) {
     if (o->run.stack_end != NULL) o->run.stack_end -= stack != 0 ? stack : CT_STACK;
 }
 
+/* Everything goes, the constants too, of which there are `words`. */
+static inline void ct_outer_drop(ct_outer *o, int64_t words) {
+    ct_run_clear(&o->run);
+    o->kept = NULL;
+    for (int64_t i = 0; i < words; i++) o->run.constants[i].i = 0;
+}
+
 /* Everything goes. */
 static inline void ct_outer_clear(ct_outer *o) {
     ct_run_clear(&o->run);

@@ -39,6 +39,8 @@
 #endif
 
 enum {
+    CT_SPARES = 8,
+    CT_SPARE_LEAST = 1 << 17,
     CT_SMALL = 32,      /* words of the largest object from the free lists */
     CT_NULLARIES = 256, /* constructors without fields that are shared */
     CT_IS_ARRAY = 1 << 30,
@@ -85,8 +87,9 @@ typedef struct ct_run {
     void *free[CT_SMALL + 1]; /* by words */
     char *bump, *bump_end;
     ct_large *large, *chunks;
-    size_t bytes, limit;      /* 0: none */
-    char *volatile stack_end; /* a frame below it is too deep; behind every frame when the run is to stop */
+    ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
+    size_t bytes, spare_bytes, limit; /* limit 0: none */
+    char *volatile stack_end;         /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
     int here;       /* the site of an allocation that may be too large */
@@ -137,9 +140,40 @@ static inline void ct_turn(ct_run *rt) {
 
 /* ---- memory ---- */
 
-static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
-    ct_large *large = rt->limit != 0 && bytes > rt->limit - rt->bytes ? NULL : malloc(sizeof *large + bytes);
+static CT_COLD void ct_free_spares(ct_run *rt) {
+    for (int i = 0; i < CT_SPARES; i++) {
+        free(rt->spare[i]);
+        rt->spare[i] = NULL;
+    }
+    rt->spare_bytes = 0;
+}
+
+/* New memory of the system, within the limit. */
+static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
+    if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
+    if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
+    ct_large *large = malloc(sizeof *large + bytes);
     if (large == NULL) ct_fail_memory(rt);
+    *large = (ct_large){NULL, NULL, bytes, 0};
+    return large;
+}
+
+/* One that is not much larger; NULL when there is none. */
+static ct_large *ct_take_spare(ct_run *rt, size_t bytes) {
+    for (int i = 0; i < CT_SPARES; i++) {
+        ct_large *spare = rt->spare[i];
+        if (spare == NULL || spare->bytes < bytes || spare->bytes - bytes > bytes / 4) continue;
+        rt->spare[i] = NULL;
+        rt->spare_bytes -= spare->bytes;
+        return spare;
+    }
+    return NULL;
+}
+
+static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
+    ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
+    if (large == NULL) large = ct_take_new(rt, bytes);
+    bytes = large->bytes;
     *large = (ct_large){rt->large, &rt->large, bytes, 0};
     if (large->next != NULL) large->next->link = &large->next;
     rt->large = large;
@@ -152,6 +186,12 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
     *large->link = large->next;
     if (large->next != NULL) large->next->link = large->link;
     rt->bytes -= large->bytes;
+    for (int i = 0; !CT_PLAIN && large->bytes >= CT_SPARE_LEAST && i < CT_SPARES; i++) {
+        if (rt->spare[i] != NULL) continue;
+        rt->spare[i] = large;
+        rt->spare_bytes += large->bytes;
+        return;
+    }
     free(large);
 }
 
@@ -159,9 +199,8 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
 static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     size_t bytes = 64 * 1024;
     if (bytes < rt->bytes / 8) bytes = rt->bytes / 8 < (1 << 24) ? rt->bytes / 8 / 16 * 16 : 1 << 24;
-    ct_large *chunk = rt->limit != 0 && bytes > rt->limit - rt->bytes ? NULL : malloc(sizeof *chunk + bytes);
-    if (chunk == NULL) ct_fail_memory(rt);
-    *chunk = (ct_large){rt->chunks, NULL, bytes, 0};
+    ct_large *chunk = ct_take_new(rt, bytes);
+    chunk->next = rt->chunks;
     rt->chunks = chunk;
     rt->bytes += bytes;
     rt->bump = (char *)(chunk + 1) + words * sizeof(ct_word);
@@ -278,6 +317,7 @@ static inline void ct_run_clear(ct_run *rt) {
         free(rt->large);
         rt->large = next;
     }
+    ct_free_spares(rt);
     while (rt->chunks != NULL) {
         ct_large *next = rt->chunks->next;
         free(rt->chunks);

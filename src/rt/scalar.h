@@ -16,10 +16,11 @@
 
 /* ---- reals ---- */
 
-/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. */
+/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. So written, with the product on
+ * both ways, loops over it become vectors. */
 static inline double ct_scale(double p, double g) {
-    double zero = -0.0;
-    return memcmp(&g, &zero, sizeof g) == 0 ? g : p * g;
+    double product = p * g, of_zero = copysign(1.0, g) < 0 ? g : product;
+    return g == 0 ? of_zero : product;
 }
 
 /* Zeroes and NaN are their own sign. */

@@ -10,7 +10,9 @@
 CT_VARIANTS(exp(double));
 CT_VARIANTS(log(double));
 CT_VARIANTS(sin(double));
-CT_VARIANTS(cos(double));
+/* under a name of its own, or gcc makes one scalar call of a sine and a cosine */
+CT_VARIANTS(ct_cosine(double)) __asm__("cos");
+#define cos ct_cosine
 CT_VARIANTS(pow(double, double));
 #if __GLIBC_PREREQ(2, 35)
 CT_VARIANTS(expm1(double));

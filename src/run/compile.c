@@ -33,6 +33,7 @@ const char *const ct_compiler_flags[] = {
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fno-trapping-math",
+    "-fno-builtin-cos", /* lest sin x and cos x become one call, of which there is no vector */
     NULL,
 };
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };

@@ -2,8 +2,10 @@
 #ifndef CT_RUN_INTERNAL_H
 #define CT_RUN_INTERNAL_H
 
-#include "rt/array.h"
+#include "rt/outer.h"
 #include "run/run.h"
+
+#include <locale.h>
 
 /* cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from malloc. */
 int ct_cache_open(char **path);
@@ -25,6 +27,30 @@ bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char 
 extern const char *const ct_compiler_flags[];
 /* What the processor is and can do, for which the compiler writes. */
 void ct_compiler_processor(char text[64]);
+
+/* load.c */
+typedef void CtNativeEntry(ct_run *rt, const ct_word *in, ct_word *out);
+
+struct CtNative {
+    CtFlow *flow;
+    void *library;
+    CtNativeEntry *entry;
+    int64_t constant_words;
+    ct_outer outer;
+    /* of the call under way */
+    void (*work)(CtNative *native);
+    CtHeap *heap;
+    const CtType *input, *type;
+    CtWord value, *result;
+    struct CtApply *apply;
+    locale_t locale;
+    bool done, recurses; /* recurses: some function may need a stack of its own */
+};
+
+/* Runs native->work on a stack of `size` bytes, or of what there is. */
+bool ct_native_on_stack(CtNative *native, size_t size);
+/* What has gone wrong in a run; all that it had is given up, what the constants are too. */
+void ct_native_failed(CtNative *native, CtNativeError *error);
 
 /* convert.c */
 /* A value as the words of its type's variables; fails through rt->out. */

@@ -10,22 +10,6 @@
 
 #include "run/internal.h"
 
-typedef void Entry(ct_run *rt, const ct_word *in, ct_word *out);
-
-struct CtNative {
-    CtFlow *flow;
-    void *library;
-    Entry *entry;
-    int64_t constant_words;
-    ct_run run;
-    /* of the call under way */
-    CtHeap *heap;
-    const CtType *input, *type;
-    CtWord value, *result;
-    locale_t locale;
-    bool done;
-};
-
 /* ---- making ---- */
 
 static uint64_t hash(const char *bytes, size_t length, uint64_t seed) {
@@ -85,7 +69,10 @@ static bool compile(const CtCompiler *compiler, int folder, const char *path, co
 
 /* A folder that goes when the library has been loaded, where there is no cache. */
 static int private_folder(char **path) {
-    char name[] = "/tmp/cotan.XXXXXX";
+    char name[1024];
+    const char *place = getenv("TMPDIR");
+    if (place == NULL || place[0] != '/' || strlen(place) > sizeof name - 20) place = "/tmp";
+    snprintf(name, sizeof name, "%s/cotan.XXXXXX", place);
     if (mkdtemp(name) == NULL) return -1;
     *path = strdup(name);
     return *path == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -100,17 +87,19 @@ static void remove_private(int folder, const char *path, const char *name) {
     rmdir(path);
 }
 
-static bool open_library(CtNative *native, const char *path, const char *name, char reason[200]) {
+/* By way of the opened folder, which has been looked at, where the system can name it so. */
+static bool open_library(CtNative *native, int folder, const char *path, const char *name, char reason[200]) {
     char file[4400];
-    snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
+    snprintf(file, sizeof file, "/proc/self/fd/%d/%s.so", folder, name);
+    if (access(file, R_OK) != 0) snprintf(file, sizeof file, "%.4000s/%s.so", path, name);
     native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
     if (words == NULL || entry == NULL) return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
     memcpy(&native->entry, &entry, sizeof entry);
     native->constant_words = *words;
-    native->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
-    return native->run.constants != NULL;
+    native->outer.run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
+    return native->outer.run.constants != NULL;
 }
 
 CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[200]) {
@@ -133,7 +122,7 @@ CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[
     CtNative *native = calloc(1, sizeof *native);
     bool sound = native != NULL && (ct_cache_has(folder, name, key.data, key.length) ||
                                     compile(&compiler, folder, path, name, &key, c, length, reason));
-    sound = sound && open_library(native, path, name, reason);
+    sound = sound && open_library(native, folder, path, name, reason);
     if (!kept) remove_private(folder, path, name);
     close(folder);
     free(path);
@@ -142,15 +131,16 @@ CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[
         return NULL;
     }
     native->flow = flow;
-    ct_run_clear(&native->run);
+    for (uint32_t i = 0; i < flow->functions.count; i++) native->recurses |= flow->functions.items[i]->recurses;
+    ct_run_clear(&native->outer.run);
     return native;
 }
 
 void ct_native_free(CtNative *native) {
     if (native == NULL) return;
-    ct_run_clear(&native->run);
-    free(native->run.constants);
-    free(native->run.long_text);
+    ct_run_clear(&native->outer.run);
+    free(native->outer.run.constants);
+    free(native->outer.run.long_text);
     if (native->library != NULL) dlclose(native->library);
     free(native);
 }
@@ -160,12 +150,12 @@ void ct_native_free(CtNative *native) {
 static void release_results(CtNative *native, const ct_word *words) {
     const CtFlowTypes *types = ct_flow_types(native->flow, native->type);
     for (uint32_t i = 0; i < types->count; i++)
-        if (ct_flow_is_object(types->items[i])) ct_drop(&native->run, words[i].p);
+        if (ct_flow_is_object(types->items[i])) ct_drop(&native->outer.run, words[i].p);
 }
 
 static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
-    ct_run *rt = &native->run;
+    ct_run *rt = &native->outer.run;
     if (setjmp(rt->out) != 0) return;
     if (native->input != NULL) ct_to_native(rt, native->flow, native->input, native->value, in);
     native->entry(rt, in, out);
@@ -181,16 +171,17 @@ enum { STACK_RED_ZONE = 256 * 1024 };
 static void *on_stack(void *data) {
     CtNative *native = data;
     uselocale(native->locale);
-    work(native);
+    native->work(native);
     uselocale(LC_GLOBAL_LOCALE);
     return NULL;
 }
 
 /* A stack as large as the limit: what is not touched takes no memory. */
-static bool run_on_stack(CtNative *native, size_t size) {
+bool ct_native_on_stack(CtNative *native, size_t size) {
+    const size_t least = (size_t)1 << 20;
     void *stack = MAP_FAILED;
-    size = size / 65536 * 65536;
-    while (stack == MAP_FAILED && size >= ((size_t)1 << 20)) {
+    size = size < least ? least : size / 65536 * 65536;
+    while (stack == MAP_FAILED && size >= least) {
         stack =
             mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
         if (stack == MAP_FAILED) size /= 2;
@@ -198,7 +189,7 @@ static bool run_on_stack(CtNative *native, size_t size) {
     if (stack == MAP_FAILED) return false;
     pthread_attr_t attributes;
     pthread_t thread;
-    native->run.stack_end = (char *)stack + STACK_RED_ZONE;
+    native->outer.run.stack_end = (char *)stack + STACK_RED_ZONE;
     pthread_attr_init(&attributes);
     bool started = pthread_attr_setstack(&attributes, stack, size) == 0 &&
                    pthread_create(&thread, &attributes, on_stack, native) == 0;
@@ -208,8 +199,8 @@ static bool run_on_stack(CtNative *native, size_t size) {
     return started;
 }
 
-static void report(CtNative *native, CtNativeError *error) {
-    ct_run *rt = &native->run;
+void ct_native_failed(CtNative *native, CtNativeError *error) {
+    ct_run *rt = &native->outer.run;
     char name[16];
     snprintf(name, sizeof name, "E%04d", rt->code);
     error->code = CT_E0901;
@@ -218,6 +209,7 @@ static void report(CtNative *native, CtNativeError *error) {
     error->message = rt->message;
     error->span = rt->site > 0 && (uint32_t)rt->site < native->flow->sites.count ? native->flow->sites.items[rt->site]
                                                                                  : CT_NO_SPAN;
+    ct_outer_drop(&native->outer, native->constant_words);
 }
 
 bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
@@ -228,21 +220,21 @@ bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *
     native->type = type;
     native->result = result;
     native->done = false;
+    native->work = work;
     native->locale = uselocale((locale_t)0);
-    native->run.limit = limit;
-    native->run.code = 801;
-    native->run.site = native->run.here = 0;
-    native->run.message = (char *)"there is no memory for a stack";
-    run_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
-    native->run.interrupt = 0;
+    ct_outer_forget(&native->outer);
+    native->outer.run.limit = limit;
+    native->outer.run.code = 801;
+    native->outer.run.site = native->outer.run.here = 0;
+    native->outer.run.message = (char *)"there is no memory for a stack";
+    ct_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+    native->outer.run.interrupt = 0;
     if (native->done) return true;
-    report(native, error);
-    ct_run_clear(&native->run); /* also of what the constants are */
-    memset(native->run.constants, 0, (size_t)native->constant_words * sizeof(ct_word));
+    ct_native_failed(native, error);
     return false;
 }
 
 void ct_native_interrupt(CtNative *native) {
-    native->run.interrupt = 1;
-    native->run.stack_end = (char *)UINTPTR_MAX; // NOLINT
+    native->outer.run.interrupt = 1;
+    native->outer.run.stack_end = (char *)UINTPTR_MAX; // NOLINT
 }

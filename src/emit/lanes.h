@@ -1,0 +1,56 @@
+/* Private to the room that writes C: loops that run in lanes (rt/lanes.h). lanes.c finds them, lanes_step.c writes
+ * them. */
+#ifndef CT_EMIT_LANES_H
+#define CT_EMIT_LANES_H
+
+#include "emit/internal.h"
+
+/* What a variable is in lanes. */
+typedef enum LaneKind {
+    LANE_SAME,  /* the same in all: as everywhere */
+    LANE_VALUE, /* a number in each: ct_lanes or ct_lane_ints */
+    LANE_TURN,  /* the index of the loop: of the first lane, in C */
+    LANE_ROW,   /* base[⟨indices⟩], which is not made */
+    LANE_ARRAY, /* an array in each, of one length: ct_lanes * */
+    LANE_ACC,   /* an array to whose elements is added: one for all lanes */
+    LANE_OLD,   /* an element of it, that is only looked at to be added to */
+    LANE_MORE,  /* the same with what is added, `term` */
+} LaneKind;
+
+typedef struct Lane {
+    LaneKind kind;
+    CtFlowArg base;         /* ROW */
+    CtFlowArgs indices;     /* ROW; only the first may differ, and then it is the turn */
+    bool is_packed;         /* an array from outside: its rows at the turns are packed */
+    const char *packed;     /* the variable of C */
+    const char *data;       /* ACC, in its root: the pointer to its elements */
+    const char *length;     /* ARRAY, in its root: as C has it */
+    const CtFlowVar *root;  /* ARRAY, ACC: the first name of what is changed in place */
+    const CtFlowStep *read; /* OLD, MORE */
+    CtFlowArg term;         /* MORE */
+    bool is_wide;           /* ACC, in its root: each lane adds to elements of its own first */
+} Lane;
+
+typedef struct LaneSum { /* what is carried: to it is added */
+    CtFlowArgs terms;
+} LaneSum;
+
+/* Whether a step adds to an element of an accumulator. */
+bool ct_lanes_adds(const Emit *e, const CtFlowStep *step);
+bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices);
+
+/* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
+ * carried. */
+bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
+LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg);
+const char *ct_lanes_value(CtPrim prim);
+void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
+bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
+
+/* The turns of a loop that are taken eight at a time: from 0, as many as there are eights. */
+void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *index,
+                    const char *const *names, const char *const *data);
+/* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
+bool ct_lanes_step(Emit *e, CtFlowStep *step);
+
+#endif

@@ -1,0 +1,272 @@
+/* Eight numbers at a time: the turns i … i + 7 of a loop over an outer map, each in a lane of its own. Lanes do not
+ * mix: each computes what its turn would, in the same order. What they add to the same sum is added in the order of the
+ * turns. */
+#ifndef CT_RT_LANES_H
+#define CT_RT_LANES_H
+
+#include "rt/array.h"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+enum { CT_LANES = 8 };
+typedef double ct_lanes __attribute__((vector_size(64)));
+typedef int64_t ct_lane_ints __attribute__((vector_size(64)));
+
+static inline ct_lanes ct_all(double x) { return (ct_lanes){x, x, x, x, x, x, x, x}; }
+static inline ct_lane_ints ct_all_ints(int64_t i) { return (ct_lane_ints){i, i, i, i, i, i, i, i}; }
+static inline ct_lane_ints ct_lanes_turns(int64_t i) {
+    return (ct_lane_ints){i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7};
+}
+
+/* ---- choosing: masks are −1 or 0, tests 1 or 0 ---- */
+
+#define CT_TEST(mask) (-(ct_lane_ints)(mask))
+static inline ct_lanes ct_choose(ct_lane_ints mask, ct_lanes a, ct_lanes b) {
+    return (ct_lanes)((mask & (ct_lane_ints)a) | (~mask & (ct_lane_ints)b));
+}
+static inline ct_lane_ints ct_choose_ints(ct_lane_ints mask, ct_lane_ints a, ct_lane_ints b) {
+    return (mask & a) | (~mask & b);
+}
+static inline bool ct_any(ct_lane_ints mask) {
+    int64_t any = 0;
+    for (int l = 0; l < CT_LANES; l++) any |= mask[l];
+    return any != 0;
+}
+/* Whether one of the turns from i on is no index. */
+static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
+    return ct_any((ct_lane_ints)((index < 0) | (index >= length)));
+}
+
+/* ---- scalar.h, for lanes ---- */
+
+static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
+    return ct_choose((ct_lane_ints)g == INT64_MIN, g, p * g); /* the bits of −0.0 */
+}
+static inline ct_lanes ct_lanes_signum(ct_lanes x) {
+    return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));
+}
+static inline ct_lanes ct_lanes_min(ct_lanes a, ct_lanes b) {
+    return ct_choose((ct_lane_ints)((b < a) | ((b != b) & (a == a))), b, a);
+}
+static inline ct_lanes ct_lanes_max(ct_lanes a, ct_lanes b) {
+    return ct_choose((ct_lane_ints)((a < b) | ((b != b) & (a == a))), b, a);
+}
+static inline ct_lanes ct_lanes_abs(ct_lanes x) { return (ct_lanes)((ct_lane_ints)x & INT64_MAX); }
+static inline ct_lanes ct_lanes_of(ct_lane_ints i) { return __builtin_convertvector(i, ct_lanes); }
+static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints a, ct_lane_ints b) {
+    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_add(a[l], b[l]);
+    return a;
+}
+static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints a, ct_lane_ints b) {
+    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_sub(a[l], b[l]);
+    return a;
+}
+static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
+    for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_mul(a[l], b[l]);
+    return a;
+}
+
+/* Functions of libm: vector.h says which the compiler may take eight at a time. */
+#define CT_LANES_1(name, function)                                                                                     \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
+        double in[CT_LANES], out[CT_LANES];                                                                            \
+        memcpy(in, &x, sizeof in);                                                                                     \
+        for (int l = 0; l < CT_LANES; l++) out[l] = function(in[l]);                                                   \
+        memcpy(&x, out, sizeof out);                                                                                   \
+        return x;                                                                                                      \
+    }
+#define CT_LANES_2(name, function)                                                                                     \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
+        double a[CT_LANES], b[CT_LANES];                                                                               \
+        memcpy(a, &x, sizeof a);                                                                                       \
+        memcpy(b, &y, sizeof b);                                                                                       \
+        for (int l = 0; l < CT_LANES; l++) a[l] = function(a[l], b[l]);                                                \
+        memcpy(&x, a, sizeof a);                                                                                       \
+        return x;                                                                                                      \
+    }
+CT_LANES_1(exp, exp)
+CT_LANES_1(expm1, expm1)
+CT_LANES_1(log, log)
+CT_LANES_1(log1p, log1p)
+CT_LANES_1(log2, log2)
+CT_LANES_1(log10, log10)
+CT_LANES_1(sin, sin)
+CT_LANES_1(cos, cos)
+CT_LANES_1(tan, tan)
+CT_LANES_1(asin, asin)
+CT_LANES_1(acos, acos)
+CT_LANES_1(atan, atan)
+CT_LANES_1(sinh, sinh)
+CT_LANES_1(cosh, cosh)
+CT_LANES_1(tanh, tanh)
+CT_LANES_1(sqrt, sqrt)
+CT_LANES_1(cbrt, cbrt)
+CT_LANES_1(erf, erf)
+CT_LANES_1(erfc, erfc)
+CT_LANES_1(floor, floor)
+CT_LANES_1(ceil, ceil)
+CT_LANES_1(rint, rint)
+CT_LANES_1(trunc, trunc)
+CT_LANES_2(pow, pow)
+CT_LANES_2(atan2, atan2)
+CT_LANES_2(hypot, hypot)
+
+/* ---- arrays, of each lane one ---- */
+
+/* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. */
+static inline void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
+    if (CT_UNLIKELY(length > (int64_t)1 << 54)) ct_fail_memory(rt);
+    *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
+    return (void *)(((uintptr_t)*memory + 63) / 64 * 64);
+}
+static inline void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
+    ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
+}
+
+static inline ct_lanes ct_lanes_load(const ct_word *from) {
+    ct_lanes x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+static inline ct_lane_ints ct_lanes_load_ints(const ct_word *from) {
+    ct_lane_ints x;
+    memcpy(&x, from, sizeof x);
+    return x;
+}
+static inline void ct_lanes_store(ct_word *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
+static inline void ct_lanes_store_ints(ct_word *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
+static inline ct_lanes ct_lanes_gather(const ct_word *from, ct_lane_ints at) {
+    ct_lanes x;
+    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]].f;
+    return x;
+}
+static inline ct_lane_ints ct_lanes_gather_ints(const ct_word *from, ct_lane_ints at) {
+    ct_lane_ints x;
+    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]].i;
+    return x;
+}
+
+/* Eight rows, each into its lane; and back. */
+static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) {
+        ct_lanes x = {from[j].f,
+                      from[length + j].f,
+                      from[2 * length + j].f,
+                      from[3 * length + j].f,
+                      from[4 * length + j].f,
+                      from[5 * length + j].f,
+                      from[6 * length + j].f,
+                      from[7 * length + j].f};
+        to[j] = x;
+    }
+}
+static inline void ct_lanes_put_rows(ct_word *restrict to, const ct_lanes *restrict from, int64_t length) {
+    for (int l = 0; l < CT_LANES; l++)
+        for (int64_t j = 0; j < length; j++) to[l * length + j].f = ((const double *)from)[j * CT_LANES + l];
+}
+
+/* An element of its own for each lane. */
+static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
+    ct_lanes x;
+    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
+    return x;
+}
+static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints at, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
+}
+/* One array in every lane. */
+static inline void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
+    for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
+}
+
+/* Eight arrays by reference, each into its lane, if they are of one length; and back. */
+static inline int64_t ct_lanes_length(const ct_word *from) {
+    int64_t length = ((const ct_array *)from[0].p)->dims[0];
+    for (int l = 1; l < CT_LANES; l++)
+        if (((const ct_array *)from[l].p)->dims[0] != length) return -1;
+    return length;
+}
+static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
+    const ct_word *data[CT_LANES];
+    for (int l = 0; l < CT_LANES; l++) data[l] = ((const ct_array *)from[l].p)->data;
+    for (int64_t j = 0; j < length; j++) {
+        ct_lanes x = {data[0][j].f, data[1][j].f, data[2][j].f, data[3][j].f,
+                      data[4][j].f, data[5][j].f, data[6][j].f, data[7][j].f};
+        to[j] = x;
+    }
+}
+static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
+    for (int l = 0; l < CT_LANES; l++) {
+        ct_array *x = ct_vector(rt, false, length);
+        for (int64_t j = 0; j < length; j++) x->data[j].f = ((const double *)from)[j * CT_LANES + l];
+        to[l].p = &x->head;
+    }
+}
+
+/* ---- adding to what all lanes share ---- */
+
+/* −0.0, to which anything can be added. */
+static inline void ct_lanes_clear(ct_lanes *x, int64_t length) {
+    for (int64_t j = 0; j < length; j++) x[j] = ct_all(-0.0);
+}
+static inline double ct_lanes_total(ct_lanes x) {
+    return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+}
+/* What each lane has added by itself. */
+static inline void ct_lanes_collect(ct_word *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) to[j].f += ct_lanes_total(from[j]);
+}
+/* To eight elements that are `stride` apart; to any eight. */
+static inline void ct_lanes_add_column(ct_word *to, int64_t stride, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[l * stride].f += x[l];
+}
+static inline void ct_lanes_add_at(ct_word *to, ct_lane_ints at, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) to[at[l]].f += x[l];
+}
+
+/* ---- reductions ---- */
+
+/* sum + x, turn by turn. */
+static inline double ct_lanes_add_to(double sum, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) sum += x[l];
+    return sum;
+}
+static inline ct_lanes ct_lanes_sum(const ct_lanes *x, int64_t length) {
+    ct_lanes sum = {0};
+    for (int64_t i = 0; i < length; i++) sum += x[i];
+    return sum;
+}
+static inline ct_lanes ct_lanes_product(const ct_lanes *x, int64_t length) {
+    ct_lanes product = ct_all(1);
+    for (int64_t i = 0; i < length; i++) product *= x[i];
+    return product;
+}
+static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, const ct_lanes *x, int64_t length,
+                                        bool largest) {
+    if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    ct_lanes best = x[0];
+    for (int64_t i = 1; i < length; i++) {
+        ct_lane_ints better = (ct_lane_ints)(largest ? x[i] > best : x[i] < best) | (ct_lane_ints)(x[i] != x[i]);
+        best = ct_choose(better & (ct_lane_ints)(best == best), x[i], best);
+    }
+    return best;
+}
+
+/* Where the first of the largest or smallest is. */
+static inline ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
+                                               int64_t length, bool largest) {
+    if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    ct_lanes best = x[0];
+    ct_lane_ints at = {0};
+    for (int64_t i = 1; i < length; i++) {
+        ct_lane_ints better = (ct_lane_ints)(largest ? x[i] > best : x[i] < best) | (ct_lane_ints)(x[i] != x[i]);
+        better &= (ct_lane_ints)(best == best);
+        best = ct_choose(better, x[i], best);
+        at = ct_choose_ints(better, ct_all_ints(i), at);
+    }
+    return at;
+}
+
+#endif
+#endif

@@ -1,0 +1,154 @@
+/* Calls of native code on buffers, without copying where that can be. */
+#include "run/internal.h"
+
+struct CtApply { /* the call under way */
+    const CtFlat *input, *result;
+    const cotan_buffer *in;
+    const cotan_slot *slots; /* of the results */
+    cotan_buffer *out;
+};
+
+/* ---- forms ---- */
+
+/* The constructor of a tuple that is a node; NULL when its parts are words of their own. */
+static const CtFlowCon *node_of(CtFlow *flow, const CtType *type) {
+    CtType *const *parts;
+    uint32_t count;
+    return ct_flow_parts(flow, type, &parts, &count) ? NULL : &ct_flow_node(flow, type)->data->cons[0];
+}
+
+const char *ct_native_form(CtNative *native, const CtFlat *flat) {
+    const CtFlowTypes *words = ct_flow_types(native->flow, flat->type);
+    if (flat->kind == FLAT_ARRAY && (words->count != flat->slots || ct_flow_is_object(words->items[0]->element)))
+        return "an array holds tuples of too many parts";
+    for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count; i++) {
+        const char *why = ct_native_form(native, flat->parts[i]);
+        if (why != NULL) return why;
+    }
+    return NULL;
+}
+
+/* ---- words ---- */
+
+static void put(CtNative *native, const CtFlat *flat, ct_word *to);
+
+static void put_parts(CtNative *native, const CtFlat *flat, ct_word *to) {
+    for (uint32_t i = 0; i < flat->count; i++) {
+        put(native, flat->parts[i], to);
+        to += ct_flow_types(native->flow, flat->parts[i]->type)->count;
+    }
+}
+
+static void put_tuple(CtNative *native, const CtFlat *flat, ct_word *to) {
+    const CtFlowCon *con = node_of(native->flow, flat->type);
+    if (con == NULL) {
+        put_parts(native, flat, to);
+        return;
+    }
+    ct_run *rt = &native->outer.run;
+    ct_array *fields = ct_vector(rt, false, con->fields.count);
+    put_parts(native, flat, fields->data);
+    ct_node *node = ct_node_new(rt, 0, con->fields.count, con->pointers);
+    for (uint32_t i = 0; i < con->fields.count; i++) node->at[con->slots[i]] = fields->data[i];
+    ct_drop(rt, fields);
+    to->p = &node->head;
+}
+
+static void put(CtNative *native, const CtFlat *flat, ct_word *to) {
+    const cotan_buffer *in = native->apply->in + flat->slot;
+    if (flat->kind == FLAT_TUPLE) {
+        put_tuple(native, flat, to);
+    } else if (flat->kind == FLAT_NUMBER) {
+        *to = *(const ct_word *)in->data;
+    } else {
+        for (uint32_t i = 0; i < flat->slots; i++)
+            to[i].p = &ct_lend(&native->outer, in[i].data, flat->rank, in[i].size)->head;
+    }
+}
+
+/* ---- and back ---- */
+
+static void get(CtNative *native, const CtFlat *flat, const ct_word *from);
+
+static void get_tuple(CtNative *native, const CtFlat *flat, const ct_word *from) {
+    const CtFlowCon *con = node_of(native->flow, flat->type);
+    ct_array *fields = NULL;
+    if (con != NULL) {
+        fields = ct_vector(&native->outer.run, false, con->fields.count);
+        for (uint32_t i = 0; i < con->fields.count; i++)
+            fields->data[i] = ((const ct_node *)from->p)->at[con->slots[i]];
+        from = fields->data;
+    }
+    for (uint32_t i = 0; i < flat->count; i++) {
+        get(native, flat->parts[i], from);
+        from += ct_flow_types(native->flow, flat->parts[i]->type)->count;
+    }
+    if (fields != NULL) ct_drop(&native->outer.run, fields);
+}
+
+static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
+    const ct_array *array = (const ct_array *)object;
+    cotan_buffer *out = &native->apply->out[slot];
+    uint32_t rank = ct_rank(array);
+    size_t sizes[COTAN_MOST_DIMENSIONS];
+    char wrong[300];
+    for (uint32_t i = 0; i < rank; i++) sizes[i] = (size_t)array->dims[i];
+    if (!ct_flat_fits(&native->apply->slots[slot], out, sizes, wrong)) ct_fail(&native->outer.run, 0, 601, "%s", wrong);
+    if (out->data == NULL)
+        out->data = ct_outer_data(&native->outer, object);
+    else if (ct_words(array) > 0)
+        memcpy(out->data, array->data, (size_t)ct_words(array) * sizeof(ct_word));
+}
+
+static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
+    cotan_buffer *out = &native->apply->out[flat->slot];
+    if (flat->kind == FLAT_TUPLE) {
+        get_tuple(native, flat, from);
+    } else if (flat->kind == FLAT_NUMBER) {
+        if (out->data == NULL) out->data = ct_outer_memory(&native->outer, 1, sizeof(ct_word));
+        *(ct_word *)out->data = *from;
+    } else {
+        for (uint32_t i = 0; i < flat->slots; i++) get_array(native, flat->slot + i, from[i].p);
+    }
+}
+
+/* ---- calls ---- */
+
+static void work(CtNative *native) {
+    ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
+    ct_outer *o = &native->outer;
+    const CtFlat *input = native->apply->input, *result = native->apply->result;
+    if (setjmp(o->run.out) != 0) return;
+    if (input != NULL) put(native, input, in);
+    native->entry(&o->run, in, out);
+    const CtFlowTypes *types = ct_flow_types(native->flow, result->type);
+    for (uint32_t i = 0; i < types->count; i++)
+        if (ct_flow_is_object(types->items[i])) ct_keep(o, out[i].p);
+    get(native, result, out);
+    native->done = true;
+}
+
+/* Of the caller's stack, for a function that does not recurse, or not deeply. */
+enum { CALLERS_STACK = 192 * 1024 };
+
+bool ct_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
+                     const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
+    struct CtApply apply = {input, result, in, slots, out};
+    native->work = work;
+    native->apply = &apply;
+    native->done = false;
+    ct_outer_begin(&native->outer, limit, CALLERS_STACK);
+    native->outer.run.code = 801;
+    native->outer.run.site = 0;
+    native->outer.run.message = (char *)"there is no memory for a stack";
+    work(native);
+    if (!native->done && native->recurses && native->outer.run.code == 801) {
+        ct_outer_drop(&native->outer, native->constant_words);
+        native->locale = uselocale((locale_t)0);
+        ct_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+    }
+    native->outer.run.interrupt = 0;
+    native->apply = NULL;
+    if (!native->done) ct_native_failed(native, error);
+    return native->done;
+}

@@ -1,0 +1,391 @@
+/* Functions on flat arrays: what goes in and out, by native code and by the evaluator. */
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "cotan.h"
+
+#define expect_near(found, expected, by) assert_true(fabs((found) - (expected)) <= (by))
+
+static const char source[] =
+    "data Model = Model { weights :: Array (Array Double), bias :: Double }\n"
+    "loss :: Model -> Array Double -> Array Double -> Double\n"
+    "loss m xs ys = sum (zipWith (\\row y -> (sum (zipWith (\\w x -> w * x) row xs) + bias m - y) ^ 2) (weights m) "
+    "ys)\n"
+    "rotate :: (Double, Double) -> Array Double -> Array Double\n"
+    "rotate (a, b) xs = map (\\x -> a * x + b) xs\n"
+    "pairs :: Array (Double, Int) -> Array (Int, Double)\n"
+    "pairs ps = map (\\(x, n) -> (n + 1, x * 2)) ps\n"
+    "flags :: Array Bool -> Ordering -> (Bool, Array Bool)\n"
+    "flags bs o = (o == GT, map not bs)\n"
+    "wide :: (Double, Double, Double, Double, Double, Double, Double) -> (Double, Double, Double, Double, Double, "
+    "Double, Double) -> Double\n"
+    "wide (a, b, c, d, e, f, g) (h, i, j, k, l, m, n) = a * h + b * i + c * j + d * k + e * l + f * m + g * n\n"
+    "pick :: Array Double -> Int -> Double\n"
+    "pick xs i = xs ! i\n"
+    "same :: Array Double -> Array Double\n"
+    "same xs = xs\n"
+    "rows :: Array (Array Double) -> Array Double\n"
+    "rows xs = xs ! 1\n"
+    "climb :: Int -> Double\n"
+    "climb n = if n == 0 then 0 else 1 + climb (n - 1)\n"
+    "total :: [Double] -> Double\n"
+    "total xs = sum xs\n"
+    "table :: Array Double\n"
+    "table = build 100 (\\i -> fromIntegral i)\n"
+    "forever :: Int -> Int\n"
+    "forever n = forever (n + 1)\n"
+    "main = (3.0, table)\n";
+
+typedef struct Setting {
+    cotan_context *context;
+    cotan_program *program;
+    bool native;
+} Setting;
+
+static Setting open_setting(bool native) {
+    Setting s = {.context = cotan_open(NULL), .native = native};
+    assert_non_null(s.context);
+    assert_null(cotan_load(s.context, "source.cot", source, strlen(source), &s.program));
+    return s;
+}
+
+static cotan_function *make(const Setting *s, cotan_mode mode, const char *name, const char *method) {
+    cotan_call call = {.mode = mode, .function = name, .method = method, .native = s->native};
+    cotan_function *function;
+    cotan_error *error = cotan_function_make(s->program, &call, &function);
+    if (error != NULL) print_error("%s", cotan_error_text(error, false, false));
+    assert_null(error);
+    if (s->native) assert_null(cotan_function_signature(function)->not_native);
+    return function;
+}
+
+static void each_engine(void (*test)(const Setting *s)) {
+    for (int native = 0; native < 2; native++) {
+        if (native && getenv("COTAN_NATIVE") != NULL) continue;
+        Setting s = open_setting(native);
+        test(&s);
+        cotan_close(s.context);
+    }
+}
+
+/* ---- derivatives ---- */
+
+static double squares(const double *w, double b, const double *xs, const double *ys) {
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        double y = b - ys[i];
+        for (int j = 0; j < 3; j++) y += w[3 * i + j] * xs[j];
+        sum += y * y;
+    }
+    return sum;
+}
+
+static void gradient_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_GRAD, "loss", NULL);
+    const cotan_signature *signature = cotan_function_signature(f);
+    static const char *const in_paths[] = {"at[0].weights", "at[0].bias", "at[1]", "at[2]"};
+    static const char *const out_paths[] = {"value", "derivative[0].weights", "derivative[0].bias", "derivative[1]",
+                                            "derivative[2]"};
+    static const unsigned ranks[] = {2, 0, 1, 1};
+    assert_int_equal(signature->in_count, 4);
+    assert_int_equal(signature->out_count, 5);
+    for (int i = 0; i < 5; i++) assert_string_equal(signature->out[i].path, out_paths[i]);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(signature->in[i].path, in_paths[i]);
+        assert_int_equal(signature->in[i].rank, ranks[i]);
+        assert_int_equal(signature->in[i].element, COTAN_DOUBLE);
+    }
+    double w[6] = {1, 2, 3, 4, 5, 6}, b = 0.5, xs[3] = {1, -1, 2}, ys[2] = {3, 4}, value, w_adj[6], b_adj;
+    cotan_buffer in[] = {{w, {2, 3}}, {&b, {0}}, {xs, {3}}, {ys, {2}}};
+    for (int turn = 0; turn < 3; turn++) { /* the arrays are read where they lie */
+        cotan_buffer out[] = {{&value, {0}}, {w_adj, {2, 3}}, {&b_adj, {0}}, {NULL, {0}}, {NULL, {0}}};
+        w[4] += turn;
+        assert_null(cotan_apply(f, in, out));
+        expect_near(value, squares(w, b, xs, ys), 1e-12);
+        for (int i = 0; i < 6; i++) {
+            double around[2], h = 1e-4, at = w[i];
+            for (int k = 0; k < 2; k++) {
+                w[i] = at + (k == 0 ? -h : h);
+                around[k] = squares(w, b, xs, ys);
+            }
+            w[i] = at;
+            expect_near(w_adj[i], (around[1] - around[0]) / (2 * h), 1e-6);
+        }
+        assert_int_equal(out[3].size[0], 3);
+        assert_int_equal(out[4].size[0], 2);
+        double r0 = w[0] - w[1] + 2 * w[2] + b - 3, r1 = w[3] - w[4] + 2 * w[5] + b - 4;
+        expect_near(b_adj, 2 * (r0 + r1), 1e-12);
+        expect_near(((double *)out[3].data)[2], 2 * (r0 * w[2] + r1 * w[5]), 1e-12);
+        expect_near(((double *)out[4].data)[0], -2 * r0, 1e-12);
+    }
+    cotan_function_free(f);
+}
+
+static void gradients(void **state) {
+    (void)state;
+    each_engine(gradient_of);
+}
+
+/* ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩ */
+static void transposed_of(const Setting *s) {
+    cotan_function *jvp = make(s, COTAN_JVP, "rotate", NULL), *vjp = make(s, COTAN_VJP, "rotate", NULL);
+    assert_int_equal(cotan_function_signature(jvp)->in_count, 6);
+    assert_string_equal(cotan_function_signature(jvp)->in[5].path, "with[1]");
+    assert_string_equal(cotan_function_signature(vjp)->in[3].path, "with");
+    double a = 2, b = 3, xs[3] = {1, 2, 3}, da = 0.5, db = -1, dxs[3] = {1, 0, 2}, dy[3] = {1, -2, 0.25}, inner = 0,
+           outer = 0;
+    cotan_buffer forward[] = {{&a, {0}}, {&b, {0}}, {xs, {3}}, {&da, {0}}, {&db, {0}}, {dxs, {3}}}, moved[2] = {{0}};
+    cotan_buffer backward[] = {{&a, {0}}, {&b, {0}}, {xs, {3}}, {dy, {3}}}, back[4] = {{0}};
+    assert_null(cotan_apply(jvp, forward, moved));
+    assert_null(cotan_apply(vjp, backward, back));
+    assert_int_equal(moved[1].size[0], 3);
+    for (int i = 0; i < 3; i++) {
+        expect_near(((double *)moved[0].data)[i], a * xs[i] + b, 0);
+        inner += ((double *)moved[1].data)[i] * dy[i];
+        outer += ((double *)back[3].data)[i] * dxs[i];
+    }
+    outer += *(double *)back[1].data * da + *(double *)back[2].data * db;
+    expect_near(inner, outer, 1e-12);
+    expect_near(inner, 1.5 - 2 * 0 + 0.25 * 4.5, 1e-12);
+}
+
+static void transposed(void **state) {
+    (void)state;
+    each_engine(transposed_of);
+}
+
+/* ---- forms ---- */
+
+static void forms_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "pairs", NULL);
+    double x[] = {1.5, 2.5};
+    int64_t n[] = {3, 4};
+    cotan_buffer in[] = {{x, {2}}, {n, {2}}}, out[2] = {{0}};
+    assert_int_equal(cotan_function_signature(f)->in[1].element, COTAN_INT);
+    assert_null(cotan_apply(f, in, out));
+    assert_int_equal(((int64_t *)out[0].data)[1], 5);
+    expect_near(((double *)out[1].data)[1], 5, 0);
+    in[1].size[0] = 1;
+    cotan_error *error = cotan_apply(f, in, out);
+    assert_non_null(error);
+    assert_string_equal(cotan_error_code(error, 0), "E0601");
+
+    f = make(s, COTAN_RUN, "flags", NULL);
+    int64_t bits[] = {1, 0, 1}, order = 2, is_greater, wrong = 5;
+    cotan_buffer flags[] = {{bits, {3}}, {&order, {0}}}, turned[] = {{&is_greater, {0}}, {NULL, {0}}};
+    assert_int_equal(cotan_function_signature(f)->in[0].element, COTAN_BOOL);
+    assert_int_equal(cotan_function_signature(f)->in[1].element, COTAN_TAG);
+    assert_null(cotan_apply(f, flags, turned));
+    assert_int_equal(is_greater, 1);
+    assert_int_equal(((int64_t *)turned[1].data)[0], 0);
+    flags[1].data = &wrong;
+    assert_string_equal(cotan_error_code(cotan_apply(f, flags, turned), 0), "E0601");
+
+    f = make(s, COTAN_GRAD, "wide", NULL);
+    double numbers[14], results[15];
+    cotan_buffer wide_in[14], wide_out[15] = {{0}};
+    for (int i = 0; i < 14; i++) {
+        numbers[i] = i + 1;
+        wide_in[i] = (cotan_buffer){&numbers[i], {0}};
+    }
+    for (int i = 0; i < 15; i++) wide_out[i].data = &results[i];
+    assert_null(cotan_apply(f, wide_in, wide_out));
+    expect_near(results[0], 8 + 18 + 30 + 44 + 60 + 78 + 98, 0);
+    for (int i = 0; i < 14; i++) expect_near(results[i + 1], numbers[(i + 7) % 14], 0);
+
+    f = make(s, COTAN_RUN, "main", NULL);
+    cotan_buffer constants[2] = {{0}};
+    assert_int_equal(cotan_function_signature(f)->in_count, 0);
+    for (int turn = 0; turn < 2; turn++) {
+        constants[0].data = constants[1].data = NULL;
+        assert_null(cotan_apply(f, NULL, constants));
+        expect_near(((double *)constants[1].data)[99], 99, 0);
+    }
+}
+
+static void forms(void **state) {
+    (void)state;
+    each_engine(forms_of);
+}
+
+/* A result that is an argument, or a row of one, is no part of the caller's array. */
+static void results_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "same", NULL);
+    double xs[4] = {1, 2, 3, 4}, given[4] = {0};
+    cotan_buffer in[] = {{xs, {4}}}, out[1] = {{0}};
+    assert_null(cotan_apply(f, in, out));
+    assert_ptr_not_equal(out[0].data, xs);
+    xs[0] = 7;
+    expect_near(((double *)out[0].data)[0], 1, 0);
+    out[0] = (cotan_buffer){given, {3}};
+    cotan_error *error = cotan_apply(f, in, out);
+    assert_string_equal(cotan_error_code(error, 0), "E0601");
+    out[0].size[0] = 4;
+    assert_null(cotan_apply(f, in, out));
+    expect_near(given[0], 7, 0);
+
+    f = make(s, COTAN_RUN, "rows", NULL);
+    in[0] = (cotan_buffer){xs, {2, 2}};
+    out[0].data = NULL;
+    assert_null(cotan_apply(f, in, out));
+    xs[2] = 9;
+    expect_near(((double *)out[0].data)[0], 3, 0);
+    in[0] = (cotan_buffer){NULL, {0, 5}};
+    assert_string_equal(cotan_error_code(cotan_apply(f, in, out), 0), "E0501");
+}
+
+static void results(void **state) {
+    (void)state;
+    each_engine(results_of);
+}
+
+/* ---- failures ---- */
+
+static void failures_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_GRAD, "pick", NULL), *none;
+    double xs[2] = {1, 2};
+    int64_t index = 5;
+    cotan_buffer in[] = {{xs, {2}}, {&index, {0}}}, out[3] = {{0}};
+    for (int turn = 0; turn < 3; turn++) {
+        index = 5;
+        cotan_error *error = cotan_apply(f, in, out);
+        assert_non_null(error);
+        assert_string_equal(cotan_error_code(error, 0), "E0501");
+        assert_int_equal(cotan_error_line(error, 0), 13);
+        index = 1;
+        out[0].data = out[1].data = out[2].data = NULL;
+        assert_null(cotan_apply(f, in, out));
+        expect_near(((double *)out[1].data)[1], 1, 0);
+    }
+    in[0].data = NULL;
+    assert_string_equal(cotan_error_code(cotan_apply(f, in, out), 0), "E0601");
+    cotan_call call = {.mode = COTAN_GRAD, .function = "total", .native = s->native};
+    assert_string_equal(cotan_error_code(cotan_function_make(s->program, &call, &none), 0), "E0613");
+    assert_null(none);
+    call.function = "nothing";
+    assert_string_equal(cotan_error_code(cotan_function_make(s->program, &call, &none), 0), "E0702");
+}
+
+static void failures(void **state) {
+    (void)state;
+    each_engine(failures_of);
+}
+
+/* Deeper than the caller's stack; memory that runs out, and is there again. */
+static void depth_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "climb", NULL);
+    int64_t n;
+    double height;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{&height, {0}}};
+    for (n = 10; n <= 1000000; n *= 100) {
+        assert_null(cotan_apply(f, in, out));
+        expect_near(height, (double)n, 0);
+    }
+    cotan_function_free(f);
+    cotan_set_limits(s->context, &(cotan_limits){.memory = 64 << 20});
+    f = make(s, COTAN_RUN, "climb", NULL);
+    for (int turn = 0; turn < 2; turn++) {
+        n = 1000000000;
+        assert_string_equal(cotan_error_code(cotan_apply(f, in, out), 0), "E0801");
+        n = 10;
+        assert_null(cotan_apply(f, in, out));
+    }
+}
+
+static void depth(void **state) {
+    (void)state;
+    each_engine(depth_of);
+}
+
+static void *interrupt_soon(void *data) {
+    struct timespec wait = {0, 50000000};
+    nanosleep(&wait, NULL);
+    cotan_interrupt(data);
+    return NULL;
+}
+
+static void interrupted_of(const Setting *s) {
+    cotan_function *f = make(s, COTAN_RUN, "forever", NULL);
+    int64_t n = 0, never;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{&never, {0}}};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, s->context), 0);
+    cotan_error *error = cotan_apply(f, in, out);
+    pthread_join(thread, NULL);
+    assert_string_equal(cotan_error_code(error, 0), "E0804");
+}
+
+static void interrupted(void **state) {
+    (void)state;
+    each_engine(interrupted_of);
+}
+
+/* ---- contexts on several threads ---- */
+
+static void *descend(void *data) {
+    double *least = data, xs[2] = {3, -4}, slope[2], value;
+    cotan_context *context = cotan_open(NULL);
+    static const char text[] = "f :: Array Double -> Double\nf xs = sum (map (\\x -> (x - 1) ^ 2) xs) + 2\n";
+    cotan_program *program;
+    cotan_function *f;
+    cotan_call call = {.mode = COTAN_GRAD, .function = "f", .native = getenv("COTAN_NATIVE") == NULL};
+    if (cotan_load(context, "f.cot", text, strlen(text), &program) == NULL &&
+        cotan_function_make(program, &call, &f) == NULL)
+        for (int step = 0; step < 200; step++) {
+            cotan_buffer in[] = {{xs, {2}}}, out[] = {{&value, {0}}, {slope, {2}}};
+            if (cotan_apply(f, in, out) != NULL) break;
+            for (int i = 0; i < 2; i++) xs[i] -= 0.1 * slope[i];
+            *least = value;
+        }
+    cotan_close(context);
+    return NULL;
+}
+
+static void threads(void **state) {
+    (void)state;
+    pthread_t workers[4];
+    double least[4] = {0};
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&workers[i], NULL, descend, &least[i]), 0);
+    for (int i = 0; i < 4; i++) pthread_join(workers[i], NULL);
+    for (int i = 0; i < 4; i++) expect_near(least[i], 2, 1e-9);
+}
+
+/* One method and another, a function that is only evaluated, an expression; other calls beside them. */
+static void beside(void **state) {
+    (void)state;
+    Setting s = open_setting(false);
+    cotan_function *tape = make(&s, COTAN_GRAD, "loss", "tape"), *chad = make(&s, COTAN_GRAD, "loss", "chad"), *square;
+    cotan_call call = {.mode = COTAN_GRAD, .expression = "\\x -> x * x"};
+    assert_null(cotan_function_make(s.program, &call, &square));
+    cotan_call json = {.mode = COTAN_GRAD, .expression = "\\x -> x * 3", .at = "2"};
+    cotan_result result;
+    assert_null(cotan_call_json(s.program, &json, &result));
+    assert_string_equal(result.derivative, "3");
+    double x = 3, w[] = {1, 2, 3, 4}, xs[] = {1, 2}, ys[] = {3, 4};
+    cotan_buffer in[] = {{&x, {0}}}, out[2] = {{0}}, one[5] = {{0}}, other[5] = {{0}};
+    cotan_buffer at[] = {{w, {2, 2}}, {&x, {0}}, {xs, {2}}, {ys, {2}}};
+    assert_null(cotan_apply(square, in, out));
+    expect_near(*(double *)out[1].data, 6, 0);
+    assert_null(cotan_apply(tape, at, one));
+    assert_null(cotan_apply(chad, at, other));
+    for (int i = 0; i < 4; i++) expect_near(((double *)one[1].data)[i], ((double *)other[1].data)[i], 1e-12);
+    cotan_close(s.context); /* with its functions */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gradients),   cmocka_unit_test(transposed), cmocka_unit_test(forms),
+        cmocka_unit_test(results),     cmocka_unit_test(failures),   cmocka_unit_test(depth),
+        cmocka_unit_test(interrupted), cmocka_unit_test(threads),    cmocka_unit_test(beside),
+    };
+    return cmocka_run_group_tests_name("function", tests, NULL, NULL);
+}
