@@ -168,6 +168,8 @@ typedef struct CtFlow {
     CtFlowFunction *entry;
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
+    CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (reverse_forward.c) */
+    uint32_t consumed_known; /* functions that have been looked at for that */
     const char *refused; /* why there is no program */
 } CtFlow;
 

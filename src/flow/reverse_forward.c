@@ -211,44 +211,83 @@ static void index_block(Reverse *r, CtFlowBlock *block) {
     }
 }
 
+/* ---- what may be changed in place ---- */
+
+typedef struct Consume {
+    CtFlow *flow;
+    CtMap *vars; /* variables of one function that an update may change, by number */
+} Consume;
+
+static uint64_t param_key(const CtFlowFunction *function, uint32_t index) {
+    return (uint64_t)function->id << 32 | index;
+}
+
 /* Whether a value goes on as what an update changes. */
-static bool consume(Reverse *r, CtFlowArg arg) {
-    if (arg.var == NULL || arg.type->kind != FLOW_ARRAY || ct_map_has(&r->consumed, arg.var->id)) return false;
-    ct_map_set(r->arena, &r->consumed, arg.var->id, arg.var);
+static bool consume(Consume *c, CtFlowArg arg) {
+    if (arg.var == NULL || arg.type->kind != FLOW_ARRAY || ct_map_has(c->vars, arg.var->id)) return false;
+    ct_map_set(c->flow->arena, c->vars, arg.var->id, arg.var);
     return true;
 }
 
-static bool is_consumed(const Reverse *r, const CtFlowVar *var) {
-    return var != NULL && ct_map_has(&r->consumed, var->id);
+static bool is_consumed(const Consume *c, const CtFlowVar *var) { return var != NULL && ct_map_has(c->vars, var->id); }
+
+/* Arguments of a function that may change its parameters, or hands them to one that does. */
+static bool consume_args(Consume *c, const CtFlowFunction *function, const CtFlowArgs *args) {
+    bool changed = false;
+    for (uint32_t i = 0; i < args->count; i++)
+        if (ct_map_has(&c->flow->consumed, param_key(function, i))) changed |= consume(c, args->items[i]);
+    return changed;
 }
 
-static bool consume_block(Reverse *r, const CtFlowBlock *block) {
+static bool consume_block(Consume *c, const CtFlowBlock *block) {
     bool changed = false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) changed |= consume(r, step->args.items[0]);
-        if (step->kind == FLOW_CALL)
-            for (uint32_t j = 0; j < step->args.count; j++) changed |= consume(r, step->args.items[j]);
+        if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) changed |= consume(c, step->args.items[0]);
+        if (step->kind == FLOW_CALL) changed |= consume_args(c, step->as.function, &step->args);
         if (step->kind == FLOW_LOOP) {
             const CtFlowBlock *inner = step->as.loop.block;
-            changed |= consume_block(r, inner);
+            changed |= consume_block(c, inner);
             for (uint32_t j = 0; j < step->as.loop.carried; j++) {
-                bool used = is_consumed(r, inner->params.items[1 + j]) || is_consumed(r, step->results.items[j]);
+                bool used = is_consumed(c, inner->params.items[1 + j]) || is_consumed(c, step->results.items[j]);
                 if (!used) continue;
-                changed |= consume(r, step->args.items[1 + j]);
-                if (inner->exit == EXIT_YIELD) changed |= consume(r, inner->values.items[j]);
+                changed |= consume(c, step->args.items[1 + j]);
+                if (inner->exit == EXIT_YIELD) changed |= consume(c, inner->values.items[j]);
             }
         }
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
             const CtFlowBlock *branch = step->as.cases.branches[j].block;
-            changed |= consume_block(r, branch);
+            changed |= consume_block(c, branch);
             for (uint32_t k = 0; branch->exit == EXIT_YIELD && k < branch->values.count; k++)
-                if (is_consumed(r, step->results.items[k])) changed |= consume(r, branch->values.items[k]);
+                if (is_consumed(c, step->results.items[k])) changed |= consume(c, branch->values.items[k]);
         }
     }
-    for (uint32_t i = 0; block->exit == EXIT_TAIL && i < block->values.count; i++)
-        changed |= consume(r, block->values.items[i]);
+    return changed | (block->exit == EXIT_TAIL && consume_args(c, block->tail, &block->values));
+}
+
+static bool consume_params(CtFlow *flow, const CtFlowFunction *function) {
+    CtMap vars = {0};
+    Consume c = {flow, &vars};
+    while (consume_block(&c, function->body)) {
+    }
+    bool changed = false;
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        if (!is_consumed(&c, function->params.items[i]) || ct_map_has(&flow->consumed, param_key(function, i))) continue;
+        ct_map_set(flow->arena, &flow->consumed, param_key(function, i), flow);
+        changed = true;
+    }
     return changed;
+}
+
+/* Looks at the functions that there are now; what others do is found out when they are differentiated. */
+static void find_consumed(CtFlow *flow) {
+    bool changed = flow->functions.count > flow->consumed_known;
+    flow->consumed_known = flow->functions.count;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < flow->functions.count; i++)
+            if (flow->functions.items[i]->body != NULL) changed |= consume_params(flow, flow->functions.items[i]);
+    }
 }
 
 /* ---- lengths ---- */
@@ -476,6 +515,8 @@ void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forwa
     bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
     ct_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
-    while (consume_block(r, forward->body)) {
+    Consume consume_here = {r->flow, &r->consumed};
+    find_consumed(r->flow);
+    while (consume_block(&consume_here, forward->body)) {
     }
 }
