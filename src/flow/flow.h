@@ -47,6 +47,7 @@ typedef struct CtFlowVar {
     const char *name; /* of the source, or what it is; not unique */
     uint32_t id;      /* unique in its function */
     const CtFlowType *type;
+    struct CtFlowVar *like; /* of a parameter: another one of the same length, being an array of parts of the same tuples */
 } CtFlowVar;
 
 typedef struct CtFlowArg { /* a variable, or a literal */

@@ -210,11 +210,31 @@ CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e) {
 
 /* ---- bodies ---- */
 
+/* Arrays that came of one array of tuples have its length. */
+static void mark_alike(Lower *l, const CtType *type, const CtFlowArgs *args) {
+    CtType *const *parts;
+    uint32_t count;
+    if (ct_flow_parts(l->flow, type, &parts, &count)) {
+        for (uint32_t i = 0; i < count; i++) {
+            CtFlowArgs of_part =
+                ct_flow_slice(args, ct_flow_offset(l->flow, parts, i), ct_flow_types(l->flow, parts[i])->count);
+            mark_alike(l, parts[i], &of_part);
+        }
+    } else if (type->kind == TYPE_ARRAY) {
+        for (uint32_t i = 1; i < args->count; i++) args->items[i].var->like = args->items[0].var;
+    }
+}
+
+static CtFlowArgs params_of(Lower *l, const char *name, const CtType *type) {
+    CtFlowArgs args = ct_flow_params(l, &l->function->params, name, ct_flow_types(l->flow, type));
+    mark_alike(l, type, &args);
+    return args;
+}
+
 static void lower_callable_body(Lower *l, const Callable *c) {
-    CtFlowVars *params = &l->function->params;
     for (uint32_t i = 0; i < c->capture_count; i++) {
         CtVar *var = c->captures[i];
-        ct_flow_lower_bind(l, var, ct_flow_params(l, params, var->name->text, ct_flow_types(l->flow, var->type)));
+        ct_flow_lower_bind(l, var, params_of(l, var->name->text, var->type));
     }
     for (uint32_t i = 0; i < c->inherits.count; i++) {
         Binding *binding = CT_NEW(l->arena, Binding);
@@ -223,7 +243,7 @@ static void lower_callable_body(Lower *l, const Callable *c) {
     }
     for (uint32_t i = 0; i < c->lam->count; i++) {
         CtVar *var = c->lam->params[i];
-        ct_flow_lower_bind(l, var, ct_flow_params(l, params, var->name->text, ct_flow_types(l->flow, var->type)));
+        ct_flow_lower_bind(l, var, params_of(l, var->name->text, var->type));
     }
     ct_flow_lower_tail(l, c->lam->body);
 }
@@ -270,7 +290,7 @@ static void lower_entry_body(Lower *l, CtGlobal *entry) {
     }
     CtFlowArgs args = {0};
     for (uint32_t i = 0; i + 1 < type->count; i++) {
-        CtFlowArgs more = ct_flow_params(l, &l->function->params, "input", ct_flow_types(l->flow, type->parts[i]));
+        CtFlowArgs more = params_of(l, "input", type->parts[i]);
         ct_flow_args_add(l, &args, &more);
     }
     Callable *known = ct_flow_lower_callable(l, term);

@@ -272,7 +272,8 @@ static bool consume_params(CtFlow *flow, const CtFlowFunction *function) {
     }
     bool changed = false;
     for (uint32_t i = 0; i < function->params.count; i++) {
-        if (!is_consumed(&c, function->params.items[i]) || ct_map_has(&flow->consumed, param_key(function, i))) continue;
+        if (!is_consumed(&c, function->params.items[i]) || ct_map_has(&flow->consumed, param_key(function, i)))
+            continue;
         ct_map_set(flow->arena, &flow->consumed, param_key(function, i), flow);
         changed = true;
     }
@@ -484,6 +485,16 @@ bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
 
 /* ---- the copy ---- */
 
+/* Arrays of the parts of the same tuples. */
+static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlowFunction *forward) {
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        const CtFlowVar *like = function->params.items[i]->like;
+        for (uint32_t j = 0; like != NULL && j < i; j++)
+            if (function->params.items[j] == like)
+                ct_map_set(r->arena, &r->equals, forward->params.items[i]->id, forward->params.items[j]);
+    }
+}
+
 static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *tails) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
@@ -507,6 +518,7 @@ void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forwa
     for (uint32_t i = 0; i < function->params.count; i++)
         ct_push(r->arena, &forward->params, ct_reverse_copy_var(&copy, function->params.items[i]));
     forward->body = ct_reverse_copy_block(&copy, function->body);
+    know_equals(r, function, forward);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);
     regulate(r, forward->body, NULL, &same);
