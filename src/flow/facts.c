@@ -5,6 +5,7 @@
 
 void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
     facts->arena = flow->arena;
+    facts->function = function;
     facts->integer = ct_flow_scalar(flow, FLOW_I64);
     facts->equals.count = 0;
     if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
@@ -137,13 +138,20 @@ static CtFlowLength bulk_length(const CtFlowFacts *facts, const CtFlowStep *step
     }
 }
 
+static CtFlowLength parameter_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension) {
+    const CtFlowVar *like = dimension == 0 ? array->var->like : NULL;
+    for (uint32_t i = 0; like != NULL && i < facts->function->params.count; i++)
+        if (facts->function->params.items[i] == like) return (CtFlowLength){.array = like};
+    return own_length(array, dimension);
+}
+
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
     if (depth-- == 0) return own_length(array, dimension);
     if (fact->loop != NULL && fact->index > 0)
         return carried_length(facts, fact->loop, fact->index - 1, array, dimension, depth);
-    if (step == NULL) return own_length(array, dimension);
+    if (step == NULL) return parameter_length(facts, array, dimension);
     switch ((int)step->kind) {
     case FLOW_LOOP:
         if (fact->index < step->as.loop.carried)

@@ -88,6 +88,7 @@ typedef struct CtFlowEqual {
 } CtFlowEqual;
 
 typedef struct CtFlowFacts {
+    const CtFlowFunction *function;
     CtArena *arena;
     const CtFlowType *integer;
     CtFlowFact *items; /* by the variables' numbers */
