@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C that golden programs become, by itself: it compiles without a warning under gcc and clang, and runs clean under AddressSanitizer
+"""The C that golden programs become, by itself: it compiles without a warning under gcc, and clang where that is, and runs clean under AddressSanitizer
 and UBSan, with nothing left of the run. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
 import argparse
 import os
@@ -12,6 +12,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from compilers import works  # noqa: E402
 from run import GOLDEN, ROOT, commands_of, programs  # noqa: E402
 
 WARNINGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion", "-c", "-o", "/dev/null"]
@@ -92,9 +93,10 @@ def main():
     options = parser.parse_args()
     cotan, passed, failed, skipped = os.path.abspath(options.cotan), 0, 0, 0
     jobs = sorted({(path, name) for path in programs(options.words) if path.endswith(".cot") for name in entries(path)})
+    compilers = list(filter(works, ["gcc", "clang"]))
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         chosen = jobs[::options.every]
-        for (path, name), wrong in zip(chosen, pool.map(lambda job: check(cotan, *job, ["gcc", "clang"], folder), chosen)):
+        for (path, name), wrong in zip(chosen, pool.map(lambda job: check(cotan, *job, compilers, folder), chosen)):
             if wrong is None:
                 skipped += 1
             elif wrong:
