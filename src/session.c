@@ -160,7 +160,7 @@ CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
     instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     instead.reverse = METHOD_TAPE;
     session = session_of(program, &instead);
-    if (session != NULL) session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
+    if (session != NULL && session->not_flow == NULL) session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
     return session;
 }
 
