@@ -36,8 +36,8 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
 
 static bool same(const CtEntry *a, const CtEntry *b) {
     return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
-           a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method &&
-           a->reverse == b->reverse && a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+           a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
+           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
 }
 
 /* What the evaluator may have: the limit, less what the compilation holds already. */
@@ -154,13 +154,15 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
 
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
     CtSession *session = session_of(program, entry);
-    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context)) return session;
+    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
+        return session;
     const char *why = session->not_native;
     CtEntry instead = *entry;
     instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     instead.reverse = METHOD_TAPE;
     session = session_of(program, &instead);
-    if (session != NULL && session->not_flow == NULL) session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
+    if (session != NULL && session->not_flow == NULL)
+        session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
     return session;
 }
 
