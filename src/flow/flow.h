@@ -133,6 +133,19 @@ typedef struct CtFlowStep {
     } as;
 } CtFlowStep;
 
+/* The blocks within a step: the body of a loop, the branches of a switch; other steps have none. */
+static inline uint32_t ct_flow_inner_count(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP ? 1 : step->kind == FLOW_SWITCH ? step->as.cases.count : 0;
+}
+static inline CtFlowBlock *ct_flow_inner(const CtFlowStep *step, uint32_t index) {
+    return step->kind == FLOW_LOOP ? step->as.loop.block : step->as.cases.branches[index].block;
+}
+
+/* Whether a step is gone once derivatives are taken, being one. */
+static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
+    return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
+}
+
 typedef struct CtFlowFunction {
     const char *name;
     uint32_t id;
