@@ -133,11 +133,9 @@ CtFlowArg ct_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adj
 
 /* The reverse of a block's first `count` steps, into the scope. */
 void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count);
-void ct_reverse_prim(Reverse *r, CtFlowStep *step);
 void ct_reverse_call(Reverse *r, CtFlowStep *step);
 void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
-void ct_reverse_array(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
 
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
