@@ -153,9 +153,24 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-static bool check_index(const Simplify *s, const CtFlowStep *step) {
-    return ct_flow_is_index(&s->facts, &step->args.items[0],
-                            ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
+/* Of what a loop makes its count is the length, so that it need not be made for that. */
+static void check_count(Simplify *s, CtFlowStep *step) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[1]);
+    const CtFlowStep *loop = fact->maker;
+    if (loop == NULL || loop->kind != FLOW_LOOP || step->as.index > 0) return;
+    if (loop->as.loop.initial || fact->index < loop->as.loop.carried) return;
+    CtFlowArgs args = one(s, step->args.items[0]);
+    ct_push(s->arena, &args, loop->args.items[0]);
+    step->args = args;
+}
+
+static bool check_index(Simplify *s, CtFlowStep *step) {
+    CtFlowLength length = step->args.items[1].type->kind == FLOW_ARRAY
+                              ? ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true)
+                              : ct_flow_length_of(&s->facts, step->args.items[1]);
+    if (ct_flow_is_index(&s->facts, &step->args.items[0], length)) return true;
+    check_count(s, step);
+    return false;
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {

@@ -18,28 +18,43 @@ extern char **environ;
 
 /* Little is optimised but loops, which are turned into vectors: so much is quick to compile. Nothing here changes what
  * arithmetic means. */
-const char *const ct_compiler_flags[] = {
-    "-std=c11",
-    "-O1",
-    "-ftree-vectorize",
-    "-fvect-cost-model=dynamic",
+#define COMMON_FLAGS                                                                                                   \
+    "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"
 #if defined(__x86_64__)
-    "-march=native",
-    "-mprefer-vector-width=512",
+#define PROCESSOR_FLAGS "-march=native", "-mprefer-vector-width=512",
+#else
+#define PROCESSOR_FLAGS
 #endif
-    "-fPIC",
-    "-shared",
-    "-w",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fno-builtin-cos", /* lest sin x and cos x become one call, of which there is no vector */
 #if CT_PLAIN
-    "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
+#define MEMORY_FLAGS "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
+#else
+#define MEMORY_FLAGS
 #endif
+static const char *const gcc_flags[] = {
+    COMMON_FLAGS,
+    PROCESSOR_FLAGS MEMORY_FLAGS "-ftree-vectorize",
+    "-fvect-cost-model=dynamic",
+    "--param=vect-epilogues-nomask=0", /* a loop's last turns are not worth vectors of their own */
+    "-fno-builtin-cos",                /* lest sin x and cos x become one call, of which there is no vector */
+    NULL,
+};
+static const char *const clang_flags[] = {
+    COMMON_FLAGS,
+    PROCESSOR_FLAGS MEMORY_FLAGS "-fvectorize",
+    "-fslp-vectorize",
     NULL,
 };
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
+
+/* By the name of the file that the command is in the end: `cc` may be either. */
+static bool is_clang(const char *path) {
+    char *file = realpath(path, NULL);
+    if (file == NULL) return false;
+    const char *slash = strrchr(file, '/');
+    bool clang = strstr(slash != NULL ? slash : file, "clang") != NULL;
+    free(file);
+    return clang;
+}
 
 static bool is_program(const char *path, struct stat *info) {
     return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
@@ -81,6 +96,7 @@ bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
         snprintf(reason, 200, "there is no C compiler `%.100s`", first);
         return false;
     }
+    compiler->flags = is_clang(compiler->path) ? clang_flags : gcc_flags;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return true;
@@ -116,7 +132,7 @@ bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char 
         words[count++] = i == 0 ? (char *)compiler->path : (char *)word;
         word += strlen(word);
     }
-    for (int i = 0; ct_compiler_flags[i] != NULL; i++) words[count++] = (char *)ct_compiler_flags[i];
+    for (int i = 0; compiler->flags[i] != NULL; i++) words[count++] = (char *)compiler->flags[i];
     words[count++] = "-o";
     words[count++] = to;
     words[count++] = from;

@@ -31,7 +31,7 @@ static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, 
         ct_text_printf(&key, "%s ", word);
         word += strlen(word);
     }
-    for (int i = 0; ct_compiler_flags[i] != NULL; i++) ct_text_printf(&key, "%s ", ct_compiler_flags[i]);
+    for (int i = 0; compiler->flags[i] != NULL; i++) ct_text_printf(&key, "%s ", compiler->flags[i]);
     ct_text_puts(&key, "\n");
     ct_text_add(&key, c, length);
     return key;
