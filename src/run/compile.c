@@ -18,8 +18,6 @@ extern char **environ;
 
 /* Little is optimised but loops, which are turned into vectors: so much is quick to compile. Nothing here changes what
  * arithmetic means. */
-#define COMMON_FLAGS                                                                                                   \
-    "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"
 #if defined(__x86_64__)
 #define PROCESSOR_FLAGS "-march=native", "-mprefer-vector-width=512",
 #else
@@ -30,19 +28,25 @@ extern char **environ;
 #else
 #define MEMORY_FLAGS
 #endif
+#define COMMON_FLAGS                                                                                                   \
+    PROCESSOR_FLAGS MEMORY_FLAGS "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno",  \
+        "-fno-trapping-math"
 static const char *const gcc_flags[] = {
     COMMON_FLAGS,
-    PROCESSOR_FLAGS MEMORY_FLAGS "-ftree-vectorize",
+    "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
     "--param=vect-epilogues-nomask=0", /* a loop's last turns are not worth vectors of their own */
     "-fno-builtin-cos",                /* lest sin x and cos x become one call, of which there is no vector */
     NULL,
 };
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define VECTOR_MATH "-fveclib=libmvec"
+#else
+#define VECTOR_MATH "-fveclib=none"
+#endif
 static const char *const clang_flags[] = {
-    COMMON_FLAGS,
-    PROCESSOR_FLAGS MEMORY_FLAGS "-fvectorize",
-    "-fslp-vectorize",
-    NULL,
+    VECTOR_MATH, /* the first: not for exact mathematics. gcc has it from rt/vector.h */
+    COMMON_FLAGS, "-fvectorize", "-fslp-vectorize", NULL,
 };
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
 
@@ -76,7 +80,7 @@ static bool find_in_path(const char *name, char *path, size_t size, struct stat 
     return false;
 }
 
-bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
+bool ct_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     const char *cc = getenv("CC");
     if (cc == NULL || *cc == '\0') cc = "cc";
     if (strlen(cc) >= sizeof compiler->words) return snprintf(reason, 200, "CC is too long"), false;
@@ -96,7 +100,7 @@ bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
         snprintf(reason, 200, "there is no C compiler `%.100s`", first);
         return false;
     }
-    compiler->flags = is_clang(compiler->path) ? clang_flags : gcc_flags;
+    compiler->flags = is_clang(compiler->path) ? clang_flags + exact : gcc_flags;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return true;
