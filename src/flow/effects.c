@@ -13,6 +13,16 @@ uint32_t ct_flow_size(const CtFlowBlock *block) {
     return size;
 }
 
+bool ct_flow_leaves(const CtFlowBlock *block) {
+    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (ct_flow_leaves(step->as.cases.branches[j].block)) return true;
+    }
+    return false;
+}
+
 static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body);
 
 static bool total_branches(const CtFlowEffects *effects, const CtFlowStep *step, bool is_body) {

@@ -142,6 +142,7 @@ typedef struct CtFlowFunction {
     uint32_t vars; /* how many, for numbering */
     CtSpan span;
     bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
+    bool is_message;  /* makes the text of a failure: messages.c */
     bool recurses;    /* it may be waiting for itself */
     bool reached;     /* from the entry */
     bool has_door;    /* called otherwise than by an end of a function of its group */
@@ -211,6 +212,8 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
+/* Whether the function may be left in the block: effects.c. */
+bool ct_flow_leaves(const CtFlowBlock *block);
 
 /* As docs/flow.md writes it. */
 void ct_flow_print(CtText *out, const CtFlow *flow);

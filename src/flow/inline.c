@@ -27,16 +27,6 @@ typedef struct Inline {
 
 /* ---- how a body ends ---- */
 
-static bool leaves(const CtFlowBlock *block) {
-    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return true;
-    }
-    return false;
-}
-
 /* Whether the function is left only where a block ends: by its exit, or by a switch that is its last step. */
 static bool leaves_at_end(const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -44,7 +34,7 @@ static bool leaves_at_end(const CtFlowBlock *block) {
         bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
             const CtFlowBlock *branch = step->as.cases.branches[j].block;
-            if (last ? !leaves_at_end(branch) : leaves(branch)) return false;
+            if (last ? !leaves_at_end(branch) : ct_flow_leaves(branch)) return false;
         }
     }
     return true;
@@ -107,7 +97,7 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
         CtFlowStep *last = block->steps.items[block->steps.count - 1];
         bool switches = false;
         for (uint32_t i = 0; last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
-            switches |= leaves(last->as.cases.branches[i].block);
+            switches |= ct_flow_leaves(last->as.cases.branches[i].block);
         if (!switches) return; /* it fails */
         for (uint32_t i = 0; i < last->as.cases.count; i++)
             yield_instead(s, last->as.cases.branches[i].block, types, span);
@@ -119,6 +109,7 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
 /* ---- what is written in ---- */
 
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
+    if (callee->is_message || s->function->is_message) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;

@@ -142,6 +142,8 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 
 /* ---- the passes ---- */
 
+/* The texts of failures are made by functions of their own. */
+void ct_flow_take_messages(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);

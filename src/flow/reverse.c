@@ -423,23 +423,13 @@ static void write_end(Writing *w, const Path *path) {
     if (target != NULL) end->tail = target->forward;
 }
 
-static bool leaves(const CtFlowBlock *block) {
-    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return true;
-    }
-    return false;
-}
-
 static void write_ends(Writing *w, const Path *path) {
     CtFlowBlock *block = path->block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
-            if (!leaves(step->as.cases.branches[j].block)) continue;
+            if (!ct_flow_leaves(step->as.cases.branches[j].block)) continue;
             if (last)
                 write_ends(w, &(Path){path, step->as.cases.branches[j].block});
             else
