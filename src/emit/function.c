@@ -68,9 +68,7 @@ static void count_uses(Emit *e, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* what it is on is not looked at */
         if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, &step->args);
-        if (step->kind == FLOW_LOOP) count_uses(e, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            count_uses(e, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(e, ct_flow_inner(step, j));
     }
     use_args(e, block, &block->values);
 }
@@ -92,8 +90,8 @@ static bool ends_in_itself(const CtFlowFunction *function, const CtFlowBlock *bl
     if (block->exit == EXIT_TAIL && block->tail == function) return true;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (ends_in_itself(function, step->as.cases.branches[j].block)) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (ends_in_itself(function, ct_flow_inner(step, j))) return true;
     }
     return false;
 }

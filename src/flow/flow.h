@@ -133,6 +133,19 @@ typedef struct CtFlowStep {
     } as;
 } CtFlowStep;
 
+/* The blocks within a step: the body of a loop, the branches of a switch; other steps have none. */
+static inline uint32_t ct_flow_inner_count(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP ? 1 : step->kind == FLOW_SWITCH ? step->as.cases.count : 0;
+}
+static inline CtFlowBlock *ct_flow_inner(const CtFlowStep *step, uint32_t index) {
+    return step->kind == FLOW_LOOP ? step->as.loop.block : step->as.cases.branches[index].block;
+}
+
+/* Whether a step is gone once derivatives are taken, being one. */
+static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
+    return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
+}
+
 typedef struct CtFlowFunction {
     const char *name;
     uint32_t id;
@@ -212,8 +225,6 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
-/* Whether the function may be left in the block: effects.c. */
-bool ct_flow_leaves(const CtFlowBlock *block);
 
 /* As docs/flow.md writes it. */
 void ct_flow_print(CtText *out, const CtFlow *flow);

@@ -59,10 +59,10 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
 
 static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
     const CtFlowBlock *body = known_part(s, callee, args);
-    CtFlowClone copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
+    CtFlowCopy copy = {.flow = s->flow, .into = s->function, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
-        ct_flow_stands(&copy.values, callee->params.items[i], args->items[i]);
-    CtFlowBlock *fresh = ct_flow_clone(&copy, body != NULL ? body : callee->body);
+        ct_flow_copy_stands(&copy, callee->params.items[i], args->items[i]);
+    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
     uint32_t size = ct_flow_size(fresh);
     s->sizes[s->function->id] += size;
     if (s->calls[callee->id] > 1) s->growth -= size < s->growth ? size : s->growth;

@@ -1,6 +1,7 @@
 /* What makes the text of a failure becomes a function of its own, which stays one: most such texts are never made, and
  * where they are written out, they are longer than the code around them. So a function that can fail in words is still
  * small enough to be written into others, and all of these share the text. */
+#include "flow/copy.h"
 #include "flow/passes.h"
 
 enum { SHORT = 3 }; /* steps that stay where they are */
@@ -10,44 +11,18 @@ typedef struct Messages {
     CtFlowFunction *function;
 } Messages;
 
-/* ---- what a text is made of ---- */
-
 typedef struct Text {
-    CtFlow *flow;
-    CtFlowClone copy; /* what has a value there is known in the new function */
-    CtFlowMarks bound;
-    CtFlowArgs captured;
+    CtFlowCopy copy;
+    CtFlowArgs captured; /* what its function is given */
 } Text;
 
-static void capture(Text *t, const CtFlowArgs *args) {
-    for (uint32_t i = 0; i < args->count; i++) {
-        CtFlowVar *var = args->items[i].var;
-        if (var == NULL || (var->id < t->bound.count && t->bound.items[var->id])) continue;
-        ct_flow_mark(&t->bound, var, true);
-        CtFlowVar *param = ct_flow_fresh(t->flow, t->copy.into, var->name, var->type);
-        ct_push(t->flow->arena, &t->copy.into->params, param);
-        ct_push(t->flow->arena, &t->captured, args->items[i]);
-        ct_flow_stands(&t->copy.values, var, flow_of(param));
-    }
+static CtFlowArg capture(void *data, CtFlowVar *var) {
+    Text *t = data;
+    CtFlowVar *param = ct_flow_copy_var(&t->copy, var);
+    ct_push(t->copy.flow->arena, &t->copy.into->params, param);
+    ct_push(t->copy.flow->arena, &t->captured, flow_of(var));
+    return flow_of(param);
 }
-
-static void capture_block(Text *t, const CtFlowBlock *block);
-
-static void capture_step(Text *t, const CtFlowStep *step) {
-    capture(t, &step->args);
-    if (step->kind == FLOW_LOOP) capture_block(t, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        capture_block(t, step->as.cases.branches[i].block);
-    ct_flow_mark_results(&t->bound, step, true);
-}
-
-static void capture_block(Text *t, const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->params.count; i++) ct_flow_mark(&t->bound, block->params.items[i], true);
-    for (uint32_t i = 0; i < block->steps.count; i++) capture_step(t, block->steps.items[i]);
-    capture(t, &block->values);
-}
-
-/* ---- the pass ---- */
 
 static bool is_message(const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
@@ -59,16 +34,15 @@ static void take_out(Messages *m, CtFlowBlock *block) {
     CtFlowStep *fail = block->steps.items[block->steps.count - 1];
     CtFlowFunction *function =
         ct_flow_function(m->flow, ct_format(m->flow->arena, "%s_message", m->function->name), fail->span);
-    Text t = {.flow = m->flow,
-              .copy = {.flow = m->flow, .into = function, .values = {.arena = m->flow->arena}, .place = CT_NO_SPAN},
-              .bound = {.arena = m->flow->arena}};
+    Text t = {.copy = {.flow = m->flow, .into = function, .outer = capture, .place = CT_NO_SPAN}};
+    t.copy.data = &t;
     CtFlowBlock making = *block;
+    making.params.count = 0; /* of a loop: captured like others */
     making.steps.count--;
     making.exit = EXIT_RETURN;
     making.values = fail->args;
-    capture_block(&t, &making);
     function->is_message = true;
-    function->body = ct_flow_clone(&t.copy, &making);
+    function->body = ct_flow_copy_block(&t.copy, &making);
     ct_flow_types_add(m->flow, &function->results, &(CtFlowTypes){&fail->args.items[0].type, 1});
 
     CtFlowStep *call = CT_NEW(m->flow->arena, CtFlowStep);
@@ -89,9 +63,7 @@ static void visit(Messages *m, CtFlowBlock *block) {
     }
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) visit(m, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            visit(m, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(m, ct_flow_inner(step, j));
     }
 }
 
