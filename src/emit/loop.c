@@ -155,6 +155,15 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
+/* A loop that was a recursion can be interrupted, where a turn is more than a few operations. */
+static bool asks(const LoopText *t) {
+    for (uint32_t i = 0; i < t->block->steps.count; i++) {
+        CtFlowStepKind kind = t->block->steps.items[i]->kind;
+        if (t->step->as.loop.counted && (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK)) return true;
+    }
+    return false;
+}
+
 static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *row = maker_of_rows(e, t, i);
@@ -169,6 +178,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
     e->depth++;
     const CtFlowBlock *around = e->block;
+    if (asks(t)) ct_emit_line(e, "ct_turn(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_turn(e, t);
