@@ -78,8 +78,8 @@ static int step_from(const Counted *c, const CtFlowArg *value, uint32_t index) {
 /* What all the ends that go on say of the parameters. */
 static bool look_at_ends(Counted *c, const CtFlowBlock *block) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
-    for (uint32_t j = 0; block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH && j < last->as.cases.count;
-         j++)
+    for (uint32_t j = 0;
+         block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH && j < last->as.cases.count; j++)
         if (!look_at_ends(c, last->as.cases.branches[j].block)) return false;
     if (block->exit != EXIT_TAIL) return true;
     for (uint32_t i = 0; i < block->values.count; i++)
@@ -149,7 +149,8 @@ static bool find_bound(Counted *c, const CtFlowStep *choice, uint32_t more) {
 static bool counts(Counted *c) {
     const CtFlowBlock *body = c->function->body;
     const CtFlowStep *last = body->steps.count > 0 ? body->steps.items[body->steps.count - 1] : NULL;
-    if (body->exit != EXIT_NEVER || last == NULL || last->kind != FLOW_SWITCH || last->as.cases.count != 2) return false;
+    if (body->exit != EXIT_NEVER || last == NULL || last->kind != FLOW_SWITCH || last->as.cases.count != 2)
+        return false;
     for (uint32_t more = 0; more < 2; more++) {
         c->more = last->as.cases.branches[more].block;
         c->end = last->as.cases.branches[1 - more].block;
@@ -290,7 +291,7 @@ static CtFlowArgs params_at(const Counted *c, CtFlowArg counter, CtFlowVar *cons
     uint32_t next = 0;
     for (uint32_t i = 0; i < c->function->params.count; i++)
         ct_push(c->flow->arena, &params,
-                i == c->counter     ? counter
+                i == c->counter    ? counter
                 : is_carried(c, i) ? flow_of(carried[next++])
                                    : flow_of(c->function->params.items[i]));
     return params;
