@@ -122,6 +122,7 @@ typedef struct CtFlowStep {
             bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
                             */
             bool borrowed; /* reads in the block see arrays from outside */
+            bool counted;  /* it was a recursion: it may take long, and can be interrupted */
         } loop;
         struct {
             CtErrorCode code;

@@ -67,7 +67,7 @@ static void visit(Messages *m, CtFlowBlock *block) {
     }
 }
 
-void ct_flow_take_messages(CtFlow *flow) {
+void ct_flow_messages(CtFlow *flow) {
     for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
         Messages m = {flow, flow->functions.items[i]};
         if (!m.function->is_message) visit(&m, m.function->body);

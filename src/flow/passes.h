@@ -105,6 +105,8 @@ CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *a
 /* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
+/* Whether an Int is certainly not below 0. */
+bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 
@@ -132,7 +134,9 @@ bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
 /* ---- the passes ---- */
 
 /* The texts of failures are made by functions of their own. */
-void ct_flow_take_messages(CtFlow *flow);
+void ct_flow_messages(CtFlow *flow);
+/* Recursion that counts becomes loops: counted.c. */
+void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
