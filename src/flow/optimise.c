@@ -23,6 +23,8 @@ static Pass *const after[] = {
     ct_flow_simplify,  /* residuals in sight are opened */
     ct_flow_inline,    /* calls that have come into sight */
     ct_flow_simplify,  /* and what they know */
+    ct_flow_unroll,    /* loops of a few turns */
+    ct_flow_simplify,  /* whose arrays are in sight */
     ct_flow_cse,       /* what both sweeps do */
     ct_flow_fuse,      /* all loops, and reductions of whole arrays */
     ct_flow_simplify,  /* rows that nobody looks at any more */
