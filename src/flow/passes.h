@@ -142,6 +142,9 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
+/* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.
+ */
+bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* ---- the passes ---- */
 
@@ -150,6 +153,7 @@ void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_unroll(CtFlow *flow);
+void ct_flow_split_patched(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);

@@ -414,7 +414,8 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
         CtFlowArg first = step->args.items[1 + i], last = first;
         if (counts_turns(s, step, i))
             first = flow_of(block->params.items[0]), last = step->args.items[0];
-        else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first)) continue;
+        else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first))
+            continue;
         ct_flow_stands(&s->now, param, first);
         if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
     }
