@@ -107,8 +107,8 @@ static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
 static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
     const char *type = ct_emit_result_type(e, &function->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
-    ct_text_printf(e->out, "static %s%s%s(ct_run *rt%s", type, star ? "" : " ", e->function_names[function->id],
-                   function->takes_place ? ", int place" : "");
+    ct_text_printf(e->out, "static %s%s%s%s(ct_run *rt%s", function->is_message ? "CT_COLD " : "", type,
+                   star ? "" : " ", e->function_names[function->id], function->takes_place ? ", int place" : "");
     put_params(e, function, true);
     ct_text_printf(e->out, ")%s\n", end);
 }

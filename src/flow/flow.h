@@ -122,6 +122,7 @@ typedef struct CtFlowStep {
             bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
                             */
             bool borrowed; /* reads in the block see arrays from outside */
+            bool counted;  /* it was a recursion: it may take long, and can be interrupted */
         } loop;
         struct {
             CtErrorCode code;
@@ -155,6 +156,7 @@ typedef struct CtFlowFunction {
     uint32_t vars; /* how many, for numbering */
     CtSpan span;
     bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
+    bool is_message;  /* makes the text of a failure: messages.c */
     bool recurses;    /* it may be waiting for itself */
     bool reached;     /* from the entry */
     bool has_door;    /* called otherwise than by an end of a function of its group */

@@ -109,6 +109,7 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
 /* ---- what is written in ---- */
 
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
+    if (callee->is_message || s->function->is_message) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
