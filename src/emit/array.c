@@ -185,8 +185,26 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
     case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
-    default: return "0"; /* lowered otherwise, or not at all */
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break; /* no step of Flow: lower_array.c */
     }
+    return "0";
 }
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
