@@ -371,7 +371,7 @@ static bool fits_check(Scan *s, const CtFlowStep *step) {
     if (step->kind == FLOW_CHECK)
         return is_number(s, &step->args.items[0]) &&
                (step->as.index == 0 || ct_lanes_kind(s->e, &step->args.items[1]) == LANE_SAME);
-    return step->kind != FLOW_CHECK_SHAPE || all_same(s, &step->args);
+    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
 }
 
 static bool fits_step(Scan *s, const CtFlowStep *step) {
@@ -386,7 +386,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return fits_check(s, step);
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return fits_check(s, step);
     case FLOW_DIM:
     case FLOW_RELEASE: return true;
     case FLOW_RETAIN:

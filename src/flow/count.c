@@ -59,6 +59,7 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_LITERALS:

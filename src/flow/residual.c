@@ -79,6 +79,7 @@ static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_FAIL:
     case FLOW_STOP:
     case FLOW_ITEMS: return true;
@@ -146,7 +147,7 @@ static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-            step->kind == FLOW_CHECK_SHAPE)
+            step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE)
             continue;
         need_step(r, step, inside);
         for (uint32_t j = 0; j < step->results.count; j++)

@@ -137,6 +137,7 @@ void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
         case FLOW_CHECK_SIZE:
         case FLOW_CHECK_ZIP:
         case FLOW_CHECK_SHAPE:
+        case FLOW_CHECK_SLICE:
         case FLOW_DIM:
         case FLOW_LITERALS:
         case FLOW_STOP: break;

@@ -35,7 +35,7 @@ static CtFlowVars copy_vars(CtReverseCopy *c, const CtFlowVars *vars) {
 
 static bool is_check(const CtFlowStep *step) {
     return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-           step->kind == FLOW_CHECK_SHAPE;
+           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
 }
 
 CtFlowStep *ct_reverse_copy_step(CtReverseCopy *c, const CtFlowStep *step) {

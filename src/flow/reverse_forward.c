@@ -427,7 +427,8 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     case FLOW_BULK:
         if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
         if (def->as.bulk == ARRAY_REPLICATE && dimension == 0) *length = args[0];
-        return def->as.bulk == ARRAY_REVERSE || (def->as.bulk == ARRAY_REPLICATE && dimension == 0);
+        if (def->as.bulk == ARRAY_SLICE && dimension == 0) *length = args[1];
+        return *like != NULL || length->type != NULL;
     default: return false;
     }
 }

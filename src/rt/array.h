@@ -290,12 +290,19 @@ static inline ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array *b
     return x;
 }
 
-static inline ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+static CT_COLD void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
+    ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
+            (long long)start, (long long)length);
+}
+static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
     ct_check_size(rt, site, "slice", count);
-    if (start < 0 || start > from->dims[0] || count > from->dims[0] - start)
-        ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
-                (long long)start, (long long)from->dims[0]);
+    if (CT_UNLIKELY(start < 0 || start > from->dims[0] || count > from->dims[0] - start))
+        ct_slice_fails(rt, site, start, count, from->dims[0]);
+}
+/* Unchecked; of less than no elements, none. */
+static inline ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const ct_array *from) {
     int64_t row = ct_row_words(from);
+    if (count < 0) count = 0;
     ct_array *x = ct_array_like(rt, from, count);
     ct_copy_words(x, 0, from, start * row, count * row);
     return x;

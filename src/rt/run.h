@@ -26,6 +26,13 @@
 #define CT_FRAME() ((char *)0)
 #endif
 
+/* In front of a loop none of whose turns writes what another reads or writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CT_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define CT_SIDE_BY_SIDE
+#endif
+
 /* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CT_PLAIN 1
