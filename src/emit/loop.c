@@ -110,9 +110,7 @@ static void find_arrays(Emit *e, const LoopText *t, const CtFlowBlock *block, Va
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_READ && step->args.count == step->args.items[0].type->rank + 1)
             add_array(e, t, &step->args.items[0], found);
-        if (step->kind == FLOW_LOOP) find_arrays(e, t, step->as.loop.block, found);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            find_arrays(e, t, step->as.cases.branches[j].block, found);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_arrays(e, t, ct_flow_inner(step, j), found);
     }
 }
 

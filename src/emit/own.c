@@ -12,9 +12,8 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var);
 static bool uses(const CtFlowStep *step, const CtFlowVar *var) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var == var) return true;
-    if (step->kind == FLOW_LOOP && uses_in(step->as.loop.block, var)) return true;
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (uses_in(step->as.cases.branches[i].block, var)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (uses_in(ct_flow_inner(step, i), var)) return true;
     return false;
 }
 

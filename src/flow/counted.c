@@ -11,6 +11,7 @@
  * all of them goes in front, and its index is known to be one. It does in each turn what the recursion did, in the same
  * order. A bound that is never met would take 2⁶⁴ turns to come back to: the loop has 2⁶³ − 1 then, which nobody has
  * seen the end of either. */
+#include "flow/copy.h"
 #include "flow/passes.h"
 
 typedef struct Counted { /* a function, and what is known of its turns */
@@ -271,12 +272,12 @@ static void yield_instead(const Counted *c, CtFlowBlock *block) {
 
 /* The steps of a turn with these values of the parameters: what stands in front of the branches, and one of these. */
 static void write_turn(const Counted *c, CtFlowBlock *to, const CtFlowArgs *params, const CtFlowBlock *branch) {
-    CtFlowClone copy = {.flow = c->flow, .into = c->function, .values = {.arena = c->flow->arena}};
+    CtFlowCopy copy = {.flow = c->flow, .into = c->function};
     for (uint32_t i = 0; i < params->count; i++)
-        ct_flow_stands(&copy.values, c->function->params.items[i], params->items[i]);
+        ct_flow_copy_stands(&copy, c->function->params.items[i], params->items[i]);
     CtFlowBlock front = *c->function->body;
     front.steps.count--;
-    const CtFlowBlock *first = ct_flow_clone(&copy, &front), *second = ct_flow_clone(&copy, branch);
+    const CtFlowBlock *first = ct_flow_copy_block(&copy, &front), *second = ct_flow_copy_block(&copy, branch);
     for (uint32_t i = 0; i < first->steps.count; i++) ct_push(c->flow->arena, &to->steps, first->steps.items[i]);
     for (uint32_t i = 0; i < second->steps.count; i++) ct_push(c->flow->arena, &to->steps, second->steps.items[i]);
     to->exit = second->exit;

@@ -5,6 +5,7 @@ typedef void Pass(CtFlow *flow);
 
 /* Before derivatives are taken: straight lines, and whole arrays left whole. */
 static Pass *const before[] = {
+    ct_flow_messages,     /* so that what can fail is small */
     ct_flow_drop_dead,    /* so that what is counted below is needed */
     ct_flow_drop_members, /* function values that are never made */
     ct_flow_inline,       /* known functions, and what applies function values */
@@ -20,6 +21,7 @@ static Pass *const before[] = {
 
 /* Behind them, or in a program that takes none. */
 static Pass *const after[] = {
+    ct_flow_messages,  /* of what derivatives have made, or as above */
     ct_flow_inline,    /* forward and reverse sweeps too */
     ct_flow_simplify,  /* residuals in sight are opened */
     ct_flow_inline,    /* calls that have come into sight */
