@@ -148,6 +148,21 @@ static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t 
     if (CT_UNLIKELY((*x)->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
     return (*x)->data + i * length;
 }
+/* The same where each element is `rows` rows of one length, the same for all. */
+static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t rows,
+                                     int64_t length) {
+    if (CT_UNLIKELY(*x == NULL)) {
+        int64_t all;
+        rt->here = site;
+        if (__builtin_mul_overflow(length, rows * count, &all)) ct_fail_memory(rt);
+        *x = ct_array_make(rt, 3, false, all);
+        (*x)->dims[0] = count;
+        (*x)->dims[1] = rows;
+        (*x)->dims[2] = length;
+        rt->here = 0;
+    }
+    return (*x)->data + i * rows * length;
+}
 static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
     if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);
 }

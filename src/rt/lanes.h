@@ -161,9 +161,13 @@ static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict 
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_rows(ct_word *restrict to, const ct_lanes *restrict from, int64_t length) {
+static inline void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
+                                     int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
-        for (int64_t j = 0; j < length; j++) to[l * length + j].f = ((const double *)from)[j * CT_LANES + l];
+        for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
+}
+static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
+    for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
 /* An element of its own for each lane. */
@@ -206,10 +210,6 @@ static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *
 
 /* ---- adding to what all lanes share ---- */
 
-/* −0.0, to which anything can be added. */
-static inline void ct_lanes_clear(ct_lanes *x, int64_t length) {
-    for (int64_t j = 0; j < length; j++) x[j] = ct_all(-0.0);
-}
 static inline double ct_lanes_total(ct_lanes x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
