@@ -183,7 +183,9 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_RESHAPE: return ct_format(arena, "ct_reshape(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_REVERSE: return ct_format(arena, "ct_reverse(rt, %s)", a[0]);
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
-    case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s)", a[0], a[1], a[2]);
+    case ARRAY_SLICE:
+        if (ct_flow_is_front(step)) return ct_format(arena, "ct_front(rt, %s, %s)", a[1], a[2]);
+        return ct_format(arena, "ct_slice(rt, %s, %s, %s)", a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
     default: return "0"; /* lowered otherwise, or not at all */
     }
@@ -191,6 +193,7 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
     const char *text = bulk_text(e, step);
+    if (ct_flow_is_front(step)) ct_emit_flush(e, true);
     CtFlowVar *result = step->results.items[0];
     if (e->uses[result->id].count > 0)
         ct_emit_declare(e, result, text);

@@ -323,6 +323,20 @@ static inline ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const
     return x;
 }
 
+/* The first elements; takes the array. Where nobody else holds it and not much is left over, the others are cut off. */
+static inline ct_array *ct_front(ct_run *rt, int64_t count, ct_array *x) {
+    int64_t length = x->dims[0], row = ct_row_words(x);
+    if (x->head.refs > 1 || x->owner != NULL || count > length || count < length - length / 2) {
+        ct_array *front = ct_slice(rt, 0, count, x);
+        ct_drop(rt, x);
+        return front;
+    }
+    for (int64_t i = count * row; x->head.pointers && i < length * row; i++) ct_drop(rt, x->data[i].p);
+    x->dims[0] = count;
+    for (uint32_t i = 1; count == 0 && i < ct_rank(x); i++) x->dims[i] = 0;
+    return x;
+}
+
 /* The rows behind each other: one dimension less. */
 static inline ct_array *ct_concat(ct_run *rt, const ct_array *from) {
     uint32_t rank = ct_rank(from) - 1;
