@@ -386,7 +386,7 @@ static bool fits_check(Scan *s, const CtFlowStep *step) {
         bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
         return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
     }
-    return step->kind != FLOW_CHECK_SHAPE || all_same(s, &step->args);
+    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
 }
 
 static bool fits_step(Scan *s, const CtFlowStep *step) {
@@ -401,7 +401,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return fits_check(s, step);
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return fits_check(s, step);
     case FLOW_DIM:
     case FLOW_RELEASE: return true;
     case FLOW_RETAIN:

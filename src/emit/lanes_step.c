@@ -390,6 +390,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

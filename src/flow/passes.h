@@ -141,6 +141,8 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* The texts of failures are made by functions of their own. */
 void ct_flow_messages(CtFlow *flow);
+/* What is given rows is given their arrays: rows.c. */
+void ct_flow_give_arrays(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
