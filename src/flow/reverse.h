@@ -26,7 +26,7 @@ typedef struct Import { /* an adjoint from outside that a branch or loop adds to
 } Import;
 typedef CT_VEC(Import) Imports;
 
-typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own */
+typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own, maybe a row */
     CtFlowVar *array, *item;
 } Element;
 
@@ -70,6 +70,7 @@ typedef struct Reverse {
     CtMap loops;         /* block of a loop -> the step */
     CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
     CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap rows;     /* number of an Element's variable -> the array that it is an element of */
     CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
 } Reverse;

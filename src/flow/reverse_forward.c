@@ -398,6 +398,11 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
                         CtFlowArg *length) {
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
     *other = dimension;
+    if (ct_map_has(&r->rows, array->id)) {
+        *like = ct_map_get(&r->rows, array->id);
+        *other = dimension + 1;
+        return true;
+    }
     if (def == NULL) {
         const CtFlowStep *loop = ct_map_get(&r->loops, ct_key(ct_map_get(&r->owner, array->id)));
         return loop != NULL && keeps_length(r, loop, array, dimension, like);
