@@ -483,6 +483,7 @@ static bool is_scan(const CtFlowStep *step) {
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
+    if (ct_lanes_is_elementwise(step)) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
