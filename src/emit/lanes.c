@@ -401,7 +401,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP:
-    case FLOW_SNOC: return false;
+    case FLOW_SNOC:
+    case FLOW_PRODUCT: return false;
     }
     return false;
 }

@@ -381,6 +381,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_SNOC:
+    case FLOW_PRODUCT:
     case FLOW_LITERALS:
     case FLOW_RETAIN: return false;
     }

@@ -166,6 +166,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
         return some && step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
                                             : own_length(array, dimension);
+    case FLOW_PRODUCT:
+        return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension]) : own_length(array, dimension);
     case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
     default: return own_length(array, dimension);
     }

@@ -14,6 +14,7 @@ static Pass *const before[] = {
     ct_flow_cse,          /* what has been done */
     ct_flow_fuse_maps,    /* maps of maps */
     ct_flow_hoist_simple, /* scalars that do not change */
+    ct_flow_products,     /* matrices multiplied element by element, as a whole */
     ct_flow_drop_dead,    /* what all this has left */
 };
 

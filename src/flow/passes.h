@@ -150,6 +150,8 @@ void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);
 void ct_flow_hoist(CtFlow *flow);
+/* Sums of products over two loops become products of matrices: products.c. */
+void ct_flow_products(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);

@@ -68,6 +68,7 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_READ:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

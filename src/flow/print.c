@@ -81,6 +81,10 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_DIM:
     case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", names[step->kind], step->as.index); return;
     case FLOW_BULK: ct_text_puts(out, ct_array_info(step->as.bulk)->name); return;
+    case FLOW_PRODUCT:
+        ct_text_printf(out, "product%s%s%s", step->as.product.turned[0] ? " turned" : "", step->as.product.turned[1] ? " by turned" : "",
+                       step->as.product.cotangent > 0 ? ", scaled" : "");
+        return;
     case FLOW_VJP:
     case FLOW_JVP:
     case FLOW_PULL: {

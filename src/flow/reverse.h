@@ -153,6 +153,7 @@ void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
 void ct_reverse_array(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
+void ct_reverse_product(Reverse *r, CtFlowStep *step);
 
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
 Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);

@@ -129,6 +129,7 @@ void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
         case FLOW_SNOC:
         case FLOW_ITEMS: ct_reverse_array(r, step); break;
         case FLOW_BULK: ct_reverse_bulk(r, step); break;
+        case FLOW_PRODUCT: ct_reverse_product(r, step); break;
         case FLOW_OPEN: /* the fields' adjoints are the node's: accumulate.c */
         case FLOW_CONSTANT:
         case FLOW_STRING:

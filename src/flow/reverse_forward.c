@@ -429,6 +429,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     case FLOW_LITERALS:
         *length = ct_flow_int((Lower *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
+    case FLOW_PRODUCT: *length = args[dimension]; return true;
     case FLOW_BULK:
         if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
         if (def->as.bulk == ARRAY_REPLICATE && dimension == 0) *length = args[0];

@@ -17,6 +17,9 @@ CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg
                          CtFlowArg value);
 CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
                        uint32_t count);
+/* The product of two matrices, of so many rows and columns: FLOW_PRODUCT. */
+CtFlowArg ct_flow_product(Lower *l, CtSpan span, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
+                          CtFlowArg b);
 CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields);
 /* All the fields of a node. */
 CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, const char *name);
