@@ -41,9 +41,11 @@ static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) 
     return arg->var == NULL || ct_flow_fact(&p->facts, arg)->depth <= depth;
 }
 
+/* Whether a matrix has so many rows or columns, as the program's own steps ask for that, or if it has any elements. */
 static bool is_long(const Products *p, const CtFlowArg *matrix, uint32_t dimension, const CtFlowArg *count) {
-    return ct_flow_same_length(&p->facts, ct_flow_length(&p->facts, matrix, dimension, true),
-                               ct_flow_length_of(&p->facts, *count));
+    CtFlowLength length = ct_flow_length_of(&p->facts, *count);
+    return ct_flow_same_length(&p->facts, ct_flow_length(&p->facts, matrix, dimension, false), length) ||
+           ct_flow_same_length(&p->facts, ct_flow_length(&p->facts, matrix, dimension, true), length);
 }
 
 /* ---- what is summed up ---- */
