@@ -253,6 +253,10 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     LaneKind kind = ct_lanes_kind(s->e, array);
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
+    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
+        kind = LANE_ARRAY;
+        *lane(s, result) = (Lane){.kind = kind, .root = result};
+    }
     if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
     if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;

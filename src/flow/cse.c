@@ -152,9 +152,7 @@ static void visit(Cse *c, CtFlowBlock *block) {
         ct_flow_rename(&c->now, &step->args);
         if (is_kept(step) && is_done(c, step)) continue;
         ct_flow_learn(&c->facts, step);
-        if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            visit(c, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(c, ct_flow_inner(step, j));
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;

@@ -159,11 +159,17 @@ static bool check_index(const Simplify *s, const CtFlowStep *step) {
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
-    const CtFlowArg *count = &step->args.items[0];
-    const CtFlowFact *fact = ct_flow_fact(&s->facts, count);
-    if (count->var == NULL) return count->lit.integer >= 0;
-    bool is_index = fact->loop != NULL && fact->index == 0;
-    return is_index || (fact->maker != NULL && fact->maker->kind == FLOW_DIM);
+    return ct_flow_is_natural(&s->facts, &step->args.items[0]);
+}
+
+/* max 0 n and n < 0, of what is not below 0. */
+static bool natural_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    bool is_max = step->as.prim == PRIM_INT_MAX, is_less = step->as.prim == PRIM_INT_LT;
+    if (is_max && a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
+    if (is_max && b->var == NULL && b->lit.integer <= 0) return ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
+    bool below = is_less && b->var == NULL && b->lit.integer <= 0;
+    return below && ct_flow_is_natural(&s->facts, a) && stand(s, step, integer(s, 0));
 }
 
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
@@ -335,7 +341,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
-    case FLOW_PRIM: return ct_flow_fold(step, &value) && stand(s, step, value);
+    case FLOW_PRIM: return (ct_flow_fold(step, &value) && stand(s, step, value)) || natural_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
