@@ -1,5 +1,6 @@
-/* Loops over rows in which each element is computed by itself: what is made of element j of some arrays goes to element j of
- * others. The compiler makes vectors of the elements of a row, which lie side by side; lanes would turn the rows first. */
+/* Loops over rows in which each element is computed by itself: what is made of element j of some arrays goes to element
+ * j of others. The compiler makes vectors of the elements of a row, which lie side by side; lanes would turn the rows
+ * first. */
 #include "emit/lanes.h"
 
 /* Arithmetic that is cheaper than moving its operands into lanes. */

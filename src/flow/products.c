@@ -6,8 +6,8 @@
  *         …                                              t = read x, i, j
  *
  * where neither matrix depends on the loops: the sum of each element has the order that it had. The loops stay for what
- * else they do; where that is nothing, what they make is x. The product stands in front of the outer loop, before checks
- * in it that the lengths fit: where they do not, the program fails at these, and nobody looks at x. */
+ * else they do; where that is nothing, they only copy x (copies.c). The product stands in front of the outer loop,
+ * before checks in it that the lengths fit: where they do not, the program fails at these, and nobody looks at x. */
 #include "flow/passes.h"
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -23,9 +23,7 @@ typedef struct Products {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
-    CtFlowEffects effects;
     CtFlowFacts facts;
-    CtFlowValues now;
     const CtFlowType *matrix;
 } Products;
 
@@ -41,13 +39,6 @@ static bool is_outside(const Products *p, const CtFlowArg *arg, uint32_t depth) 
     return arg->var == NULL || ct_flow_fact(&p->facts, arg)->depth <= depth;
 }
 
-/* Whether a matrix has so many rows or columns, as the program's own steps ask for that, or if it has any elements. */
-static bool is_long(const Products *p, const CtFlowArg *matrix, uint32_t dimension, const CtFlowArg *count) {
-    CtFlowLength length = ct_flow_length_of(&p->facts, *count);
-    return ct_flow_same_length(&p->facts, ct_flow_length(&p->facts, matrix, dimension, false), length) ||
-           ct_flow_same_length(&p->facts, ct_flow_length(&p->facts, matrix, dimension, true), length);
-}
-
 /* ---- what is summed up ---- */
 
 /* The loop that makes an array of nothing but products of two elements, when the array is summed up. */
@@ -57,7 +48,8 @@ static const CtFlowStep *products_of(const Products *p, const CtFlowStep *sum, c
     const CtFlowBlock *block = loop->as.loop.block;
     if (block->exit != EXIT_YIELD || block->steps.count != 3) return NULL;
     *product = maker(p, &block->values.items[0]);
-    bool multiplies = *product == block->steps.items[2] && (*product)->kind == FLOW_PRIM && (*product)->as.prim == PRIM_MUL;
+    bool multiplies =
+        *product == block->steps.items[2] && (*product)->kind == FLOW_PRIM && (*product)->as.prim == PRIM_MUL;
     return multiplies && (*product)->results.items[0]->type->kind == FLOW_F64 ? loop : NULL;
 }
 
@@ -82,8 +74,16 @@ static bool find_factor(const Products *p, const Around *around, const CtFlowSte
     factor->loop = loop_of(p, around, &factor->index);
     uint32_t dimension = factor->inner_first ? 0 : 1;
     return read->args.items[1 + dimension].var == k && factor->loop != NULL &&
-           is_long(p, &factor->matrix, dimension, &inner->args.items[0]) &&
-           is_long(p, &factor->matrix, 1 - dimension, &factor->loop->loop->args.items[0]);
+           ct_flow_is_long(&p->facts, &factor->matrix, dimension, &inner->args.items[0]) &&
+           ct_flow_is_long(&p->facts, &factor->matrix, 1 - dimension, &factor->loop->loop->args.items[0]);
+}
+
+/* A matrix is multiplied by its transpose as it stands. */
+static void look_through_transpose(const Products *p, CtFlowArg *matrix, bool *turned) {
+    const CtFlowStep *step = maker(p, matrix);
+    if (step == NULL || step->kind != FLOW_BULK || step->as.bulk != ARRAY_TRANSPOSE) return;
+    *matrix = step->args.items[0];
+    *turned = !*turned;
 }
 
 /* The element of x takes the place of the sum. */
@@ -97,6 +97,8 @@ static void use_product(Products *p, CtFlowStep *sum, const Factor *left, const 
     ct_push(p->arena, &product->args, right->loop->loop->args.items[0]);
     ct_push(p->arena, &product->args, left->matrix);
     ct_push(p->arena, &product->args, right->matrix);
+    for (uint32_t i = 0; i < 2; i++)
+        look_through_transpose(p, &product->args.items[2 + i], &product->as.product.turned[i]);
     ct_push(p->arena, &product->results, x);
     ct_push(p->arena, left->loop->before, product);
     ct_flow_facts_step(&p->facts, product, left->loop->depth);
@@ -124,39 +126,6 @@ static void try_sum(Products *p, const Around *around, CtFlowStep *sum) {
         use_product(p, sum, &left, &right);
 }
 
-/* ---- copies ---- */
-
-/* The read of an array, or of a row of one, whose copy a loop makes; NULL where it makes something else. */
-static const CtFlowStep *copied(const Products *p, const CtFlowStep *loop, uint32_t depth) {
-    const CtFlowBlock *block = loop->as.loop.block;
-    if (loop->as.loop.carried > 0 || loop->as.loop.initial || loop->results.count != 1) return NULL;
-    if (block->exit != EXIT_YIELD || !ct_flow_block_is_total(&p->effects, block)) return NULL;
-    const CtFlowStep *read = maker(p, &block->values.items[0]);
-    if (read == NULL || read->kind != FLOW_READ) return NULL;
-    uint32_t last = read->args.count - 1;
-    if (read->args.items[last].var != block->params.items[0]) return NULL;
-    for (uint32_t i = 0; i < last; i++)
-        if (!is_outside(p, &read->args.items[i], depth)) return NULL;
-    const CtFlowType *array = read->args.items[0].type, *made = loop->results.items[0]->type;
-    bool whole = array->element == made->element && array->rank == made->rank + last - 1;
-    return whole && is_long(p, &read->args.items[0], last - 1, &loop->args.items[0]) ? read : NULL;
-}
-
-/* Whether a loop that copies is gone: what it makes is the array, or has become a row of it. */
-static bool drop_copy(Products *p, CtFlowStep *loop, uint32_t depth) {
-    const CtFlowStep *read = copied(p, loop, depth);
-    if (read == NULL) return false;
-    if (read->args.count == 2) {
-        ct_flow_stands(&p->now, loop->results.items[0], read->args.items[0]);
-        return true;
-    }
-    CtFlowArgs args = {0};
-    for (uint32_t i = 0; i + 1 < read->args.count; i++) ct_push(p->arena, &args, read->args.items[i]);
-    loop->kind = FLOW_READ;
-    loop->args = args;
-    return false;
-}
-
 /* ---- the walk ---- */
 
 static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_t depth);
@@ -164,8 +133,7 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
 static void visit_switch(Products *p, CtFlowStep *step, const Around *around, uint32_t depth) {
     const Around unsure = {.outer = around};
     uint32_t going = 0;
-    for (uint32_t i = 0; i < step->as.cases.count; i++)
-        going += step->as.cases.branches[i].block->exit == EXIT_YIELD;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) going += step->as.cases.branches[i].block->exit == EXIT_YIELD;
     for (uint32_t i = 0; i < step->as.cases.count; i++)
         visit(p, step->as.cases.branches[i].block, going == 1 ? around : &unsure, depth + 1);
 }
@@ -176,7 +144,6 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         Steps before = {0};
-        ct_flow_rename(&p->now, &step->args);
         ct_flow_learn(&p->facts, step);
         if (step->kind == FLOW_SWITCH) visit_switch(p, step, around, depth);
         if (step->kind == FLOW_BULK && step->as.bulk == ARRAY_SUM) try_sum(p, around, step);
@@ -184,23 +151,20 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
             const Around in = {around, step, &before, depth};
             visit(p, step->as.loop.block, &in, depth + 1);
             for (uint32_t j = 0; j < before.count; j++) ct_push(p->arena, &out, before.items[j]);
-            if (drop_copy(p, step, depth)) continue;
         }
         ct_push(p->arena, &out, step);
     }
     block->steps.items = out.items;
     block->steps.count = out.count;
     block->steps.capacity = out.capacity;
-    ct_flow_rename(&p->now, &block->values);
     p->facts.equals.count = equals;
 }
 
 void ct_flow_products(CtFlow *flow) {
-    Products p = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+    Products p = {.flow = flow, .arena = flow->arena};
     p.matrix = ct_flow_array(flow, 2, ct_flow_scalar(flow, FLOW_F64));
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         p.function = flow->functions.items[i];
-        ct_flow_values_clear(&p.now, flow->arena);
         ct_flow_facts_begin(&p.facts, flow, p.function);
         visit(&p, p.function->body, NULL, 0);
     }

@@ -1,5 +1,5 @@
-/* Whether the rows that a loop makes are certainly of one shape, as the loop itself shows: then it cannot fail for them.
- * Shapes that are only known to be the same through what stands around it are not looked for. */
+/* Whether the rows that a loop makes are certainly of one shape, as the loop itself shows: then it cannot fail for
+ * them. Shapes that are only known to be the same through what stands around it are not looked for. */
 #include "flow/internal.h"
 
 typedef struct Inside { /* the block of the loop that is asked about, and of loops in it */
@@ -51,7 +51,8 @@ static bool shape_stays(const Inside *in, const CtFlowArg *array) {
         return made && number_stays(in, &step->args.items[0]) &&
                (array->type->rank == 1 || shape_stays(&within, &within.block->values.items[result]));
     }
-    case FLOW_READ: return array->type->element == step->args.items[0].type->element && shape_stays(in, step->args.items);
+    case FLOW_READ:
+        return array->type->element == step->args.items[0].type->element && shape_stays(in, step->args.items);
     case FLOW_UPDATE: return step->args.count - 2 == array->type->rank && shape_stays(in, step->args.items);
     case FLOW_ITEMS:
     case FLOW_LITERALS: return array->type->rank == 1;

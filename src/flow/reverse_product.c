@@ -1,5 +1,5 @@
-/* The reverse of a product of matrices: two products. Of x = a b, da = dx bᵀ and db = aᵀ dx; of a factor that stands turned,
- * the same turned. */
+/* The reverse of a product of matrices: two products. Of x = a b, da = dx bᵀ and db = aᵀ dx; of a factor that stands
+ * turned, the same turned. */
 #include "flow/reverse.h"
 
 /* dx times the other factor, or that times dx, in the order and turned so that it is of the factor's own shape. */

@@ -1,8 +1,8 @@
-/* Products of matrices. Each element is the sum of its terms from the first to the last, as a fold would add them up: what is
- * computed side by side are elements, in tiles of four rows whose sums stay in registers.
+/* Products of matrices. Each element is the sum of its terms from the first to the last, as a fold would add them up:
+ * what is computed side by side are elements, in tiles of four rows whose sums stay in registers.
  *
- * The terms are taken in strips, and the columns in slices, so that what a tile reads is near: of the right matrix a strip
- * of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read. */
+ * The terms are taken in strips, and the columns in slices, so that what a tile reads is near: of the right matrix a
+ * strip of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read. */
 #ifndef CT_RT_PRODUCT_H
 #define CT_RT_PRODUCT_H
 
@@ -13,13 +13,16 @@
 /* The vectors of the processor, so that the sums of a tile are in its registers. */
 #if defined(__AVX512F__)
 enum { CT_UNIT = 8 };
-#define CT_UNIT_OF(x) {x, x, x, x, x, x, x, x}
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x, x, x, x, x, x, x }
 #elif defined(__AVX__)
 enum { CT_UNIT = 4 };
-#define CT_UNIT_OF(x) {x, x, x, x}
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x, x, x }
 #else
 enum { CT_UNIT = 2 };
-#define CT_UNIT_OF(x) {x, x}
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x }
 #endif
 enum { CT_TILE_ROWS = 4, CT_TILE = 2 * CT_UNIT, CT_STRIP = 128, CT_SLICE = 512 };
 
@@ -47,8 +50,8 @@ static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
 }
 
 /* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
-__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count,
-                                                              int cotangent) {
+__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b,
+                                                              int64_t count, int cotangent) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
             s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
             s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
@@ -86,8 +89,8 @@ static inline void ct_strip_pack(double *to, ct_factor from, int64_t some, int64
 
 static inline int64_t ct_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The strip of the terms in the slice of the columns that `right` begins with, packed, for four rows of x from the one at
- * `at`, of which there are `rows`. They begin with `start` where `first` says that these are the first terms. */
+/* The strip of the terms in the slice of the columns that `right` begins with, packed, for four rows of x from the one
+ * at `at`, of which there are `rows`. They begin with `start` where `first` says that these are the first terms. */
 static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64_t columns, const double *left,
                                 const double *right, int64_t count, int cotangent, bool first, double start) {
     double sums[CT_TILE_ROWS * CT_TILE] __attribute__((aligned(64)));
@@ -123,7 +126,8 @@ static void ct_multiply(ct_run *rt, ct_array *x, ct_factor a, ct_factor b, int64
                 int64_t high = ct_least(CT_TILE_ROWS, rows - i);
                 ct_factor some = {a.at + i * a.down + k * a.along, a.down, a.along};
                 ct_strip_pack(left, some, high, terms, CT_TILE_ROWS);
-                ct_strip_add(x->data + i * columns + j, columns, high, wide, left, right, terms, cotangent, k == 0, start);
+                ct_strip_add(x->data + i * columns + j, columns, high, wide, left, right, terms, cotangent, k == 0,
+                             start);
             }
         }
     }
@@ -137,10 +141,10 @@ static inline bool ct_holds_zero(const ct_array *x) {
     return found != 0;
 }
 
-/* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the array);
- * zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
+/* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
+ * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
 static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a, int a_turned,
-                            const ct_array *b, int b_turned, int cotangent) {
+                                   const ct_array *b, int b_turned, int cotangent) {
     int64_t words, count = a->dims[1 - a_turned];
     double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;
