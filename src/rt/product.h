@@ -79,15 +79,31 @@ __attribute__((always_inline)) static inline void ct_tile_add(double *sums, cons
 }
 
 /* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
-static inline void ct_strip_pack(double *to, ct_factor from, int64_t some, int64_t count, int64_t width) {
-    for (int64_t k = 0; k < count; k++, to += width) {
-        const ct_word *at = from.at + k * from.along;
-        for (int64_t l = 0; l < some; l++) to[l] = at[l * from.down].f;
-        for (int64_t l = some; l < width; l++) to[l] = 0;
-    }
+__attribute__((always_inline)) static inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some,
+                                                                int64_t count, int64_t width) {
+    if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
+    if (from.down == 1 && some == width)
+        for (int64_t k = 0; k < count; k++)
+            memcpy(to + k * width, from.at + k * from.along, (size_t)width * sizeof *to);
+    else
+        for (int64_t l = 0; l < some; l++)
+            for (int64_t k = 0; k < count; k++) to[k * width + l] = from.at[l * from.down + k * from.along].f;
 }
 
 static inline int64_t ct_least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The elements of a tile, from where its rows are so far apart to where they are. */
+static inline void ct_tile_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t rows,
+                                int64_t wide) {
+    for (int64_t i = 0; i < rows; i++) {
+        double *at = (double *)to + i * to_stride;
+        const double *of = (const double *)from + i * from_stride;
+        if (wide == CT_TILE)
+            memcpy(at, of, CT_TILE * sizeof *at);
+        else
+            for (int64_t j = 0; j < wide; j++) at[j] = of[j];
+    }
+}
 
 /* The strip of the terms in the slice of the columns that `right` begins with, packed, for four rows of x from the one
  * at `at`, of which there are `rows`. They begin with `start` where `first` says that these are the first terms. */
@@ -95,16 +111,16 @@ static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64
                                 const double *right, int64_t count, int cotangent, bool first, double start) {
     double sums[CT_TILE_ROWS * CT_TILE] __attribute__((aligned(64)));
     for (int64_t j = 0; j < columns; j += CT_TILE, right += count * CT_TILE) {
-        size_t bytes = (size_t)ct_least(CT_TILE, columns - j) * sizeof(double);
+        int64_t wide = ct_least(CT_TILE, columns - j);
         for (int64_t i = 0; first && i < CT_TILE_ROWS * CT_TILE; i++) sums[i] = start;
-        for (int64_t i = 0; !first && i < rows; i++) memcpy(sums + i * CT_TILE, at + i * stride + j, bytes);
+        if (!first) ct_tile_copy(sums, CT_TILE, at + j, stride, rows, wide);
         if (cotangent == 0)
             ct_tile_add(sums, left, right, count, 0);
         else if (cotangent == 1)
             ct_tile_add(sums, left, right, count, 1);
         else
             ct_tile_add(sums, left, right, count, 2);
-        for (int64_t i = 0; i < rows; i++) memcpy(at + i * stride + j, sums + i * CT_TILE, bytes);
+        ct_tile_copy(at + j, stride, sums, CT_TILE, rows, wide);
     }
 }
 
