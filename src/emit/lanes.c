@@ -191,8 +191,6 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
     bool row = differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
-    bool column = differ == 1 && ct_lanes_kind(s->e, &indices.items[indices.count - 1]) == LANE_TURN;
-    if (!row && !column && indices.count > 1) return false;
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
         lane(s, array.var)->is_packed = true;

@@ -56,6 +56,20 @@ static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *i
     return at;
 }
 
+/* The same for each lane, where indices differ. */
+static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    const char *name = ct_emit_arg(e, array), *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    for (uint32_t i = 1; i < indices->count; i++)
+        at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices->items[i], false));
+    return at;
+}
+
+/* Whether elements beside each other are looked at. */
+static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
+    CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
+    return ct_lanes_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_lanes_any_differs(e, &others);
+}
+
 /* ---- steps ---- */
 
 /* Room for an array in each lane. */
@@ -118,15 +132,14 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     }
     ct_lanes_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
-    const CtFlowArg *last = &indices.items[indices.count - 1];
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_format(e->arena, "%s[%s].%c", data, position(e, &array, &indices, 0), ct_emit_letter(result->type));
     else if (lane_of(e, &array)->is_packed && indices.count > 1)
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
-    else if (ct_lanes_kind(e, last) == LANE_TURN)
+    else if (is_turn_last(e, &indices))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, position(e, &array, &indices, 0));
     else
-        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_arg(e, last, true));
+        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
     ct_emit_bind(e, result, text, true, true);
     return true;
 }
@@ -192,10 +205,7 @@ static void add_term(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      position(e, acc, &indices, 0), name, term);
     } else {
-        const char *at = lane_arg(e, &indices.items[0], false);
-        for (uint32_t i = 1; i < indices.count; i++)
-            at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices.items[i], false));
-        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, at, term);
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
     }
 }
 

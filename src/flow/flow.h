@@ -211,6 +211,8 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
+/* Whether a loop's result, an array of rows, has rows of one shape for certain: rows.c. */
+bool ct_flow_rows_are_alike(const CtFlowStep *loop, uint32_t result);
 
 /* As docs/flow.md writes it. */
 void ct_flow_print(CtText *out, const CtFlow *flow);

@@ -67,6 +67,11 @@ typedef struct CtFlowClone {
 /* A copy of a block whose variables are new ones of `into`. */
 CtFlowBlock *ct_flow_clone(CtFlowClone *copy, const CtFlowBlock *block);
 
+/* ---- same.c ---- */
+
+/* Whether two steps do the same, failures included, with all that is inside of them. */
+bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
+
 /* ---- facts.c: what is known of variables ---- */
 
 typedef struct CtFlowFact {

@@ -23,7 +23,7 @@ uint32_t ct_flow_site(CtFlow *flow, CtSpan span) {
 
 static bool makes_rows(const CtFlowStep *step) {
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++)
-        if (step->results.items[i]->type->rank > 1) return true;
+        if (step->results.items[i]->type->rank > 1 && !ct_flow_rows_are_alike(step, i)) return true;
     return false;
 }
 
