@@ -133,7 +133,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     ct_lanes_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
     if (e->lanes[result->id].kind == LANE_SAME)
-        text = ct_format(e->arena, "%s[%s].%c", data, position(e, &array, &indices, 0), ct_emit_letter(result->type));
+        text = ct_emit_item(e, &array, position(e, &array, &indices, 0));
     else if (lane_of(e, &array)->is_packed && indices.count > 1)
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
     else if (is_turn_last(e, &indices))

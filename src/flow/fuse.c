@@ -28,9 +28,7 @@ typedef CT_VEC(CtFlowStep *) Steps;
 
 static void rename_step(Fuse *f, CtFlowStep *step) {
     ct_flow_rename(&f->now, &step->args);
-    if (step->kind == FLOW_LOOP) ct_flow_rename_block(&f->now, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        ct_flow_rename_block(&f->now, step->as.cases.branches[i].block);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) ct_flow_rename_block(&f->now, ct_flow_inner(step, i));
 }
 
 /* ---- who uses what ---- */
@@ -149,9 +147,7 @@ static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
             for (uint32_t j = 2; j < step->args.count; j++) ct_push(f->arena, &args, step->args.items[j]);
             step->args = args;
         }
-        if (step->kind == FLOW_LOOP) use_elements(f, first, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            use_elements(f, first, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) use_elements(f, first, ct_flow_inner(step, j));
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;
@@ -344,9 +340,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
 
 static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
-    if (step->kind == FLOW_LOOP) visit(f, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        visit(f, step->as.cases.branches[i].block);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
     f->depth--;
 }
 

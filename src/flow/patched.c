@@ -1,6 +1,7 @@
 /* A map of an array that is the same everywhere but for a few elements, `replicate` and what was put in then, is such
  * an array: the body is done once for the one, and once for each of the others. So what the few are is not hidden in an
  * array, and cotangents that few elements get are not gone through all elements once more. */
+#include "flow/copy.h"
 #include "flow/passes.h"
 
 enum { MOST = 32 /* elements, times steps of the body */ };
@@ -58,14 +59,14 @@ static bool find_puts(const Patched *p, const CtFlowArg *array, Steps *puts) {
 
 /* What the body makes of an element. */
 static CtFlowArg apply(Patched *p, Steps *out, const CtFlowBlock *body, CtFlowArg element) {
-    CtFlowClone copy = {.flow = p->flow, .into = p->function, .values = {.arena = p->arena}, .place = CT_NO_SPAN};
+    CtFlowCopy copy = {.flow = p->flow, .into = p->function, .place = CT_NO_SPAN};
     CtFlowBlock prims = {.exit = EXIT_YIELD, .values = body->values};
     for (uint32_t i = 0; i < body->steps.count; i++)
         if (body->steps.items[i]->kind == FLOW_READ)
-            ct_flow_stands(&copy.values, body->steps.items[i]->results.items[0], element);
+            ct_flow_copy_stands(&copy, body->steps.items[i]->results.items[0], element);
         else
             ct_push(p->arena, &prims.steps, body->steps.items[i]);
-    const CtFlowBlock *fresh = ct_flow_clone(&copy, &prims);
+    const CtFlowBlock *fresh = ct_flow_copy_block(&copy, &prims);
     for (uint32_t i = 0; i < fresh->steps.count; i++) {
         ct_push(p->arena, out, fresh->steps.items[i]);
         ct_flow_facts_step(&p->facts, fresh->steps.items[i], p->depth);

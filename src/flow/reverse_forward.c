@@ -477,8 +477,7 @@ static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlow
 static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *tails) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            end_by_calls(r, step->as.cases.branches[j].block, tails);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) end_by_calls(r, ct_flow_inner(step, j), tails);
     }
     if (block->exit != EXIT_TAIL) return;
     for (uint32_t i = 0; i < tails->count; i++)
@@ -491,12 +490,12 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
 
 void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails) {
-    CtReverseCopy copy = {.l = &r->f, .keeps_numbers = true};
+    CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;
     for (uint32_t i = 0; i < function->params.count; i++)
-        ct_push(r->arena, &forward->params, ct_reverse_copy_var(&copy, function->params.items[i]));
-    forward->body = ct_reverse_copy_block(&copy, function->body);
+        ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));
+    forward->body = ct_flow_copy_block(&copy, function->body);
     know_equals(r, function, forward);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);

@@ -188,11 +188,18 @@ static bool check_index(Simplify *s, const CtFlowStep *step) {
     return inside;
 }
 
-static bool is_size(const Simplify *s, const CtFlowArg *count) {
-    const CtFlowFact *fact = ct_flow_fact(&s->facts, count);
-    if (count->var == NULL) return count->lit.integer >= 0;
-    bool is_index = fact->loop != NULL && fact->index == 0;
-    return is_index || (fact->maker != NULL && fact->maker->kind == FLOW_DIM);
+static bool check_size(const Simplify *s, const CtFlowStep *step) {
+    return ct_flow_is_natural(&s->facts, &step->args.items[0]);
+}
+
+/* max 0 n and n < 0, of what is not below 0. */
+static bool natural_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    bool is_max = step->as.prim == PRIM_INT_MAX, is_less = step->as.prim == PRIM_INT_LT;
+    if (is_max && a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
+    if (is_max && b->var == NULL && b->lit.integer <= 0) return ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
+    bool below = is_less && b->var == NULL && b->lit.integer <= 0;
+    return below && ct_flow_is_natural(&s->facts, a) && stand(s, step, integer(s, 0));
 }
 
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
@@ -364,12 +371,14 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
-    case FLOW_PRIM: return ct_flow_fold(step, &value) ? stand(s, step, value) : compare_known(s, step);
+    case FLOW_PRIM:
+        if (ct_flow_fold(step, &value)) return stand(s, step, value);
+        return natural_known(s, step) || compare_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
     case FLOW_CHECK: return check_index(s, step);
-    case FLOW_CHECK_SIZE: return is_size(s, &step->args.items[0]);
+    case FLOW_CHECK_SIZE: return check_size(s, step);
     case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
     case FLOW_CONSTANT: return constant_known(s, step);
@@ -402,7 +411,7 @@ static bool counts_turns(const Simplify *s, const CtFlowStep *step, uint32_t ind
     const CtFlowStep *next = maker(s, &block->values.items[index]);
     if (next == NULL || next->kind != FLOW_PRIM || next->as.prim != PRIM_INT_ADD) return false;
     return next->args.items[0].var == block->params.items[1 + index] && is_literal(&next->args.items[1], 1) &&
-           is_literal(&step->args.items[1 + index], 0) && is_size(s, &step->args.items[0]);
+           is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
 }
 
 /* What a loop carries and never changes is what it was at first; the number of turns so far is its index. */

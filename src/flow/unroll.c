@@ -1,6 +1,7 @@
 /* A loop of a few turns, as many as a literal says, is written out: its turns become straight lines, so that what they
  * do alike is done once, and the arrays that they make are elements in sight, which are read as the variables that they
  * are. Then most of these arrays are gone. Sums and the like of elements in sight are written out as well. */
+#include "flow/copy.h"
 #include "flow/passes.h"
 
 enum {
@@ -66,12 +67,12 @@ static void unroll_turn(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t 
     const CtFlowBlock *block = loop->as.loop.block;
     uint32_t count = loop->as.loop.carried;
     CtFlowBlock bare = *block;
-    CtFlowClone copy = {.flow = u->flow, .into = u->function, .values = {.arena = u->arena}, .place = CT_NO_SPAN};
+    CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = CT_NO_SPAN};
     bare.params.count = 0;
     CtFlowArg index = {.type = block->params.items[0]->type, .lit.integer = turn};
-    ct_flow_stands(&copy.values, block->params.items[0], index);
-    for (uint32_t i = 0; i < count; i++) ct_flow_stands(&copy.values, block->params.items[1 + i], carried[i]);
-    const CtFlowBlock *fresh = ct_flow_clone(&copy, &bare);
+    ct_flow_copy_stands(&copy, block->params.items[0], index);
+    for (uint32_t i = 0; i < count; i++) ct_flow_copy_stands(&copy, block->params.items[1 + i], carried[i]);
+    const CtFlowBlock *fresh = ct_flow_copy_block(&copy, &bare);
     for (uint32_t i = 0; i < fresh->steps.count; i++) {
         ct_push(u->arena, out, fresh->steps.items[i]);
         ct_flow_facts_step(&u->facts, fresh->steps.items[i], u->depth);

@@ -11,6 +11,8 @@ static inline int64_t ct_words(const ct_array *x) { return x->dims[0] * ct_row_w
 /* The elements; of what is never looked at, nothing. */
 static inline ct_word *ct_data(const ct_array *x) { return x != NULL ? x->data : NULL; }
 
+static inline int64_t ct_length(const ct_array *x, int dimension) { return x != NULL ? x->dims[dimension] : 0; }
+
 /* An array of `capacity` words; its lengths are the caller's to set. */
 static inline ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
     ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
