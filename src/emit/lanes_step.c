@@ -47,20 +47,28 @@ static const char *checked_length(Emit *e, const CtFlowArg *arg) {
     return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, 0) : ct_emit_arg(e, arg);
 }
 
+/* The length of dimension `index`, by which what is before it is multiplied. */
+static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
+    const Lane *lane = lane_of(e, array);
+    const char *known = e->uses[(lane->kind == LANE_ACC ? lane->root : array->var)->id].lengths;
+    return known != NULL ? ct_format(e->arena, "%s_n%u", known, index)
+                         : ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
+}
+
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
 static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
-    const char *name = ct_emit_arg(e, array), *at = ct_emit_operand(e, &indices->items[from]);
+    const char *at = ct_emit_operand(e, &indices->items[from]);
     for (uint32_t i = from + 1; i < indices->count; i++)
-        at = ct_format(e->arena, i == from + 1 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, name, i,
+        at = ct_format(e->arena, i == from + 1 ? "%s * %s + %s" : "(%s) * %s + %s", at, stride(e, array, i),
                        ct_emit_operand(e, &indices->items[i]));
     return at;
 }
 
 /* The same for each lane, where indices differ. */
 static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
-    const char *name = ct_emit_arg(e, array), *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
     for (uint32_t i = 1; i < indices->count; i++)
-        at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices->items[i], false));
+        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i), lane_arg(e, &indices->items[i], false));
     return at;
 }
 
@@ -442,6 +450,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
         lane->data = start != NULL ? e->uses[start->id].own : NULL;
         if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
         if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
+        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
         if (!lane->is_wide) continue;
         lane->packed = ct_format(e->arena, "%s_wide", names[i]);
         lane->length = ct_format(e->arena, "%s_words", names[i]);
