@@ -19,18 +19,18 @@
 #define CT_UNLIKELY(c) __builtin_expect((c) != 0, 0)
 #define CT_COLD        __attribute__((noinline, cold, unused))
 #define CT_FRAME()     ((char *)__builtin_frame_address(0))
-/* Before a loop whose turns write to nothing that others read: gcc does not see that of many arrays. */
-#if !defined(__clang__)
-#define CT_INDEPENDENT _Pragma("GCC ivdep")
-#endif
 #else
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
 #define CT_COLD
 #define CT_FRAME() ((char *)0)
 #endif
-#if !defined(CT_INDEPENDENT)
-#define CT_INDEPENDENT
+
+/* In front of a loop none of whose turns writes what another reads or writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CT_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define CT_SIDE_BY_SIDE
 #endif
 
 /* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
