@@ -381,9 +381,11 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
 static bool fits_check(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
-    if (step->kind == FLOW_CHECK)
-        return is_number(s, &step->args.items[0]) &&
-               (step->as.index == 0 || ct_lanes_kind(s->e, &step->args.items[1]) == LANE_SAME);
+    if (step->kind == FLOW_CHECK) {
+        const CtFlowArg *of = &step->args.items[1];
+        bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
+        return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
+    }
     return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
 }
 

@@ -42,9 +42,9 @@ static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
-/* The length that a check looks at: an array's first, or a number. */
-static const char *checked_length(Emit *e, const CtFlowArg *arg) {
-    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, 0) : ct_emit_arg(e, arg);
+/* The length that a check looks at: an array's, or a number. */
+static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
+    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
@@ -223,7 +223,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
 
 static bool write_check(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *index = &step->args.items[0];
-    const char *length = length_of(e, &step->args.items[1], step->as.index);
+    const char *length = checked_length(e, &step->args.items[1], step->as.index);
     switch (ct_lanes_kind(e, index)) {
     case LANE_VALUE:
         ct_emit_line(e, "if (CT_UNLIKELY(ct_lanes_leave(%s, %s))) goto %s;", ct_emit_arg(e, index), length, e->leave);
@@ -380,7 +380,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
         return true;
     case FLOW_CHECK_ZIP:
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
-                     checked_length(e, &step->args.items[0]), checked_length(e, &step->args.items[1]));
+                     checked_length(e, &step->args.items[0], 0), checked_length(e, &step->args.items[1], 0));
         return true;
     case FLOW_CALL:
     case FLOW_CONSTANT:

@@ -101,8 +101,8 @@ CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 /* The same for those that are the same. */
 uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
-/* What a check of lengths looks at: an array, or a length itself. */
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
+/* What a check of lengths looks at: an array, or a length itself; `some` as above. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
 /* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
