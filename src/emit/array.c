@@ -219,6 +219,15 @@ static void emit_bulk(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "(void)%s;", text);
 }
 
+static void emit_product(Emit *e, const CtFlowStep *step) {
+    const CtFlowArgs *args = &step->args;
+    const CtFlowFactors *factors = &step->as.product;
+    ct_emit_declare(e, step->results.items[0],
+                    ct_format(e->arena, "ct_matrix_product(rt, %s, %s, %s, %s, %d, %s, %d, %u)", ct_emit_site(e, step->span), ct_emit_arg(e, &args->items[0]),
+                              ct_emit_arg(e, &args->items[1]), ct_emit_arg(e, &args->items[2]), factors->turned[0],
+                              ct_emit_arg(e, &args->items[3]), factors->turned[1], factors->cotangent));
+}
+
 /* Of an array, or a length itself. */
 static const char *length_text(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
     const char *text = ct_emit_arg(e, arg);
@@ -257,6 +266,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         emit_items(e, step);
     } else if (step->kind == FLOW_LITERALS) {
         emit_literals(e, step);
+    } else if (step->kind == FLOW_PRODUCT) {
+        emit_product(e, step);
     } else {
         emit_bulk(e, step);
     }

@@ -324,6 +324,7 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK: ct_emit_array_step(e, step); return;
+    case FLOW_BULK:
+    case FLOW_PRODUCT: ct_emit_array_step(e, step); return;
     }
 }

@@ -70,6 +70,7 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_LITERALS:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

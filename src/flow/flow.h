@@ -93,6 +93,12 @@ typedef struct CtFlowBranch {
     CtFlowBlock *block;
 } CtFlowBranch;
 
+/* The matrices of a product. */
+typedef struct CtFlowFactors {
+    bool turned[2];   /* an element [i, j] of it is [j, i] of the array */
+    uint8_t cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
+} CtFlowFactors;
+
 typedef struct CtFlowStep {
     CtFlowStepKind kind;
     CtSpan span;
@@ -130,6 +136,7 @@ typedef struct CtFlowStep {
         } fail;
         uint32_t index; /* CHECK, DIM; CHECK_SHAPE: which element; */
         CtArrayOp bulk;
+        CtFlowFactors product;
         CtFlowDerived *derived; /* VJP, PULL, JVP */
     } as;
 } CtFlowStep;

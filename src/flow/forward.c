@@ -314,6 +314,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
         if (has_dual(w, step->results.items[0]))
             ct_forward_array(w, step);
         else

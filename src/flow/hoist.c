@@ -105,7 +105,8 @@ static bool may_ask(const CtFlowStep *step, bool certain) {
     case FLOW_READ:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK: break;
+    case FLOW_BULK:
+    case FLOW_PRODUCT: break;
     case FLOW_STRING:
     case FLOW_MAKE:
     case FLOW_OPEN:

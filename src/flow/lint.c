@@ -91,6 +91,7 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -17,6 +17,8 @@ static Pass *const before[] = {
     ct_flow_cse,          /* what has been done */
     ct_flow_fuse_maps,    /* maps of maps */
     ct_flow_hoist_simple, /* scalars that do not change */
+    ct_flow_products,     /* matrices multiplied element by element, as a whole */
+    ct_flow_copies,       /* loops that have become reads of these */
     ct_flow_drop_dead,    /* what all this has left */
 };
 
@@ -36,7 +38,12 @@ static Pass *const after[] = {
     ct_flow_cse,           /* reads of one array in one loop */
     ct_flow_hoist,         /* what does not change, asked for once */
     ct_flow_cse,           /* questions that are the same */
+    ct_flow_copies,        /* loops that had checks */
     ct_flow_drop_dead,     /* arrays that nobody reads */
+    ct_flow_fuse,          /* loops that cannot fail now */
+    ct_flow_simplify,      /* and what they know */
+    ct_flow_cse,           /* what they both did */
+    ct_flow_drop_dead,     /* what one does for both */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

@@ -177,6 +177,7 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

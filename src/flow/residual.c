@@ -94,6 +94,7 @@ static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested
     case FLOW_CALL:
     case FLOW_UPDATE:
     case FLOW_SNOC:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

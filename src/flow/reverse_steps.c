@@ -132,6 +132,7 @@ void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
         case FLOW_SNOC: give_parts(r, step, last_or_front); break;
         case FLOW_ITEMS: give_parts(r, step, item); break;
         case FLOW_BULK: ct_reverse_bulk(r, step); break;
+        case FLOW_PRODUCT: ct_reverse_product(r, step); break;
         case FLOW_OPEN: /* the fields' adjoints are the node's: accumulate.c */
         case FLOW_CONSTANT:
         case FLOW_STRING:

@@ -406,6 +406,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -325,6 +325,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
         if (step->args.count == 0 && ct_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
         break;
     case FLOW_BULK: known = of_bulk(w, step); break;
+    case FLOW_PRODUCT: known = of_items(of_any(w, &step->args)); break;
     case FLOW_CONSTANT:
     case FLOW_STRING:
     case FLOW_FAIL:
