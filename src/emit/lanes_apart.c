@@ -75,6 +75,8 @@ bool ct_lanes_apart(Emit *e, CtFlowStep *step) {
     e->lanes = NULL;
     e->one_by_one = true;
     ct_emit_loop(e, step);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) /* reached through the pointers */
+        ct_emit_line(e, "(void)%s;", e->uses[step->as.loop.block->params.items[1 + i]->id].text);
     e->one_by_one = false;
     e->lanes = lanes;
     e->depth--;

@@ -63,8 +63,9 @@ static void begin_arrays(Emit *e, LoopText *t) {
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
     if (type->rank != 2 || ct_flow_is_object(type->element) || t->step->as.loop.initial) return NULL;
+    if (t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
-    if (t->block->exit != EXIT_YIELD || row == NULL || e->uses[row->id].count != 1) return NULL;
+    if (row == NULL || e->uses[row->id].count != 1) return NULL;
     for (uint32_t j = 0; j < t->block->steps.count; j++) {
         const CtFlowStep *step = t->block->steps.items[j];
         if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
@@ -118,7 +119,8 @@ static void point_into(Emit *e, const Vars *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         Use *use = &e->uses[found->items[i]->id];
         const CtFlowVar *array = found->items[i];
-        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)), *type = ct_emit_pointer_type(array->type);
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)),
+                   *type = ct_emit_pointer_type(array->type);
         ct_emit_line(e, "const %s *%s = (const %s *)ct_data(%s);", type, name, type, use->text);
         ct_emit_lengths(e, array, use->text, name);
         use->data = name;
@@ -164,19 +166,6 @@ static bool asks(const LoopText *t) {
     return false;
 }
 
-/* Whether all that is written is elements of arrays that the loop makes, of numbers, and so of nothing that it reads. */
-static bool writes_elements(const LoopText *t) {
-    for (uint32_t i = 0; i < t->carried; i++)
-        if (ct_flow_is_object(t->block->params.items[1 + i]->type)) return false;
-    for (uint32_t i = 0; i < t->arrays; i++)
-        if (array_of(t, i)->type->rank > 1 || ct_flow_is_object(array_of(t, i)->type->element)) return false;
-    for (uint32_t i = 0; i < t->block->steps.count; i++) {
-        CtFlowStepKind kind = t->block->steps.items[i]->kind;
-        if (kind != FLOW_PRIM && kind != FLOW_READ) return false;
-    }
-    return t->arrays > 0 && t->block->exit == EXIT_YIELD;
-}
-
 static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *row = maker_of_rows(e, t, i);
@@ -185,7 +174,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
         e->uses[row->id].place = place;
     }
-    if (writes_elements(t)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
+    if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)
         ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->count, t->index);
     else

@@ -42,6 +42,7 @@ static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     case FLOW_SWITCH: return a->as.cases.count == b->as.cases.count;
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_SLICE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
     case FLOW_READ:
@@ -51,6 +52,7 @@ static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     case FLOW_LITERALS:
     case FLOW_STOP: return true;
     case FLOW_STRING:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -314,14 +314,35 @@ static CT_CALLED ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array
     return x;
 }
 
-static CT_CALLED ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+static CT_COLD void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
+    ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
+            (long long)start, (long long)length);
+}
+static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
     ct_check_size(rt, site, "slice", count);
-    if (start < 0 || start > from->dims[0] || count > from->dims[0] - start)
-        ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
-                (long long)start, (long long)from->dims[0]);
+    if (CT_UNLIKELY(start < 0 || start > from->dims[0] || count > from->dims[0] - start))
+        ct_slice_fails(rt, site, start, count, from->dims[0]);
+}
+/* Unchecked; of less than no elements, none. */
+static CT_CALLED ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const ct_array *from) {
     int64_t row = ct_row_words(from);
+    if (count < 0) count = 0;
     ct_array *x = ct_array_like(rt, from, count);
     ct_copy_words(x, 0, from, start * row, count * row);
+    return x;
+}
+
+/* The first elements; takes the array. Where nobody else holds it and not much is left over, the others are cut off. */
+static CT_CALLED ct_array *ct_front(ct_run *rt, int64_t count, ct_array *x) {
+    int64_t length = x->dims[0], row = ct_row_words(x);
+    if (x->head.refs > 1 || x->owner != NULL || count > length || count < length - length / 2) {
+        ct_array *front = ct_slice(rt, 0, count, x);
+        ct_drop(rt, x);
+        return front;
+    }
+    for (int64_t i = count * row; x->head.pointers && i < length * row; i++) ct_drop(rt, x->data[i].p);
+    x->dims[0] = count;
+    for (uint32_t i = 1; count == 0 && i < ct_rank(x); i++) x->dims[i] = 0;
     return x;
 }
 
