@@ -62,8 +62,8 @@ static void begin_arrays(Emit *e, LoopText *t) {
 /* A loop in the block that makes the rows of array i, which nobody else sees. */
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
-    if (type->rank != 2 || ct_flow_is_object(type->element) || t->step->as.loop.initial) return NULL;
-    if (t->block->exit != EXIT_YIELD) return NULL;
+    bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
+    if (!numbers || t->step->as.loop.initial || t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
     if (row == NULL || e->uses[row->id].count != 1) return NULL;
     for (uint32_t j = 0; j < t->block->steps.count; j++) {

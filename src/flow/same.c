@@ -25,6 +25,10 @@ static bool pair_vars(Pairs *p, const CtFlowVars *a, const CtFlowVars *b) {
     return true;
 }
 
+static bool same_factors(const CtFlowFactors *a, const CtFlowFactors *b) {
+    return a->turned[0] == b->turned[0] && a->turned[1] == b->turned[1] && a->cotangent == b->cotangent;
+}
+
 /* What a step is of, beside its arguments and blocks. */
 static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     switch (a->kind) {
@@ -34,17 +38,18 @@ static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     case FLOW_MAKE:
     case FLOW_OPEN: return a->as.con.data == b->as.con.data && a->as.con.tag == b->as.con.tag;
     case FLOW_CHECK:
+    case FLOW_CHECK_SHAPE:
     case FLOW_DIM: return a->as.index == b->as.index;
     case FLOW_BULK: return a->as.bulk == b->as.bulk;
+    case FLOW_PRODUCT: return same_factors(&a->as.product, &b->as.product);
     case FLOW_LOOP:
         return a->as.loop.carried == b->as.loop.carried && a->as.loop.initial == b->as.loop.initial &&
                a->as.loop.associative == b->as.loop.associative;
     case FLOW_SWITCH: return a->as.cases.count == b->as.cases.count;
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
-    case FLOW_CHECK_SLICE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:
@@ -52,7 +57,6 @@ static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     case FLOW_LITERALS:
     case FLOW_STOP: return true;
     case FLOW_STRING:
-    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
