@@ -396,7 +396,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_BULK: return write_bulk(e, step);
     case FLOW_ITEMS: return write_items(e, step);
     case FLOW_UPDATE: return write_update(e, step);
-    case FLOW_LOOP: return write_loop(e, step);
+    case FLOW_LOOP: return ct_lanes_apart(e, step) || write_loop(e, step);
     case FLOW_SWITCH: return write_switch(e, step);
     case FLOW_CHECK: return write_check(e, step);
     case FLOW_RELEASE: return write_release(e, step);

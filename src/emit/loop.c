@@ -119,7 +119,8 @@ static void point_into(Emit *e, const Vars *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         Use *use = &e->uses[found->items[i]->id];
         const CtFlowVar *array = found->items[i];
-        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)), *type = ct_emit_pointer_type(array->type);
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)),
+                   *type = ct_emit_pointer_type(array->type);
         ct_emit_line(e, "const %s *%s = (const %s *)ct_data(%s);", type, name, type, use->text);
         ct_emit_lengths(e, array, use->text, name);
         use->data = name;
