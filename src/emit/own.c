@@ -28,7 +28,7 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
 
 typedef struct Chain { /* the names that one array has, one after the other */
     Emit *e;
-    CT_VEC(CtFlowVar *) vars;
+    CtFlowVars vars;
 } Chain;
 
 static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var);
@@ -93,21 +93,28 @@ static bool is_yielded_once(const CtFlowBlock *block, const CtFlowVar *last, uin
     return true;
 }
 
-void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
+bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain) {
     const CtFlowBlock *block = loop->as.loop.block;
-    for (uint32_t i = 0; i < loop->as.loop.carried && block->exit == EXIT_YIELD; i++) {
-        CtFlowVar *param = block->params.items[1 + i], *start = loop->args.items[1 + i].var;
+    CtFlowVar *param = block->params.items[1 + index];
+    if (!is_of_words(param->type) || block->exit != EXIT_YIELD) return false;
+    Chain c = {.e = e};
+    const CtFlowVar *last = follow(&c, block, param);
+    *chain = c.vars;
+    return last != NULL && last != param && is_yielded_once(block, last, index);
+}
+
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        const CtFlowVar *start = loop->args.items[1 + i].var;
         const char *data = start != NULL ? e->uses[start->id].own : NULL;
-        if (!is_of_words(param->type)) continue;
-        Chain c = {.e = e};
-        const CtFlowVar *last = follow(&c, block, param);
-        if (last == NULL || last == param || !is_yielded_once(block, last, i)) continue;
+        CtFlowVars chain;
+        if (!ct_emit_own_chain(e, loop, i, &chain)) continue;
         if (data == NULL) {
             data = ct_format(e->arena, "%s_own", names[i]);
             ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
             ct_emit_line(e, "ct_word *restrict %s = %s->data;", data, names[i]);
         }
-        for (uint32_t j = 0; j < c.vars.count; j++) e->uses[c.vars.items[j]->id].own = data;
+        for (uint32_t j = 0; j < chain.count; j++) e->uses[chain.items[j]->id].own = data;
     }
 }
 
