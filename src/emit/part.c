@@ -201,6 +201,7 @@ void ct_share_begin(Emit *e, Share *share, const char *count, const char **names
     share->names = CT_NEW_ARRAY(e->arena, const char *, loop->results.count + 1);
     see_block(e, loop->as.loop.block, share);
     name_seen(e, share);
+    share->work = ct_share_work(e, loop, &(double){0});
     for (uint32_t i = 0; i < loop->results.count; i++) {
         share->names[i] = names[i];
         if (is_rows(loop, i)) names[i] = ct_format(e->arena, "f->%s", names[i]);
@@ -262,11 +263,10 @@ void ct_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) 
     e->depth = share->depth;
     e->in_part = false;
     put_functions(e, share, &f);
-    double most;
-    const char *frame = share->frame, *work = ct_share_work(e, loop, &most);
+    const char *frame = share->frame;
     ct_emit_line(e, "%s %s;", share->type, frame);
     ct_emit_line(e, "%s.loop = ct_parts(%s, %d, %s%s, %s);", frame, share->count, lanes != NULL ? SHARE_VECTOR : share->grain,
-                 work, lanes != NULL ? " * 0.25" : "", extra(e, share, lanes));
+                 share->work, lanes != NULL ? " * 0.25" : "", extra(e, share, lanes));
     if (share->once) ct_emit_line(e, "%s.loop.once = true;", frame);
     put_lines(e, f.packs->data);
     ct_emit_line(e, f.merges->length > 0 ? "ct_share(rt, %s_part, %s_end, &%s);" : "ct_share(rt, %s_part, NULL, &%s);",

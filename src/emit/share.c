@@ -209,6 +209,8 @@ static void find_changes(Changes *c, const CtFlowBlock *block) {
 
 static bool is_array(Scan *s, const CtFlowStep *step, uint32_t index, Share *share) {
     CtFlowVars names = {0};
+    const CtFlowVar *start = step->args.items[1 + index].var;
+    if (start != NULL && s->e->uses[start->id].own != NULL) return false; /* a loop around has it already */
     if (!ct_emit_own_chain(s->e, step, index, &names)) return false;
     Changes c = {.e = s->e, .names = &names, .turn = s->turn, .only_adds = true, .is_own = true};
     find_changes(&c, step->as.loop.block);

@@ -35,7 +35,7 @@ typedef struct Share {
     bool once;         /* parts cannot be done again, since they have changed what was there */
     int grain;         /* turns that stay together: vectors of them are computed otherwise than each */
     const char *type, *frame; /* of what parts are given, and the variable */
-    const char *count;
+    const char *count, *work;
     const char **names; /* of what is carried, then of the arrays, outside of the parts */
     CtFlowVars seen;    /* from outside, in the body */
     Use *before;        /* what they were */

@@ -18,9 +18,16 @@
 enum {
     CT_PARTS = 64,           /* at most */
     CT_PARTS_ADDING = 16,    /* where each has something to add up in */
-    CT_PART_WORK = 1 << 15,  /* steps, at least */
     CT_PART_STACK = 1 << 20, /* bytes of a thread's stack */
 };
+
+/* Steps of a part, at least; how often it must be worth what it takes to add it up. Tests say less. */
+#ifndef CT_PART_WORK
+#define CT_PART_WORK (1 << 15)
+#endif
+#ifndef CT_PART_COST
+#define CT_PART_COST 20
+#endif
 
 /* How the turns of a loop are parted; the head of what its parts are given. */
 typedef struct ct_loop {
@@ -39,7 +46,7 @@ static inline ct_loop ct_parts(int64_t turns, int64_t grain, double work, double
     ct_loop loop = {turns, turns, 1, false, 0};
     work *= (double)turns;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
-    if (extra > 0 && parts > work / (20 * extra)) parts = work / (20 * extra);
+    if (extra > 0 && parts > work / (CT_PART_COST * extra)) parts = work / (CT_PART_COST * extra);
     if (!(parts >= 2) || turns <= grain) return loop;
     if (parts > most) parts = most;
     loop.each = ((turns - 1) / (int64_t)parts + grain) / grain * grain;
