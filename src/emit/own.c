@@ -75,7 +75,8 @@ static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
         uint32_t rank = var->type->rank;
         bool first = step->args.count > 0 && step->args.items[0].var == var;
         CtFlowVar *next = NULL;
-        if (step->kind == FLOW_DIM || (step->kind == FLOW_READ && first && step->args.count == rank + 1)) continue;
+        if (step->kind == FLOW_DIM || step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) continue;
+        if (step->kind == FLOW_READ && first && step->args.count == rank + 1) continue;
         if (step->kind == FLOW_UPDATE && first && step->args.count == rank + 2) next = step->results.items[0];
         if (step->kind == FLOW_LOOP) next = follow_loop(c, step, var);
         if (step->kind == FLOW_SWITCH) next = follow_switch(c, step, var);
