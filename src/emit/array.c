@@ -11,12 +11,34 @@ const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
     return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
 }
 
+const char *ct_emit_pointer_type(const CtFlowType *array) {
+    char letter = ct_emit_letter(array->element);
+    return letter == 'f' ? "double" : letter == 'i' ? "int64_t" : "ct_word";
+}
+
+const char *ct_emit_item(Emit *e, const CtFlowArg *array, const char *index) {
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    bool is_number = use != NULL && (use->own != NULL || use->data != NULL) && !ct_flow_is_object(array->type->element);
+    return ct_format(e->arena, is_number ? "%s[%s]" : "%s[%s].%c", ct_emit_data(e, array), index,
+                     ct_emit_letter(array->type->element));
+}
+
+void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const char *name) {
+    for (uint32_t i = 1; i < array->type->rank; i++)
+        ct_emit_line(e, "const int64_t %s_n%u = ct_length(%s, %u);", name, i, text, i);
+    e->uses[array->id].lengths = name;
+}
+
 /* i, or the position of several indices: (i * n + j) * m + k */
 static const char *position(Emit *e, const CtFlowStep *step, uint32_t indices, const char *array) {
-    const char *at = ct_emit_operand(e, &step->args.items[1]);
-    for (uint32_t i = 2; i <= indices; i++)
-        at = ct_format(e->arena, i == 2 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, array, i - 1,
+    const CtFlowVar *var = step->args.items[0].var;
+    const char *at = ct_emit_operand(e, &step->args.items[1]), *known = var != NULL ? e->uses[var->id].lengths : NULL;
+    for (uint32_t i = 2; i <= indices; i++) {
+        const char *length = known != NULL ? ct_format(e->arena, "%s_n%u", known, i - 1)
+                                           : ct_format(e->arena, "%s->dims[%u]", array, i - 1);
+        at = ct_format(e->arena, i == 2 ? "%s * %s + %s" : "(%s) * %s + %s", at, length,
                        ct_emit_operand(e, &step->args.items[i]));
+    }
     return at;
 }
 
@@ -37,16 +59,16 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         }
         return;
     }
-    const char *word = ct_format(e->arena, "%s[%s]", ct_emit_data(e, &step->args.items[0]), position(e, step, indices, name));
+    const char *item = ct_emit_item(e, &step->args.items[0], position(e, step, indices, name));
     if (!ct_flow_is_object(result->type)) {
-        ct_emit_bind(e, result, ct_format(e->arena, "%s.%c", word, ct_emit_letter(result->type)), true, true);
+        ct_emit_bind(e, result, item, true, true);
         return;
     }
     if (e->uses[step->args.items[0].var->id].lent) {
-        ct_emit_declare(e, result, ct_format(e->arena, "ct_view(rt, (ct_array *)%s.p)", word));
+        ct_emit_declare(e, result, ct_format(e->arena, "ct_view(rt, (ct_array *)%s)", item));
         return;
     }
-    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s.p", ct_emit_type(result->type), word));
+    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s", ct_emit_type(result->type), item));
     ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }
 

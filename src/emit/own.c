@@ -12,9 +12,8 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var);
 static bool uses(const CtFlowStep *step, const CtFlowVar *var) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var == var) return true;
-    if (step->kind == FLOW_LOOP && uses_in(step->as.loop.block, var)) return true;
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (uses_in(step->as.cases.branches[i].block, var)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (uses_in(ct_flow_inner(step, i), var)) return true;
     return false;
 }
 
@@ -106,16 +105,23 @@ bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVa
 
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
-        const CtFlowVar *start = loop->args.items[1 + i].var;
+        const CtFlowVar *param = loop->as.loop.block->params.items[1 + i], *start = loop->args.items[1 + i].var;
         const char *data = start != NULL ? e->uses[start->id].own : NULL;
+        const CtFlowVar *owned = data != NULL ? start : param;
         CtFlowVars chain;
         if (!ct_emit_own_chain(e, loop, i, &chain)) continue;
         if (data == NULL) {
             data = ct_format(e->arena, "%s_own", names[i]);
+            const char *type = ct_emit_pointer_type(param->type);
             ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
-            ct_emit_line(e, "ct_word *restrict %s = %s->data;", data, names[i]);
+            ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, data, type, names[i]);
+            ct_emit_lengths(e, param, names[i], data);
         }
-        for (uint32_t j = 0; j < chain.count; j++) e->uses[chain.items[j]->id].own = data;
+        const char *lengths = e->uses[owned->id].lengths;
+        for (uint32_t j = 0; j < chain.count; j++) {
+            e->uses[chain.items[j]->id].own = data;
+            e->uses[chain.items[j]->id].lengths = lengths;
+        }
     }
 }
 
@@ -125,7 +131,7 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index) {
     const CtFlowVar *result = step->results.items[0];
     if (use->own == NULL || e->uses[result->id].own == NULL) return false;
     const CtFlowArg *value = &step->args.items[step->args.count - 1];
-    ct_emit_line(e, "%s[%s].%c = %s;", use->own, index, ct_emit_letter(value->type), ct_emit_arg(e, value));
+    ct_emit_line(e, "%s[%s] = %s;", use->own, index, ct_emit_arg(e, value));
     ct_emit_alias(e, result, ct_emit_arg(e, array));
     return true;
 }

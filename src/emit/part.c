@@ -26,9 +26,7 @@ static void see_block(const Emit *e, const CtFlowBlock *block, Share *share) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         see(e, &step->args, share);
-        if (step->kind == FLOW_LOOP) see_block(e, step->as.loop.block, share);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            see_block(e, step->as.cases.branches[j].block, share);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) see_block(e, ct_flow_inner(step, j), share);
     }
     see(e, &block->values, share);
 }
@@ -51,7 +49,7 @@ static void name_seen(Emit *e, Share *share) {
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->data = use->own = NULL;
+        use->data = use->own = use->lengths = NULL;
         use->lent = var->type->kind == FLOW_ARRAY && !is_of_numbers(var->type);
     }
 }

@@ -100,9 +100,8 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
         }
         s->fails |= ct_flow_step_fails(step) || takes_memory(step);
         s->has_loop |= step->kind == FLOW_LOOP || step->kind == FLOW_CALL;
-        if (step->kind == FLOW_LOOP && !fits_block(s, step->as.loop.block)) return false;
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (!fits_block(s, step->as.cases.branches[j].block)) return false;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!fits_block(s, ct_flow_inner(step, j))) return false;
     }
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *var = block->values.items[i].var;
@@ -192,9 +191,7 @@ static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *u
 static void find_changes(Changes *c, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) find_changes(c, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            find_changes(c, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_changes(c, ct_flow_inner(step, j));
         if (step->kind != FLOW_READ && step->kind != FLOW_UPDATE) continue;
         if (!is_one_of(c->names, step->args.items[0].var)) continue;
         c->is_own &= step->args.items[1].var == c->turn;

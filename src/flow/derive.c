@@ -8,32 +8,21 @@ typedef struct Derive {
     Lower build;
     CtMap seen;    /* of the functions that are looked at */
     CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
-    CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
+    CtMap copies;  /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
 /* ---- whether a function is free of derivatives ---- */
 
 static bool is_free(Derive *d, const CtFlowFunction *function);
 
+/* Constants are: they depend on nothing. */
 static bool is_free_block(Derive *d, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        switch (step->kind) {
-        case FLOW_VJP:
-        case FLOW_PULL:
-        case FLOW_JVP: return false;
-        case FLOW_CALL:
-            if (!is_free(d, step->as.function)) return false;
-            break;
-        case FLOW_LOOP:
-            if (!is_free_block(d, step->as.loop.block)) return false;
-            break;
-        case FLOW_SWITCH:
-            for (uint32_t j = 0; j < step->as.cases.count; j++)
-                if (!is_free_block(d, step->as.cases.branches[j].block)) return false;
-            break;
-        default: break; /* constants too: they depend on nothing */
-        }
+        if (ct_flow_is_derivative(step)) return false;
+        if (step->kind == FLOW_CALL && !is_free(d, step->as.function)) return false;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!is_free_block(d, ct_flow_inner(step, j))) return false;
     }
     return block->exit != EXIT_TAIL || is_free(d, block->tail);
 }
@@ -156,7 +145,8 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
     for (uint32_t i = derived->captured; i < params; i++)
-        ct_flow_check_alike(&d->build, step->span, step->args.items[i], step->args.items[params + i - derived->captured],
+        ct_flow_check_alike(&d->build, step->span, step->args.items[i],
+                            step->args.items[params + i - derived->captured],
                             "the tangent does not have the shape of the point");
     for (uint32_t i = derived->captured; i < params; i++)
         if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
@@ -212,9 +202,7 @@ static void resolve(Derive *d, CtFlowBlock *block, bool stops) {
             bind(d, step->results.items[0], step->args.items[0]);
             continue;
         }
-        if (step->kind == FLOW_LOOP) resolve(d, step->as.loop.block, stops);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            resolve(d, step->as.cases.branches[j].block, stops);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) resolve(d, ct_flow_inner(step, j), stops);
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;
@@ -234,12 +222,10 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
     bool some = false;
     for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            some |= derive_block(d, function, step->as.cases.branches[j].block, left);
-        bool derivative = step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
-        bool ready = derivative && is_ready(d, step);
-        *left |= derivative && !ready;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            some |= derive_block(d, function, ct_flow_inner(step, j), left);
+        bool ready = ct_flow_is_derivative(step) && is_ready(d, step);
+        *left |= ct_flow_is_derivative(step) && !ready;
         some |= ready;
         if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;

@@ -24,9 +24,6 @@ void ct_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent);
 /* The step on primals alone. */
 CtFlowStep *ct_forward_copy(Forward *w, const CtFlowStep *step);
 
-/* ∂₁op·da + ∂₂op·db for a step whose result is `y`. */
-CtFlowArg ct_forward_prim(Forward *w, const CtFlowStep *step, CtFlowArg y);
-
 /* forward_array.c: steps on arrays whose result has a tangent, the step itself included. */
 void ct_forward_array(Forward *w, const CtFlowStep *step);
 

@@ -11,6 +11,8 @@ static inline int64_t ct_words(const ct_array *x) { return x->dims[0] * ct_row_w
 /* The elements; of what is never looked at, nothing. */
 static inline ct_word *ct_data(const ct_array *x) { return x != NULL ? x->data : NULL; }
 
+static inline int64_t ct_length(const ct_array *x, int dimension) { return x != NULL ? x->dims[dimension] : 0; }
+
 /* An array of `capacity` words; its lengths are the caller's to set. */
 static inline ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
     ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
@@ -151,6 +153,21 @@ static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t 
     }
     if (CT_UNLIKELY(rows->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
     return rows->data + i * length;
+}
+/* The same where each element is `rows` rows of one length, the same for all. */
+static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t rows,
+                                     int64_t length) {
+    if (CT_UNLIKELY(*x == NULL)) {
+        int64_t all;
+        rt->here = site;
+        if (__builtin_mul_overflow(length, rows * count, &all)) ct_fail_memory(rt);
+        *x = ct_array_make(rt, 3, false, all);
+        (*x)->dims[0] = count;
+        (*x)->dims[1] = rows;
+        (*x)->dims[2] = length;
+        rt->here = 0;
+    }
+    return (*x)->data + i * rows * length;
 }
 static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
     if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);

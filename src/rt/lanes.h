@@ -124,26 +124,26 @@ static inline void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
     ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
 }
 
-static inline ct_lanes ct_lanes_load(const ct_word *from) {
+static inline ct_lanes ct_lanes_load(const void *from) {
     ct_lanes x;
     memcpy(&x, from, sizeof x);
     return x;
 }
-static inline ct_lane_ints ct_lanes_load_ints(const ct_word *from) {
+static inline ct_lane_ints ct_lanes_load_ints(const void *from) {
     ct_lane_ints x;
     memcpy(&x, from, sizeof x);
     return x;
 }
-static inline void ct_lanes_store(ct_word *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
-static inline void ct_lanes_store_ints(ct_word *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
-static inline ct_lanes ct_lanes_gather(const ct_word *from, ct_lane_ints at) {
+static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
+static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
+static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {
     ct_lanes x;
-    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]].f;
+    for (int l = 0; l < CT_LANES; l++) x[l] = ((const double *)from)[at[l]];
     return x;
 }
-static inline ct_lane_ints ct_lanes_gather_ints(const ct_word *from, ct_lane_ints at) {
+static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints at) {
     ct_lane_ints x;
-    for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]].i;
+    for (int l = 0; l < CT_LANES; l++) x[l] = ((const int64_t *)from)[at[l]];
     return x;
 }
 
@@ -161,9 +161,13 @@ static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict 
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_rows(ct_word *restrict to, const ct_lanes *restrict from, int64_t length) {
+static inline void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
+                                     int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
-        for (int64_t j = 0; j < length; j++) to[l * length + j].f = ((const double *)from)[j * CT_LANES + l];
+        for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
+}
+static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
+    for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
 /* An element of its own for each lane. */
@@ -206,23 +210,19 @@ static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *
 
 /* ---- adding to what all lanes share ---- */
 
-/* −0.0, to which anything can be added. */
-static inline void ct_lanes_clear(ct_lanes *x, int64_t length) {
-    for (int64_t j = 0; j < length; j++) x[j] = ct_all(-0.0);
-}
 static inline double ct_lanes_total(ct_lanes x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 /* What each lane has added by itself. */
-static inline void ct_lanes_collect(ct_word *to, const ct_lanes *from, int64_t length) {
-    for (int64_t j = 0; j < length; j++) to[j].f += ct_lanes_total(from[j]);
+static inline void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
+    for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
 /* To eight elements that are `stride` apart; to any eight. */
-static inline void ct_lanes_add_column(ct_word *to, int64_t stride, ct_lanes x) {
-    for (int l = 0; l < CT_LANES; l++) to[l * stride].f += x[l];
+static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
 }
-static inline void ct_lanes_add_at(ct_word *to, ct_lane_ints at, ct_lanes x) {
-    for (int l = 0; l < CT_LANES; l++) to[at[l]].f += x[l];
+static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
+    for (int l = 0; l < CT_LANES; l++) ((double *)to)[at[l]] += x[l];
 }
 
 /* ---- reductions ---- */
