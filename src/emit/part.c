@@ -41,7 +41,7 @@ static bool is_of_numbers(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
 
-/* What is outside has a name; pointers to elements are set anew in each part. */
+/* What is outside has a name. */
 static void name_seen(Emit *e, Share *share) {
     share->before = CT_NEW_ARRAY(e->arena, Use, share->seen.count + 1);
     for (uint32_t i = 0; i < share->seen.count; i++) {
@@ -49,7 +49,6 @@ static void name_seen(Emit *e, Share *share) {
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->data = use->own = use->lengths = NULL;
         use->lent = var->type->kind == FLOW_ARRAY && !is_of_numbers(var->type);
     }
 }
@@ -68,12 +67,15 @@ typedef struct Fields {
 
 /* Whether a text does more with an array than to look at its elements and lengths. */
 static bool is_held(const char *text, const char *name) {
-    static const char elements[] = "ct_data(";
+    static const char *const looks_at[] = {"ct_data(", "ct_row_words(", "ct_length("};
     size_t length = strlen(name);
     for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
         bool whole = !isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) && at[length] != '_';
-        bool looks = strncmp(at + length, "->", 2) == 0 ||
-                     (at - text >= 8 && strncmp(at - strlen(elements), elements, strlen(elements)) == 0);
+        bool looks = strncmp(at + length, "->", 2) == 0;
+        for (size_t i = 0; i < sizeof looks_at / sizeof *looks_at; i++) {
+            size_t before = strlen(looks_at[i]);
+            looks |= (size_t)(at - text) > before && strncmp(at - before, looks_at[i], before) == 0;
+        }
         if (whole && !looks) return true;
     }
     return false;
@@ -106,12 +108,22 @@ static void add_rows(Fields *f) {
     }
 }
 
+/* The pointers to elements that a loop around has set, and lengths. */
+static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
+    const char *type = ct_emit_pointer_type(array->type);
+    if (use->own != NULL) add_field(f, ct_format(f->e->arena, "%s *", type), use->own, false);
+    if (use->data != NULL) add_field(f, ct_format(f->e->arena, "const %s *", type), use->data, false);
+    for (uint32_t i = 1; use->lengths != NULL && i < array->type->rank; i++)
+        add_field(f, "int64_t ", ct_format(f->e->arena, "%s_n%u", use->lengths, i), false);
+}
+
 static void add_seen(Fields *f) {
     const Share *share = f->share;
     add_field(f, "int64_t ", share->count, false);
     add_field(f, "int ", "place", false);
     for (uint32_t i = 0; i < share->seen.count; i++) {
         const CtFlowVar *var = share->seen.items[i];
+        if (var->type->kind == FLOW_ARRAY) add_pointers(f, var, &share->before[i]);
         add_field(f, ct_emit_type(var->type), f->e->uses[var->id].text, is_of_numbers(var->type));
     }
     for (uint32_t i = share->loop->as.loop.carried; i < share->loop->results.count; i++)
