@@ -1,4 +1,5 @@
-/* Parts of loops as functions of C: what they see from outside goes into a struct, and is unpacked by the same names. */
+/* Parts of loops as functions of C: what they see from outside goes into a struct, and is unpacked by the same names.
+ */
 #include "emit/lanes.h"
 #include "emit/share.h"
 
@@ -58,10 +59,10 @@ static void name_seen(Emit *e, Share *share) {
 typedef struct Fields {
     Emit *e;
     const Share *share;
-    CtText *types;          /* the struct */
+    CtText *types;           /* the struct */
     CtText *packs, *results; /* where the loop stands, before and behind it */
-    CtText *unpacks, *ends; /* of a part, before and behind its turns */
-    CtText *merges;         /* behind all parts, of each */
+    CtText *unpacks, *ends;  /* of a part, before and behind its turns */
+    CtText *merges;          /* behind all parts, of each */
     CT_VEC(const char *) names;
 } Fields;
 
@@ -70,7 +71,8 @@ static bool is_held(const char *text, const char *name) {
     static const char *const looks_at[] = {"ct_data(", "ct_row_words(", "ct_length("};
     size_t length = strlen(name);
     for (const char *at = strstr(text, name); at != NULL; at = strstr(at + 1, name)) {
-        bool whole = !isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) && at[length] != '_';
+        bool whole = !isalnum((unsigned char)at[-1]) && at[-1] != '_' && !isalnum((unsigned char)at[length]) &&
+                     at[length] != '_';
         bool looks = strncmp(at + length, "->", 2) == 0;
         for (size_t i = 0; i < sizeof looks_at / sizeof *looks_at; i++) {
             size_t before = strlen(looks_at[i]);
@@ -103,7 +105,8 @@ static void add_rows(Fields *f) {
     for (uint32_t i = 0; i < loop->results.count; i++) {
         if (!is_rows(loop, i)) continue;
         ct_text_printf(f->types, "    ct_array *%s;\n", f->share->names[i]);
-        ct_text_printf(f->packs, "%s.%s = NULL;\n%s.loop.rows++;\n", f->share->frame, f->share->names[i], f->share->frame);
+        ct_text_printf(f->packs, "%s.%s = NULL;\n%s.loop.rows++;\n", f->share->frame, f->share->names[i],
+                       f->share->frame);
         ct_text_printf(f->results, "%s = %s.%s;\n", f->share->names[i], f->share->frame, f->share->names[i]);
     }
 }
@@ -160,18 +163,21 @@ static void add_fold(Fields *f, const char *type, const char *name, const ShareF
     else
         ct_text_printf(f->unpacks, "    %s%s = %s;\n", type, name, whole);
     ct_text_printf(f->ends, "    %s = %s;\n", own, name);
-    ct_text_printf(f->merges, "    %s = f->loop.parts > 1 ? %s : %s;\n", whole, ct_format(arena, fold->text, whole, own), own); // NOLINT
+    ct_text_printf(f->merges, "    %s = f->loop.parts > 1 ? %s : %s;\n", whole,
+                   ct_format(arena, fold->text, whole, own), own); // NOLINT
     ct_text_printf(f->results, "%s = %s.%s;\n", name, f->share->frame, name);
 }
 
 static void add_array(Fields *f, const char *name, bool is_own) {
-    ct_text_printf(f->types, is_own ? "    ct_array *%s;\n" : "    ct_array *%s, *%s_of[CT_PARTS_ADDING];\n", name, name);
+    ct_text_printf(f->types, is_own ? "    ct_array *%s;\n" : "    ct_array *%s, *%s_of[CT_PARTS_ADDING];\n", name,
+                   name);
     ct_text_printf(f->packs, "%s.%s = %s = ct_own(rt, %s, 0);\n", f->share->frame, name, name, name);
     if (is_own) {
         ct_text_printf(f->unpacks, "    ct_array *%s = f->%s;\n", name, name);
         return;
     }
-    ct_text_printf(f->unpacks, "    ct_array *%s = f->loop.parts > 1 ? ct_part_array(rt, f->%s) : f->%s;\n", name, name, name);
+    ct_text_printf(f->unpacks, "    ct_array *%s = f->loop.parts > 1 ? ct_part_array(rt, f->%s) : f->%s;\n", name, name,
+                   name);
     ct_text_printf(f->ends, "    f->%s_of[part] = %s;\n", name, name);
     ct_text_printf(f->merges, "    if (f->loop.parts > 1) ct_part_add(rt, f->%s, f->%s_of[part]);\n", name, name);
 }
@@ -181,7 +187,8 @@ static void add_carried(Fields *f) {
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         const ShareCarried *carried = &f->share->carried[i];
         if (carried->kind == SHARE_FOLD)
-            add_fold(f, ct_emit_type(loop->as.loop.block->params.items[1 + i]->type), f->share->names[i], carried->fold);
+            add_fold(f, ct_emit_type(loop->as.loop.block->params.items[1 + i]->type), f->share->names[i],
+                     carried->fold);
         else
             add_array(f, f->share->names[i], carried->kind == SHARE_OWN);
     }
@@ -195,8 +202,8 @@ static const char *extra(Emit *e, const Share *share, const Lane *lanes) {
         const CtFlowVar *param = share->loop->as.loop.block->params.items[1 + i];
         if (share->carried[i].kind == SHARE_FOLD) ct_text_puts(&text, " + 1.0");
         if (share->carried[i].kind == SHARE_ADDED)
-            ct_text_printf(&text, " + %s * (double)ct_words(%s)", lanes != NULL && lanes[param->id].is_wide ? "24.0" : "3.0",
-                           share->names[i]);
+            ct_text_printf(&text, " + %s * (double)ct_words(%s)",
+                           lanes != NULL && lanes[param->id].is_wide ? "24.0" : "3.0", share->names[i]);
     }
     return strcmp(text.data, "0.0") == 0 ? text.data : text.data + strlen("0.0 + ");
 }
@@ -275,8 +282,9 @@ void ct_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) 
     put_functions(e, share, &f);
     const char *frame = share->frame;
     ct_emit_line(e, "%s %s;", share->type, frame);
-    ct_emit_line(e, "%s.loop = ct_parts(%s, %d, %s%s, %s);", frame, share->count, lanes != NULL ? SHARE_VECTOR : share->grain,
-                 share->work, lanes != NULL ? " * 0.25" : "", extra(e, share, lanes));
+    ct_emit_line(e, "%s.loop = ct_parts(%s, %d, %s%s, %s);", frame, share->count,
+                 lanes != NULL ? SHARE_VECTOR : share->grain, share->work, lanes != NULL ? " * 0.25" : "",
+                 extra(e, share, lanes));
     if (share->once) ct_emit_line(e, "%s.loop.once = true;", frame);
     put_lines(e, f.packs->data);
     ct_emit_line(e, f.merges->length > 0 ? "ct_share(rt, %s_part, %s_end, &%s);" : "ct_share(rt, %s_part, NULL, &%s);",

@@ -4,8 +4,8 @@
  * numbers from outside it has views; of arrays of such arrays it reads elements as views; of nodes from outside it may
  * only look at the tag. What stays behind a part holds no view: numbers, rows, which are copied, arrays of numbers.
  *
- * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums; be an
- * array to whose elements is added; or one of which each turn only touches what is its own. */
+ * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums;
+ * be an array to whose elements is added; or one of which each turn only touches what is its own. */
 #include "emit/share.h"
 
 typedef struct Scan {
@@ -31,7 +31,8 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     case FLOW_CHECK:
     case FLOW_CHECK_ZIP: return true;
     case FLOW_READ:
-        return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1 && is_of_numbers(type->element);
+        return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1 &&
+               is_of_numbers(type->element);
     case FLOW_PRIM:
     case FLOW_CALL:
     case FLOW_CONSTANT:
@@ -114,7 +115,8 @@ static bool fits_results(const Emit *e, const CtFlowStep *step) {
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
         const CtFlowVar *result = step->results.items[i];
         if (e->uses[result->id].place != NULL) return false;
-        if (ct_flow_is_object(result->type->element) && (result->type->rank > 1 || !is_of_numbers(result->type->element)))
+        if (ct_flow_is_object(result->type->element) &&
+            (result->type->rank > 1 || !is_of_numbers(result->type->element)))
             return false;
     }
     return true;
@@ -130,8 +132,8 @@ static const CtFlowStep *maker_of(const CtFlowBlock *block, const CtFlowVar *var
 }
 
 /* Whether a value is the one that was carried, folded: ((carried ∘ a) ∘ b) …, and nothing else looks at that. */
-static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value, CtPrim prim,
-                      bool commutes) {
+static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
+                      CtPrim prim, bool commutes) {
     if (value == NULL || e->uses[value->id].count != 1) return false;
     if (value == param) return true;
     const CtFlowStep *step = maker_of(block, value);
@@ -179,7 +181,8 @@ static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
 static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *update) {
     const CtFlowVar *value = update->args.items[update->args.count - 1].var;
     const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? maker_of(block, value) : NULL;
-    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD || value->type->kind != FLOW_F64) return false;
+    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD || value->type->kind != FLOW_F64)
+        return false;
     for (uint32_t i = 0; i < 2; i++) {
         const CtFlowVar *old = sum->args.items[i].var;
         const CtFlowStep *read = old != NULL && c->e->uses[old->id].count == 1 ? maker_of(block, old) : NULL;
@@ -237,7 +240,8 @@ bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     const CtFlowBlock *block = step->as.loop.block;
     Scan scan = {.e = e, .turn = block->params.items[0]};
     *share = (Share){.loop = step};
-    if (e->in_part || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
+    if (e->in_part || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
+        return false;
     bool fits = fits_results(e, step) && fits_block(&scan, block) && fits_carried(&scan, step, share) &&
                 is_worth_it(e, step, &scan);
     share->grain = scan.has_loop ? 1 : SHARE_VECTOR;

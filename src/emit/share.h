@@ -32,8 +32,8 @@ typedef struct ShareCarried {
 typedef struct Share {
     const CtFlowStep *loop;
     ShareCarried *carried;
-    bool once;         /* parts cannot be done again, since they have changed what was there */
-    int grain;         /* turns that stay together: vectors of them are computed otherwise than each */
+    bool once;                /* parts cannot be done again, since they have changed what was there */
+    int grain;                /* turns that stay together: vectors of them are computed otherwise than each */
     const char *type, *frame; /* of what parts are given, and the variable */
     const char *count, *work;
     const char **names; /* of what is carried, then of the arrays, outside of the parts */
@@ -48,7 +48,8 @@ bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share);
 /* NULL where brackets would change results. */
 const ShareFold *ct_share_fold(CtPrim prim);
 
-/* The work of a turn, in steps or so, as C that is asked in front of the loop. `most`: of all turns, where that is known. */
+/* The work of a turn, in steps or so, as C that is asked in front of the loop. `most`: of all turns, where that is
+ * known. */
 const char *ct_share_work(Emit *e, const CtFlowStep *loop, double *most);
 
 /* From here to the end what is written is a part, the turns from `from` to `to`. `names` are changed to those that they

@@ -16,7 +16,8 @@
 #endif
 
 enum {
-    CT_PARTS = 64,           /* at most */
+    CT_TURNS = 1 << 30, /* at most: a loop of more is one that ends with a failure, if at all */
+    CT_PARTS = 64,
     CT_PARTS_ADDING = 16,    /* where each has something to add up in */
     CT_PART_STACK = 1 << 20, /* bytes of a thread's stack */
 };
@@ -47,7 +48,7 @@ static inline ct_loop ct_parts(int64_t turns, int64_t grain, double work, double
     work *= (double)turns;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
     if (extra > 0 && parts > work / (CT_PART_COST * extra)) parts = work / (CT_PART_COST * extra);
-    if (!(parts >= 2) || turns <= grain) return loop;
+    if (!(parts >= 2) || turns <= grain || turns > CT_TURNS) return loop;
     if (parts > most) parts = most;
     loop.each = ((turns - 1) / (int64_t)parts + grain) / grain * grain;
     loop.parts = (int)((turns + loop.each - 1) / loop.each);
