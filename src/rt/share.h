@@ -42,13 +42,13 @@ typedef struct ct_loop {
 typedef void ct_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part);
 typedef void ct_part_end(ct_run *rt, void *frame, int part);
 
-/* By the work of a turn; `grain`: turns that stay together. Adding up a part takes `extra`. */
+/* A loop of endless turns is one that ends with a failure, and is not parted. By the work of a turn; `grain`: turns that stay together. Adding up a part takes `extra`. */
 static inline ct_loop ct_parts(int64_t turns, int64_t grain, double work, double extra) {
     ct_loop loop = {turns, turns, 1, false, 0};
     work *= (double)turns;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
     if (extra > 0 && parts > work / (CT_PART_COST * extra)) parts = work / (CT_PART_COST * extra);
-    if (!(parts >= 2) || turns <= grain || turns > CT_TURNS) return loop;
+    if (!(parts >= 2) || turns <= grain || turns > (int64_t)1 << 40) return loop;
     if (parts > most) parts = most;
     loop.each = ((turns - 1) / (int64_t)parts + grain) / grain * grain;
     loop.parts = (int)((turns + loop.each - 1) / loop.each);
