@@ -47,7 +47,8 @@ static void put_rows(rows_run *run, int64_t n) {
     rows_array2_double xs;
     rows_error e = rows(run, n, &xs);
     if (e.code != 0) {
-        printf("{\"code\":\"E%04d\",\"line\":%d,\"column\":%d,\"message\":\"%s\"}\n", e.code, e.line, e.column, e.message);
+        printf("{\"code\":\"E%04d\",\"line\":%d,\"column\":%d,\"message\":\"%s\"}\n", e.code, e.line, e.column,
+               e.message);
         return;
     }
     printf("{\"value\":[");
