@@ -266,6 +266,10 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     LaneKind kind = ct_lanes_kind(s->e, array);
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
+    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
+        kind = LANE_ARRAY;
+        *lane(s, result) = (Lane){.kind = kind, .root = result};
+    }
     if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
     if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;
@@ -381,10 +385,12 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
 static bool fits_check(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
-    if (step->kind == FLOW_CHECK)
-        return is_number(s, &step->args.items[0]) &&
-               (step->as.index == 0 || ct_lanes_kind(s->e, &step->args.items[1]) == LANE_SAME);
-    return step->kind != FLOW_CHECK_SHAPE || all_same(s, &step->args);
+    if (step->kind == FLOW_CHECK) {
+        const CtFlowArg *of = &step->args.items[1];
+        bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
+        return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
+    }
+    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
 }
 
 static bool fits_step(Scan *s, const CtFlowStep *step) {
@@ -399,7 +405,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return fits_check(s, step);
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return fits_check(s, step);
     case FLOW_DIM:
     case FLOW_RELEASE: return true;
     case FLOW_RETAIN:
@@ -414,7 +421,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP:
-    case FLOW_SNOC: return false;
+    case FLOW_SNOC:
+    case FLOW_PRODUCT: return false;
     }
     return false;
 }
@@ -497,6 +505,7 @@ static bool is_scan(const CtFlowStep *step) {
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
+    if (ct_lanes_is_elementwise(step)) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);

@@ -42,9 +42,9 @@ static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
-/* The length that a check looks at: an array's first, or a number. */
-static const char *checked_length(Emit *e, const CtFlowArg *arg) {
-    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, 0) : ct_emit_arg(e, arg);
+/* The length that a check looks at: an array's, or a number. */
+static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
+    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
@@ -68,6 +68,16 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
     ct_emit_alias(e, var, name);
+}
+
+/* An array that is the same in all lanes becomes one in each; it is taken. */
+static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
+    const char *same = ct_emit_arg(e, array), *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
+    begin_array(e, var, n);
+    ct_emit_line(e, "ct_lanes_spread(%s, %s);", ct_emit_name(e, var), same);
+    ct_emit_line(e, "ct_drop(rt, %s);", same);
+    return ct_emit_name(e, var);
 }
 
 /* Arrays by reference, into the lanes. */
@@ -202,9 +212,10 @@ static void add_term(Emit *e, const CtFlowStep *step) {
 static bool write_update(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     LaneKind kind = ct_lanes_kind(e, array);
-    if (kind != LANE_ACC && kind != LANE_ARRAY) return false;
+    if (e->lanes[step->results.items[0]->id].kind == LANE_SAME) return false;
     ct_emit_flush(e, true);
     const char *name = ct_emit_arg(e, array);
+    if (kind == LANE_SAME) name = spread(e, step->results.items[0], array);
     const CtFlowArg *at = &step->args.items[1];
     if (kind == LANE_ACC) {
         add_term(e, step);
@@ -223,7 +234,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
 
 static bool write_check(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *index = &step->args.items[0];
-    const char *length = length_of(e, &step->args.items[1], step->as.index);
+    const char *length = checked_length(e, &step->args.items[1], step->as.index);
     switch (ct_lanes_kind(e, index)) {
     case LANE_VALUE:
         ct_emit_line(e, "if (CT_UNLIKELY(ct_lanes_leave(%s, %s))) goto %s;", ct_emit_arg(e, index), length, e->leave);
@@ -313,11 +324,7 @@ static const char *begin_carried(Emit *e, CtFlowVar *param, const CtFlowArg *sta
     if (param->name == NULL) param->name = "acc";
     const CtFlowVar *root = e->lanes[param->id].root;
     if (root == param) {
-        const char *same = ct_emit_arg(e, start), *n = ct_format(e->arena, "n%u", ++e->temporaries);
-        ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
-        begin_array(e, param, n);
-        ct_emit_line(e, "ct_lanes_spread(%s, %s);", ct_emit_name(e, param), same);
-        ct_emit_line(e, "ct_drop(rt, %s);", same);
+        spread(e, param, start);
     } else if (root != NULL) {
         ct_emit_alias(e, param, ct_emit_arg(e, start));
     } else {
@@ -380,7 +387,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
         return true;
     case FLOW_CHECK_ZIP:
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
-                     checked_length(e, &step->args.items[0]), checked_length(e, &step->args.items[1]));
+                     checked_length(e, &step->args.items[0], 0), checked_length(e, &step->args.items[1], 0));
         return true;
     case FLOW_CALL:
     case FLOW_CONSTANT:
@@ -390,11 +397,13 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_SNOC:
+    case FLOW_PRODUCT:
     case FLOW_LITERALS:
     case FLOW_RETAIN: return false;
     }

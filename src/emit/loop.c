@@ -179,6 +179,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
         e->uses[row->id].place = place;
     }
+    if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)
         ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->to, t->index);
     else

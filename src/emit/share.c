@@ -43,11 +43,13 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_UPDATE:
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
@@ -66,7 +68,8 @@ static bool takes_memory(const CtFlowStep *step) {
     case FLOW_MAKE:
     case FLOW_SNOC:
     case FLOW_ITEMS:
-    case FLOW_LITERALS: return true;
+    case FLOW_LITERALS:
+    case FLOW_PRODUCT: return true;
     case FLOW_PRIM:
     case FLOW_READ:
     case FLOW_BULK: return ct_flow_is_object(step->results.items[0]->type);
@@ -78,6 +81,7 @@ static bool takes_memory(const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_UPDATE:
     case FLOW_VJP:

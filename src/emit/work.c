@@ -7,6 +7,7 @@ enum {
     WORK_UNKNOWN = 8, /* turns of a loop, if nothing is known */
     WORK_FUNCTION = 10,
     WORK_ARRAY = 16,
+    WORK_PRODUCT = 1000,
     WORK_RECURSION = 1000,
     WORK_CALL = 100, /* of a function, behind so many calls */
     WORK_DEEPEST = 4,
@@ -82,6 +83,7 @@ static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
         for (uint32_t i = 0; i < step->as.cases.count; i++) add_block(e, step->as.cases.branches[i].block, work);
         return;
     case FLOW_PRIM: work->steps += of_prim(step->as.prim); return;
+    case FLOW_PRODUCT: work->steps += WORK_PRODUCT; return;
     case FLOW_CALL: add_call(e, step->as.function, work); return;
     case FLOW_BULK:
     case FLOW_STRING:
@@ -96,6 +98,7 @@ static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_UPDATE:

@@ -39,11 +39,13 @@ static bool is_kept(const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_PRODUCT:
     case FLOW_STOP: return true;
     case FLOW_BULK: return !makes_copies(step);
     case FLOW_STRING:
@@ -70,6 +72,10 @@ static uint64_t of(const CtFlowStep *step) {
     case FLOW_OPEN: return (uint64_t)step->as.con.data->id << 32 | step->as.con.tag;
     case FLOW_CHECK: return step->as.index;
     case FLOW_BULK: return (uint64_t)step->as.bulk;
+    case FLOW_PRODUCT: {
+        const CtFlowFactors *product = &step->as.product;
+        return (uint64_t)product->cotangent << 2 | (uint64_t)product->turned[0] << 1 | product->turned[1];
+    }
     default: return 0;
     }
 }

@@ -166,6 +166,9 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
         return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
                                     : own_length(array, dimension);
+    case FLOW_PRODUCT:
+        return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension])
+                                      : own_length(array, dimension);
     case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
     default: return own_length(array, dimension);
     }
@@ -207,8 +210,8 @@ static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
     if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
 }
 
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension) {
-    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, false);
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
+    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, some);
 }
 
 /* An array that has an element has all before it. */
@@ -230,12 +233,19 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
 
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     if (check->kind == FLOW_CHECK)
-        has_index(facts, &check->args.items[0], ct_flow_length(facts, &check->args.items[1], check->as.index, true));
+        has_index(facts, &check->args.items[0],
+                  ct_flow_checked_length(facts, &check->args.items[1], check->as.index, true));
     if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
-        are_equal(facts, ct_flow_checked_length(facts, a, i), ct_flow_checked_length(facts, b, i));
+        are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
+}
+
+bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count) {
+    CtFlowLength length = ct_flow_length_of(facts, *count);
+    return ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, false), length) ||
+           ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, true), length);
 }
 
 /* ---- indices ---- */

@@ -126,6 +126,9 @@ CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
 
+/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows. */
+bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
+
 /* lower_deriv.c: derivative operators. */
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
 

@@ -27,7 +27,7 @@ typedef struct Import { /* an adjoint from outside that a branch or loop adds to
 } Import;
 typedef CT_VEC(Import) Imports;
 
-typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own */
+typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own, maybe a row */
     CtFlowVar *array, *item;
 } Element;
 
@@ -71,6 +71,7 @@ typedef struct Reverse {
     CtMap loops;         /* block of a loop -> the step */
     CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
     CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap rows;     /* number of an Element's variable -> the array that it is an element of */
     CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
 } Reverse;
@@ -137,6 +138,7 @@ void ct_reverse_call(Reverse *r, CtFlowStep *step);
 void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
+void ct_reverse_product(Reverse *r, CtFlowStep *step);
 
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
 Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);

@@ -181,10 +181,22 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-static bool check_index(Simplify *s, const CtFlowStep *step) {
-    bool inside = ct_flow_is_index(&s->facts, &step->args.items[0],
-                                   ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
+/* Of what a loop makes its count is the length, so that it need not be made for that. */
+static void check_count(Simplify *s, CtFlowStep *step) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[1]);
+    const CtFlowStep *loop = fact->maker;
+    if (loop == NULL || loop->kind != FLOW_LOOP || step->as.index > 0) return;
+    if (loop->as.loop.initial || fact->index < loop->as.loop.carried) return;
+    CtFlowArgs args = one(s, step->args.items[0]);
+    ct_push(s->arena, &args, loop->args.items[0]);
+    step->args = args;
+}
+
+static bool check_index(Simplify *s, CtFlowStep *step) {
+    const CtFlowArg *index = &step->args.items[0], *of = &step->args.items[1];
+    bool inside = ct_flow_is_index(&s->facts, index, ct_flow_checked_length(&s->facts, of, step->as.index, true));
     ct_flow_learn(&s->facts, step);
+    check_count(s, step);
     return inside;
 }
 
@@ -206,8 +218,8 @@ static bool natural_known(Simplify *s, const CtFlowStep *step) {
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
     for (uint32_t i = 0; i < dimensions; i++)
-        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i),
-                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i));
+        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i, false),
+                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i, false));
     ct_flow_learn(&s->facts, step);
     return same;
 }
@@ -381,6 +393,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SIZE: return check_size(s, step);
     case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
+    case FLOW_CHECK_SLICE: return false;
     case FLOW_CONSTANT: return constant_known(s, step);
     case FLOW_CALL:
     case FLOW_STRING:
@@ -393,6 +406,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -200,8 +200,30 @@ static CtTangent of_bulk(const Walk *w, const CtFlowStep *step) {
     case ARRAY_PRODUCT:
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM: return of_any(w, args);
-    default: return TANGENT_ZERO; /* of Ints */
+    case ARRAY_SHAPE:
+    case ARRAY_IOTA:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN:
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break; /* Ints; or no step of Flow: lower_array.c */
     }
+    return TANGENT_ZERO;
 }
 
 static void walk_block(const Walk *w, const CtFlowBlock *block, const CtFlowStep *owner);
@@ -303,6 +325,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
         if (step->args.count == 0 && ct_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
         break;
     case FLOW_BULK: known = of_bulk(w, step); break;
+    case FLOW_PRODUCT: known = of_items(of_any(w, &step->args)); break;
     case FLOW_CONSTANT:
     case FLOW_STRING:
     case FLOW_FAIL:
@@ -310,6 +333,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_VJP:
