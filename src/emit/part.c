@@ -282,7 +282,7 @@ void ct_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) 
     put_functions(e, share, &f);
     const char *frame = share->frame;
     ct_emit_line(e, "%s %s;", share->type, frame);
-    ct_emit_line(e, "%s.loop = ct_parts(%s, %d, %s%s, %s);", frame, share->count,
+    ct_emit_line(e, "%s.loop = ct_share_parts(%s, %d, %s%s, %s);", frame, share->count,
                  lanes != NULL ? SHARE_VECTOR : share->grain, share->work, lanes != NULL ? " * 0.25" : "",
                  extra(e, share, lanes));
     if (share->once) ct_emit_line(e, "%s.loop.once = true;", frame);

@@ -39,11 +39,12 @@ typedef struct ct_loop {
 } ct_loop;
 
 /* Turns from … to − 1; behind all parts, in their order, what is to be done with each. */
-typedef void ct_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part);
-typedef void ct_part_end(ct_run *rt, void *frame, int part);
+typedef void ct_share_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part);
+typedef void ct_share_end(ct_run *rt, void *frame, int part);
 
-/* A loop of endless turns is one that ends with a failure, and is not parted. By the work of a turn; `grain`: turns that stay together. Adding up a part takes `extra`. */
-static inline ct_loop ct_parts(int64_t turns, int64_t grain, double work, double extra) {
+/* A loop of endless turns is one that ends with a failure, and is not parted. By the work of a turn; `grain`: turns
+ * that stay together. Adding up a part takes `extra`. */
+static inline ct_loop ct_share_parts(int64_t turns, int64_t grain, double work, double extra) {
     ct_loop loop = {turns, turns, 1, false, 0};
     work *= (double)turns;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
@@ -102,12 +103,12 @@ static inline void ct_part_add(ct_run *rt, ct_array *whole, ct_array *part) {
 
 typedef struct ct_sharing {
     ct_run *rt;
-    ct_part *part;
+    ct_share_part *part;
     void *frame;
     int next, failed;
 } ct_sharing;
 
-static inline void ct_do_part(ct_run *rt, ct_part *part, void *frame, int number) {
+static inline void ct_do_part(ct_run *rt, ct_share_part *part, void *frame, int number) {
     const ct_loop *loop = frame;
     int64_t from = number * loop->each, to = from + loop->each;
     part(rt, frame, from, to < loop->turns ? to : loop->turns, number);
@@ -161,7 +162,7 @@ static CT_COLD void ct_lend_out(ct_run *rt) {
 }
 
 /* False: nothing has happened. */
-static CT_COLD bool ct_share_out(ct_run *rt, ct_part *part, void *frame) {
+static CT_COLD bool ct_share_out(ct_run *rt, ct_share_part *part, void *frame) {
     ct_crew *crew = rt->crew;
     ct_loop *loop = frame;
     ct_sharing sharing = {rt, part, frame, 0, 0};
@@ -199,7 +200,7 @@ static CT_COLD bool ct_has_crew(ct_run *rt) {
 }
 
 /* Runs a loop, whose frame begins with a ct_loop; `end` may be NULL. */
-static inline void ct_share(ct_run *rt, ct_part *part, ct_part_end *end, void *frame) {
+static inline void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
     const ct_loop *loop = frame;
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);
     for (int i = 0; i < loop->parts; i++) {
