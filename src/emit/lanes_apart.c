@@ -1,6 +1,6 @@
-/* Inner loops that the lanes take one after the other: x[p, j] += … for all j, where p differs from lane to lane. Each
- * lane's elements stand beside each other, so that the compiler makes vectors of the inner loop; eight lanes at a time
- * would reach each of them by itself. */
+/* Inner loops that the lanes take one after the other: x[p, j] += … for all j, where p differs from lane to lane.
+ * Each lane's elements stand beside each other, so that the compiler makes vectors of the inner loop; eight lanes at a
+ * time would reach each of them by itself. */
 #include "emit/lanes.h"
 
 /* Whether an update adds to an element of the row that a lane has for itself. */
