@@ -8,7 +8,7 @@ typedef struct Derive {
     Lower build;
     CtMap seen;    /* of the functions that are looked at */
     CtMap changed; /* functions in which steps were replaced, until copies are resolved: they are for the next round */
-    CtMap copies; /* CtFlowVar * -> CtFlowArg *, what stands for it */
+    CtMap copies;  /* CtFlowVar * -> CtFlowArg *, what stands for it */
 } Derive;
 
 /* ---- whether a function is free of derivatives ---- */
@@ -156,7 +156,8 @@ static void expand_jvp(Derive *d, const CtFlowStep *step, const CtFlowForward *f
     CtFlowArgs args = ct_flow_slice(&step->args, 0, params), all = {0}, dy = {0};
     ct_flow_args_add(&d->build, &all, &args);
     for (uint32_t i = derived->captured; i < params; i++)
-        ct_flow_check_alike(&d->build, step->span, step->args.items[i], step->args.items[params + i - derived->captured],
+        ct_flow_check_alike(&d->build, step->span, step->args.items[i],
+                            step->args.items[params + i - derived->captured],
                             "the tangent does not have the shape of the point");
     for (uint32_t i = derived->captured; i < params; i++)
         if (ct_flow_adjoint_type(d->flow, function->params.items[i]->type) != NULL)
@@ -273,4 +274,5 @@ void ct_flow_derive(CtFlow *flow) {
         d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
+    for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->rule = NULL;
 }

@@ -67,9 +67,8 @@ typedef struct Lower {
     CT_VEC(struct Dual *) duals; /* lower_dual.c */
     uint32_t dual_branches;
     CtMap derived;   /* CtFlowFunction * -> CtFlowDerived * */
-    bool has_rules;  /* some function comes with a rule for its derivative */
     CtMap pullbacks; /* CtFlowVar * -> Pullback * */
-    size_t bytes; /* of the arena, before */
+    size_t bytes;    /* of the arena, before */
     uint32_t depth;
 } Lower;
 
@@ -124,6 +123,12 @@ void ct_flow_lower_pending(Lower *l);
 
 /* lower_deriv.c: derivative operators. */
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
+/* The code of a function value, and what it takes in front of its arguments: what a known one captured, or the value.
+ */
+CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured);
+
+/* lower_rule.c: the application of a function that comes with a rule for its derivative. */
+CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e);
 
 /* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
  * when there were none. */

@@ -153,6 +153,9 @@ void ct_reverse_loop(Reverse *r, CtFlowStep *step);
 void ct_reverse_array(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
 
+/* rule.c: functions with a rule for their derivative. The code of a variant of one, declared. */
+void ct_reverse_rule(CtFlow *flow, Variant *v);
+
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
 Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);
 
