@@ -12,6 +12,9 @@
  * fields in order. An array: an array of adjoints; one of length 0 in every dimension stands for zero. */
 const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type);
 
+/* The constructors of what VJP keeps are known now: so are those of its adjoints. */
+void ct_flow_close(CtFlow *flow, const CtFlowType *type);
+
 typedef struct CtFlowReverse {
     CtFlowFunction *forward;  /* the parameters of f → the results of f, then the residual (a node) */
     CtFlowFunction *backward; /* the residual, the cotangents of the active results, accumulators of the active

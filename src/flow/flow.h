@@ -39,6 +39,8 @@ typedef struct CtFlowData {
     uint32_t count, capacity;
     uint32_t id;
     struct CtFlowFunction *apply; /* of a function type: (node, arguments) → results */
+    uint32_t order;               /* of what VJP keeps: 1; of its adjoints: one more each time; of all else: 0 */
+    bool is_open; /* what VJP keeps, or an adjoint of that, whose constructor derive.c does not know yet */
 } CtFlowData;
 
 /* ---- programs ---- */
@@ -154,12 +156,12 @@ typedef struct CtFlowFunction {
     CtFlowBlock *body;
     uint32_t vars; /* how many, for numbering */
     CtSpan span;
-    bool takes_place;       /* its failures in the library are told at a place that it is given: places.c */
-    bool recurses;          /* it may be waiting for itself */
-    bool reached;           /* from the entry */
-    bool has_door;          /* called otherwise than by an end of a function of its group */
-    uint32_t group;         /* functions that end in each other have the same; 0: alone */
-    const CtFlowRule *rule; /* NULL: none; and for all once derivatives have been taken */
+    bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
+    bool recurses;    /* it may be waiting for itself */
+    bool reached;     /* from the entry */
+    bool has_door;    /* called otherwise than by an end of a function of its group */
+    uint32_t group;   /* functions that end in each other have the same; 0: alone */
+    CtFlowRule *rule; /* NULL: none; and for all once derivatives have been taken */
 } CtFlowFunction;
 
 /* A constant of the program. */

@@ -13,16 +13,20 @@ CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured) {
     return ct_flow_lower_apply_of(l, captured->items[0].type->data);
 }
 
-/* The function of a derivative, and what stands in front of the point. */
+/* The function of a derivative, and what stands in front of the point. Where the function is not known, each place has
+ * a derivative of its own, since other function values may come there. */
 static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
     CtFlowFunction *function = ct_flow_lower_code(l, f, args);
     CtFlowDerived *derived = ct_map_get(&l->derived, ct_key(function));
+    l->differentiates = true;
     if (derived != NULL) return derived;
     derived = CT_NEW(l->arena, CtFlowDerived);
     derived->function = function;
     derived->captured = args->count;
     derived->residual = ct_flow_new_node(l->flow, ct_format(l->arena, "residual of %s", function->name));
-    ct_map_set(l->arena, &l->derived, ct_key(function), derived);
+    derived->residual->data->is_open = true;
+    derived->residual->data->order = 1;
+    if (ct_flow_lower_callable(l, f) != NULL) ct_map_set(l->arena, &l->derived, ct_key(function), derived);
     return derived;
 }
 

@@ -75,7 +75,7 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
 }
 
 /* Its body: f of what f captured and the point. */
-static CtFlowFunction *function_with(Lower *l, CtCore *e, const CtFlowRule *rule, const CtFlowArgs *captured) {
+static CtFlowFunction *function_with(Lower *l, CtCore *e, CtFlowRule *rule, const CtFlowArgs *captured) {
     CtFlowFunction *outer = l->function, *function = ct_flow_function(l->flow, rule->f->name, e->span);
     CtFlowBlock *block = l->block;
     function->rule = rule;

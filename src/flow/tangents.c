@@ -165,8 +165,10 @@ static CtTangent of_make(const Walk *w, const CtFlowStep *step) {
     const CtFlowTypes *types = &step->as.con.data->cons[step->as.con.tag].fields;
     bool some = false;
     for (uint32_t i = 0; i < types->count && !some; i++) some = ct_tangents_active(w->t, types->items[i]);
-    if (!some) return ct_tangents_active(w->t, step->results.items[0]->type) ? TANGENT_EITHER : TANGENT_ZERO;
+    const CtFlowType *made = step->results.items[0]->type;
+    if (!some) return ct_tangents_active(w->t, made) ? TANGENT_EITHER : TANGENT_ZERO;
     CtTangent known = of_any(w, &step->args);
+    if (known == TANGENT_FULL && ct_flow_has_no_adjoint(made)) w->t->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
     CtTangent *fields = fields_of(w->t, step->as.con.data)[step->as.con.tag];
     for (uint32_t i = 0; known == TANGENT_FULL && i < types->count; i++)
         if (ct_tangents_active(w->t, types->items[i]))
