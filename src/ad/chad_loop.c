@@ -177,7 +177,14 @@ static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtC
     from = ct_seq_name(&inner, "from", from);
     CtCore *left = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, from);
     left = ct_seq_name(&inner, "n", ct_core_prim2(c->p, span, PRIM_INT_MIN, size, left));
-    CtCore *body = stretch(c, back, env, ds, from, left, dx);
+    CtCore *body = stretch(c, back, env, ds, from, left, dx), *parts[2];
+    if (dx[0] || dx[1]) {
+        ct_seq_open(&inner, "env", "made", body, parts);
+        parts[0] = library(c, span, "given", (CtCore *[]){cells, parts[0]}, 2);
+        body = ct_core_pair(c->p, span, parts[0], parts[1]);
+    } else {
+        body = library(c, span, "given", (CtCore *[]){cells, body}, 2);
+    }
     CtCore *f = lambda(c, span, &g, 1, ct_seq_close(&inner, body));
     CtCore *all = ct_seq_name(seq, "gs", array(c, span, ARRAY_BUILD, count, f, NULL));
     c->base = base;

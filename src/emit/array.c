@@ -11,12 +11,34 @@ const char *ct_emit_data(Emit *e, const CtFlowArg *array) {
     return data != NULL ? data : ct_format(e->arena, "%s->data", ct_emit_arg(e, array));
 }
 
+const char *ct_emit_pointer_type(const CtFlowType *array) {
+    char letter = ct_emit_letter(array->element);
+    return letter == 'f' ? "double" : letter == 'i' ? "int64_t" : "ct_word";
+}
+
+const char *ct_emit_item(Emit *e, const CtFlowArg *array, const char *index) {
+    const Use *use = array->var != NULL ? &e->uses[array->var->id] : NULL;
+    bool is_number = use != NULL && (use->own != NULL || use->data != NULL) && !ct_flow_is_object(array->type->element);
+    return ct_format(e->arena, is_number ? "%s[%s]" : "%s[%s].%c", ct_emit_data(e, array), index,
+                     ct_emit_letter(array->type->element));
+}
+
+void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const char *name) {
+    for (uint32_t i = 1; i < array->type->rank; i++)
+        ct_emit_line(e, "const int64_t %s_n%u = ct_length(%s, %u);", name, i, text, i);
+    e->uses[array->id].lengths = name;
+}
+
 /* i, or the position of several indices: (i * n + j) * m + k */
 static const char *position(Emit *e, const CtFlowStep *step, uint32_t indices, const char *array) {
-    const char *at = ct_emit_operand(e, &step->args.items[1]);
-    for (uint32_t i = 2; i <= indices; i++)
-        at = ct_format(e->arena, i == 2 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, array, i - 1,
+    const CtFlowVar *var = step->args.items[0].var;
+    const char *at = ct_emit_operand(e, &step->args.items[1]), *known = var != NULL ? e->uses[var->id].lengths : NULL;
+    for (uint32_t i = 2; i <= indices; i++) {
+        const char *length = known != NULL ? ct_format(e->arena, "%s_n%u", known, i - 1)
+                                           : ct_format(e->arena, "%s->dims[%u]", array, i - 1);
+        at = ct_format(e->arena, i == 2 ? "%s * %s + %s" : "(%s) * %s + %s", at, length,
                        ct_emit_operand(e, &step->args.items[i]));
+    }
     return at;
 }
 
@@ -37,12 +59,12 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         }
         return;
     }
-    const char *word = ct_format(e->arena, "%s[%s]", ct_emit_data(e, &step->args.items[0]), position(e, step, indices, name));
+    const char *item = ct_emit_item(e, &step->args.items[0], position(e, step, indices, name));
     if (!ct_flow_is_object(result->type)) {
-        ct_emit_bind(e, result, ct_format(e->arena, "%s.%c", word, ct_emit_letter(result->type)), true, true);
+        ct_emit_bind(e, result, item, true, true);
         return;
     }
-    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s.p", ct_emit_type(result->type), word));
+    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s", ct_emit_type(result->type), item));
     ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }
 
@@ -163,8 +185,26 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
     case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
-    default: return "0"; /* lowered otherwise, or not at all */
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break; /* no step of Flow: lower_array.c */
     }
+    return "0";
 }
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
@@ -177,22 +217,23 @@ static void emit_bulk(Emit *e, const CtFlowStep *step) {
 }
 
 /* Of an array, or a length itself. */
-static const char *length_text(Emit *e, const CtFlowArg *arg) {
+static const char *length_text(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
     const char *text = ct_emit_arg(e, arg);
-    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[0]", text);
+    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[%u]", text, dimension);
 }
 
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const char *site = ct_emit_site(e, step->span);
     if (step->kind == FLOW_CHECK) {
-        const char *index = ct_emit_arg(e, &args->items[0]), *array = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s->dims[%u]);", site, index, array, step->as.index);
+        const char *index = ct_emit_arg(e, &args->items[0]);
+        const char *length = length_text(e, &args->items[1], step->as.index);
+        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", site, index, length);
     } else if (step->kind == FLOW_CHECK_SIZE) {
         ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
-        const char *a = length_text(e, &args->items[0]), *b = length_text(e, &args->items[1]);
+        const char *a = length_text(e, &args->items[0], 0), *b = length_text(e, &args->items[1], 0);
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", site, a, b);
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);

@@ -68,9 +68,7 @@ static void count_uses(Emit *e, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         bool decided = step->kind == FLOW_SWITCH && step->as.cases.count == 1; /* what it is on is not looked at */
         if (!decided || ct_flow_is_object(step->args.items[0].type)) use_args(e, block, &step->args);
-        if (step->kind == FLOW_LOOP) count_uses(e, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            count_uses(e, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) count_uses(e, ct_flow_inner(step, j));
     }
     use_args(e, block, &block->values);
 }
@@ -92,8 +90,8 @@ static bool ends_in_itself(const CtFlowFunction *function, const CtFlowBlock *bl
     if (block->exit == EXIT_TAIL && block->tail == function) return true;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (ends_in_itself(function, step->as.cases.branches[j].block)) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (ends_in_itself(function, ct_flow_inner(step, j))) return true;
     }
     return false;
 }
@@ -109,8 +107,8 @@ static void put_params(Emit *e, const CtFlowFunction *function, bool names) {
 static void put_head(Emit *e, const CtFlowFunction *function, const char *end) {
     const char *type = ct_emit_result_type(e, &function->results);
     bool star = type[strlen(type) - 1] == '*' || type[strlen(type) - 1] == ' ';
-    ct_text_printf(e->out, "static %s%s%s(ct_run *rt%s", type, star ? "" : " ", e->function_names[function->id],
-                   function->takes_place ? ", int place" : "");
+    ct_text_printf(e->out, "static %s%s%s%s(ct_run *rt%s", function->is_message ? "CT_COLD " : "", type,
+                   star ? "" : " ", e->function_names[function->id], function->takes_place ? ", int place" : "");
     put_params(e, function, true);
     ct_text_printf(e->out, ")%s\n", end);
 }

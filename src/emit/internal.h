@@ -19,6 +19,7 @@ typedef struct Use { /* of a variable */
     bool reads;               /* it looks at memory, and must stand before that changes */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
     const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
+    const char *lengths; /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
     RowPlace *place;
 } Use;
 
@@ -91,6 +92,13 @@ void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts,
 /* array.c, loop.c */
 /* The elements of an array, as a pointer. */
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
+/* What that points to, where it is a variable of C. Through a pointer to words, which are unions, gcc cannot tell that
+ * what it reads is what it writes back, and makes no vectors. */
+const char *ct_emit_pointer_type(const CtFlowType *array);
+/* The element at a position, as a value or to be written to. */
+const char *ct_emit_item(Emit *e, const CtFlowArg *array, const char *position);
+/* Variables of C for the lengths of an array from the second on, NAME_n1, …; `text` is the array. */
+void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const char *name);
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
 

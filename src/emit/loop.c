@@ -86,8 +86,8 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
         ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,
                      next, t->index, next, ct_emit_arg(e, arg));
     else
-        ct_emit_line(e, "%s[%s%s].%c = %s;", t->data[i], t->index, next, ct_emit_letter(type->element),
-                     ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
+        ct_emit_line(e, ct_flow_is_object(type->element) ? "%s[%s%s].p = %s;" : "%s[%s%s] = %s;", t->data[i], t->index,
+                     next, ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
 }
 
 /* ---- pointers to elements ---- */
@@ -110,17 +110,17 @@ static void find_arrays(Emit *e, const LoopText *t, const CtFlowBlock *block, Va
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_READ && step->args.count == step->args.items[0].type->rank + 1)
             add_array(e, t, &step->args.items[0], found);
-        if (step->kind == FLOW_LOOP) find_arrays(e, t, step->as.loop.block, found);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            find_arrays(e, t, step->as.cases.branches[j].block, found);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_arrays(e, t, ct_flow_inner(step, j), found);
     }
 }
 
 static void point_into(Emit *e, const Vars *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         Use *use = &e->uses[found->items[i]->id];
-        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, found->items[i]));
-        ct_emit_line(e, "const ct_word *%s = ct_data(%s);", name, use->text);
+        const CtFlowVar *array = found->items[i];
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)), *type = ct_emit_pointer_type(array->type);
+        ct_emit_line(e, "const %s *%s = (const %s *)ct_data(%s);", type, name, type, use->text);
+        ct_emit_lengths(e, array, use->text, name);
         use->data = name;
     }
 }
@@ -131,13 +131,13 @@ static void point_out(Emit *e, LoopText *t) {
         CtFlowVar *var = array_of(t, i);
         RowPlace *place = e->uses[var->id].place;
         if (place == NULL && var->type->rank > 1) continue;
+        const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
-        if (place == NULL) {
-            ct_emit_line(e, "ct_word *restrict %s = %s->data;", t->data[i], t->names[t->carried + i]);
-        } else {
-            ct_emit_line(e, "ct_word *restrict %s = ct_row_place(rt, %s, &%s, %s, %s, %s);", t->data[i],
+        if (place == NULL)
+            ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, t->data[i], type, t->names[t->carried + i]);
+        else
+            ct_emit_line(e, "%s *restrict %s = (%s *)ct_row_place(rt, %s, &%s, %s, %s, %s);", type, t->data[i], type,
                          ct_emit_site(e, t->step->span), place->array, place->count, place->index, place->length);
-        }
     }
 }
 
@@ -155,6 +155,15 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
+/* A loop that was a recursion can be interrupted, where a turn is more than a few operations. */
+static bool asks(const LoopText *t) {
+    for (uint32_t i = 0; i < t->block->steps.count; i++) {
+        CtFlowStepKind kind = t->block->steps.items[i]->kind;
+        if (t->step->as.loop.counted && (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK)) return true;
+    }
+    return false;
+}
+
 static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     for (uint32_t i = 0; i < t->arrays; i++) {
         CtFlowVar *row = maker_of_rows(e, t, i);
@@ -169,6 +178,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
     e->depth++;
     const CtFlowBlock *around = e->block;
+    if (asks(t)) ct_emit_line(e, "ct_turn(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_turn(e, t);
@@ -246,7 +256,8 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     }
     e->depth -= braces;
     if (braces) ct_emit_line(e, "}");
-    for (uint32_t i = 0; i < outside.count; i++) e->uses[outside.items[i]->id].data = NULL;
+    for (uint32_t i = 0; i < outside.count; i++)
+        e->uses[outside.items[i]->id].data = e->uses[outside.items[i]->id].lengths = NULL;
     for (uint32_t i = 0; i < t.arrays; i++) {
         const CtFlowType *type = array_of(&t, i)->type;
         const char *name = t.names[t.carried + i];

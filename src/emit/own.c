@@ -12,9 +12,8 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var);
 static bool uses(const CtFlowStep *step, const CtFlowVar *var) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var == var) return true;
-    if (step->kind == FLOW_LOOP && uses_in(step->as.loop.block, var)) return true;
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (uses_in(step->as.cases.branches[i].block, var)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (uses_in(ct_flow_inner(step, i), var)) return true;
     return false;
 }
 
@@ -104,10 +103,16 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
         if (last == NULL || last == param || !is_yielded_once(block, last, i)) continue;
         if (data == NULL) {
             data = ct_format(e->arena, "%s_own", names[i]);
+            const char *type = ct_emit_pointer_type(param->type);
             ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
-            ct_emit_line(e, "ct_word *restrict %s = %s->data;", data, names[i]);
+            ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, data, type, names[i]);
+            ct_emit_lengths(e, param, names[i], data);
         }
-        for (uint32_t j = 0; j < c.vars.count; j++) e->uses[c.vars.items[j]->id].own = data;
+        const char *lengths = e->uses[start != NULL && e->uses[start->id].own != NULL ? start->id : param->id].lengths;
+        for (uint32_t j = 0; j < c.vars.count; j++) {
+            e->uses[c.vars.items[j]->id].own = data;
+            e->uses[c.vars.items[j]->id].lengths = lengths;
+        }
     }
 }
 
@@ -117,7 +122,7 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index) {
     const CtFlowVar *result = step->results.items[0];
     if (use->own == NULL || e->uses[result->id].own == NULL) return false;
     const CtFlowArg *value = &step->args.items[step->args.count - 1];
-    ct_emit_line(e, "%s[%s].%c = %s;", use->own, index, ct_emit_letter(value->type), ct_emit_arg(e, value));
+    ct_emit_line(e, "%s[%s] = %s;", use->own, index, ct_emit_arg(e, value));
     ct_emit_alias(e, result, ct_emit_arg(e, array));
     return true;
 }

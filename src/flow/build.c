@@ -1,10 +1,14 @@
 /* Making functions, blocks and steps of Flow. */
 #include "flow/internal.h"
 
-CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type) {
-    CtFlowVar *var = CT_NEW(l->arena, CtFlowVar);
-    *var = (CtFlowVar){name, l->function->vars++, type};
+CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = CT_NEW(flow->arena, CtFlowVar);
+    *var = (CtFlowVar){name, function->vars++, type};
     return var;
+}
+
+CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type) {
+    return ct_flow_fresh(l->flow, l->function, name, type);
 }
 
 CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span) {

@@ -7,9 +7,8 @@ void ct_flow_each_step(CtFlowBlock *block, void (*on_step)(void *data, CtFlowSte
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         on_step(data, step);
-        if (step->kind == FLOW_LOOP) ct_flow_each_step(step->as.loop.block, on_step, data);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            ct_flow_each_step(step->as.cases.branches[j].block, on_step, data);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            ct_flow_each_step(ct_flow_inner(step, j), on_step, data);
     }
 }
 
@@ -36,11 +35,9 @@ void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data) {
         CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CALL) on_callee(on_call, data, step->as.function, step->span, false);
         if (step->kind == FLOW_CONSTANT) on_call(data, step->as.constant->function, step->span, false);
-        if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP)
-            on_call(data, step->as.derived->function, step->span, false);
-        if (step->kind == FLOW_LOOP) ct_flow_each_call(step->as.loop.block, on_call, data);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            ct_flow_each_call(step->as.cases.branches[j].block, on_call, data);
+        if (ct_flow_is_derivative(step)) on_call(data, step->as.derived->function, step->span, false);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            ct_flow_each_call(ct_flow_inner(step, j), on_call, data);
     }
     if (block->exit == EXIT_TAIL) on_callee(on_call, data, block->tail, block->span, true);
 }

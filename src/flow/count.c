@@ -89,9 +89,7 @@ static void collect(const CtFlowBlock *block, Set used, Set bound) {
         collect_args(&step->args, used);
         for (uint32_t j = 0; j < step->results.count; j++)
             if (step->results.items[j] != NULL) add(bound, step->results.items[j]);
-        if (step->kind == FLOW_LOOP) collect(step->as.loop.block, used, bound);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            collect(step->as.cases.branches[j].block, used, bound);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) collect(ct_flow_inner(step, j), used, bound);
     }
     collect_args(&block->values, used);
 }
@@ -114,9 +112,7 @@ static void gather(Count *c, const CtFlowBlock *block, Objects *out, Set seen) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         gather_args(c, &step->args, out, seen);
-        if (step->kind == FLOW_LOOP) gather(c, step->as.loop.block, out, seen);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            gather(c, step->as.cases.branches[j].block, out, seen);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) gather(c, ct_flow_inner(step, j), out, seen);
     }
     gather_args(c, &block->values, out, seen);
 }

@@ -22,6 +22,11 @@ typedef struct Cse {
 
 /* ---- which steps are the same ---- */
 
+/* The same number, many times: as good as a copy, and changed in place where it is its own. */
+static bool makes_copies(const CtFlowStep *step) {
+    return step->as.bulk == ARRAY_REPLICATE && !ct_flow_is_object(step->args.items[1].type);
+}
+
 /* A step whose results depend on its arguments alone, and are worth keeping. */
 static bool is_kept(const CtFlowStep *step) {
     switch (step->kind) {
@@ -39,8 +44,8 @@ static bool is_kept(const CtFlowStep *step) {
     case FLOW_UPDATE:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK:
     case FLOW_STOP: return true;
+    case FLOW_BULK: return !makes_copies(step);
     case FLOW_STRING:
     case FLOW_SWITCH:
     case FLOW_LOOP:
@@ -147,9 +152,7 @@ static void visit(Cse *c, CtFlowBlock *block) {
         ct_flow_rename(&c->now, &step->args);
         if (is_kept(step) && is_done(c, step)) continue;
         ct_flow_learn(&c->facts, step);
-        if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            visit(c, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(c, ct_flow_inner(step, j));
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;

@@ -210,9 +210,7 @@ static void number(CtFlowFunction *function, const CtFlowBlock *block) {
     number_vars(function, &block->params);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) number(function, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            number(function, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) number(function, ct_flow_inner(step, j));
         number_vars(function, &step->results);
     }
 }
@@ -222,8 +220,7 @@ static void number(CtFlowFunction *function, const CtFlowBlock *block) {
 static void fix(void *data, CtFlowStep *step) {
     Dead *d = data;
     if (step->kind == FLOW_CONSTANT) d->fixed[step->as.constant->function->id] = true;
-    if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP)
-        d->fixed[step->as.derived->function->id] = true;
+    if (ct_flow_is_derivative(step)) d->fixed[step->as.derived->function->id] = true;
 }
 
 static void fix_rule(Dead *d, const CtFlowFunction *function) {

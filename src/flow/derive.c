@@ -15,25 +15,14 @@ typedef struct Derive {
 
 static bool is_free(Derive *d, const CtFlowFunction *function);
 
+/* Constants are: they depend on nothing. */
 static bool is_free_block(Derive *d, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        switch (step->kind) {
-        case FLOW_VJP:
-        case FLOW_PULL:
-        case FLOW_JVP: return false;
-        case FLOW_CALL:
-            if (!is_free(d, step->as.function)) return false;
-            break;
-        case FLOW_LOOP:
-            if (!is_free_block(d, step->as.loop.block)) return false;
-            break;
-        case FLOW_SWITCH:
-            for (uint32_t j = 0; j < step->as.cases.count; j++)
-                if (!is_free_block(d, step->as.cases.branches[j].block)) return false;
-            break;
-        default: break; /* constants too: they depend on nothing */
-        }
+        if (ct_flow_is_derivative(step)) return false;
+        if (step->kind == FLOW_CALL && !is_free(d, step->as.function)) return false;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!is_free_block(d, ct_flow_inner(step, j))) return false;
     }
     if (block->exit == EXIT_OPEN) return false; /* it waits for types that are not known yet: ct_flow_close */
     return block->exit != EXIT_TAIL || is_free(d, block->tail);
@@ -215,9 +204,7 @@ static void resolve(Derive *d, CtFlowBlock *block, bool stops) {
             bind(d, step->results.items[0], step->args.items[0]);
             continue;
         }
-        if (step->kind == FLOW_LOOP) resolve(d, step->as.loop.block, stops);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            resolve(d, step->as.cases.branches[j].block, stops);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) resolve(d, ct_flow_inner(step, j), stops);
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;
@@ -237,12 +224,10 @@ static bool derive_block(Derive *d, CtFlowFunction *function, CtFlowBlock *block
     bool some = false;
     for (uint32_t i = 0; i < block->steps.count && d->flow->refused == NULL; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) some |= derive_block(d, function, step->as.loop.block, left);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            some |= derive_block(d, function, step->as.cases.branches[j].block, left);
-        bool derivative = step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
-        bool ready = derivative && is_ready(d, step);
-        *left |= derivative && !ready;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            some |= derive_block(d, function, ct_flow_inner(step, j), left);
+        bool ready = ct_flow_is_derivative(step) && is_ready(d, step);
+        *left |= ct_flow_is_derivative(step) && !ready;
         some |= ready;
         if (ready) ct_map_set(d->arena, &d->changed, ct_key(function), NULL);
         d->build.function = function;

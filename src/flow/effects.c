@@ -6,11 +6,19 @@ uint32_t ct_flow_size(const CtFlowBlock *block) {
     uint32_t size = block->steps.count;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_LOOP) size += ct_flow_size(step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            size += ct_flow_size(step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) size += ct_flow_size(ct_flow_inner(step, j));
     }
     return size;
+}
+
+bool ct_flow_leaves(const CtFlowBlock *block) {
+    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (ct_flow_leaves(ct_flow_inner(step, j))) return true;
+    }
+    return false;
 }
 
 static bool total_block(const CtFlowEffects *effects, const CtFlowBlock *block, bool is_body);
@@ -39,7 +47,7 @@ bool ct_flow_block_is_total(const CtFlowEffects *effects, const CtFlowBlock *blo
 
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
     if (ct_flow_step_fails(step)) return false;
-    if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP) return false;
+    if (ct_flow_is_derivative(step)) return false;
     if (step->kind == FLOW_CALL) return effects->total[step->as.function->id];
     if (step->kind == FLOW_CONSTANT) return effects->total[step->as.constant->function->id];
     if (step->kind == FLOW_LOOP) return total_block(effects, step->as.loop.block, false);

@@ -164,8 +164,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     case FLOW_LITERALS:
     case FLOW_ITEMS:
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
-        return some && step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
-                                            : own_length(array, dimension);
+        return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
+                                    : own_length(array, dimension);
     case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
     default: return own_length(array, dimension);
     }
@@ -175,7 +175,7 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
     return length(facts, array, dimension, some, DEEPEST);
 }
 
-/* ---- lengths that have been checked to be equal ---- */
+/* ---- what checks tell of lengths ---- */
 
 static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
     if (a->known.type != NULL || b->known.type != NULL)
@@ -203,34 +203,73 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
 }
 
 static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
-    CtFlowEqual equal = {first_of(facts, a), first_of(facts, b)};
+    CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
     if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
 }
 
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension) {
-    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, false);
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
+    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, some);
+}
+
+/* An array that has an element has all before it. */
+static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    length = first_of(facts, length);
+    if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){length, length, index->lit.integer + 1});
+}
+
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
+    int64_t least = 0;
+    length = first_of(facts, length);
+    for (uint32_t i = 0; i < facts->equals.count; i++) {
+        CtFlowLength known = first_of(facts, facts->equals.items[i].is);
+        if (facts->equals.items[i].least > least && is_same(&known, &length)) least = facts->equals.items[i].least;
+    }
+    return least;
 }
 
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
+    if (check->kind == FLOW_CHECK)
+        has_index(facts, &check->args.items[0],
+                  ct_flow_checked_length(facts, &check->args.items[1], check->as.index, true));
     if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
-        are_equal(facts, ct_flow_checked_length(facts, a, i), ct_flow_checked_length(facts, b, i));
+        are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
 }
 
 /* ---- indices ---- */
 
+bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg) {
+    const CtFlowFact *fact = ct_flow_fact(facts, arg);
+    const CtFlowStep *step = fact->maker;
+    if (arg->var == NULL) return arg->lit.integer >= 0;
+    if (step == NULL) return fact->loop != NULL && fact->index == 0;
+    if (step->kind == FLOW_DIM) return true;
+    return step->kind == FLOW_PRIM && step->as.prim == PRIM_INT_MAX &&
+           (ct_flow_is_natural(facts, &step->args.items[0]) || ct_flow_is_natural(facts, &step->args.items[1]));
+}
+
+/* Of max 0 n, the n: where there is an index below that, n is it. */
+static const CtFlowArg *some_turns(const CtFlowFacts *facts, const CtFlowArg *turns) {
+    const CtFlowStep *step = ct_flow_fact(facts, turns)->maker;
+    if (step == NULL || step->kind != FLOW_PRIM || step->as.prim != PRIM_INT_MAX) return turns;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : turns;
+}
+
 static bool is_below(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts, index);
     if (fact->loop == NULL || fact->index > 0 || depth == 0) return false;
-    const CtFlowArg *turns = &fact->loop->args.items[0]; /* which may be an index itself */
+    const CtFlowArg *turns = some_turns(facts, &fact->loop->args.items[0]); /* which may be an index itself */
     return ct_flow_same_length(facts, ct_flow_length_of(facts, *turns), length) ||
            is_below(facts, turns, length, depth - 1);
 }
 
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
     if (index->var != NULL) return is_below(facts, index, length, DEEPEST);
-    return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-           index->lit.integer < length.known.lit.integer;
+    if (index->lit.integer < 0) return false;
+    return (length.known.type != NULL && length.known.var == NULL && index->lit.integer < length.known.lit.integer) ||
+           index->lit.integer < ct_flow_least(facts, length);
 }

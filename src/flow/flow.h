@@ -137,6 +137,7 @@ typedef struct CtFlowStep {
             bool initial;  /* the carried values are the arrays' first elements; then the block yields no others (scanl)
                             */
             bool borrowed; /* reads in the block see arrays from outside */
+            bool counted;  /* it was a recursion: it may take long, and can be interrupted */
         } loop;
         struct {
             CtErrorCode code;
@@ -148,6 +149,19 @@ typedef struct CtFlowStep {
     } as;
 } CtFlowStep;
 
+/* The blocks within a step: the body of a loop, the branches of a switch; other steps have none. */
+static inline uint32_t ct_flow_inner_count(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP ? 1 : step->kind == FLOW_SWITCH ? step->as.cases.count : 0;
+}
+static inline CtFlowBlock *ct_flow_inner(const CtFlowStep *step, uint32_t index) {
+    return step->kind == FLOW_LOOP ? step->as.loop.block : step->as.cases.branches[index].block;
+}
+
+/* Whether a step is gone once derivatives are taken, being one. */
+static inline bool ct_flow_is_derivative(const CtFlowStep *step) {
+    return step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP;
+}
+
 typedef struct CtFlowFunction {
     const char *name;
     uint32_t id;
@@ -157,6 +171,7 @@ typedef struct CtFlowFunction {
     uint32_t vars; /* how many, for numbering */
     CtSpan span;
     bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
+    bool is_message;  /* makes the text of a failure: messages.c */
     bool recurses;    /* it may be waiting for itself */
     bool reached;     /* from the entry */
     bool has_door;    /* called otherwise than by an end of a function of its group */

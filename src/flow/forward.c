@@ -204,11 +204,6 @@ static void write_switch(Forward *w, const CtFlowStep *step) {
     bind_all(w, &made->results, &step->results);
 }
 
-/* A carried row of scanl is full: as the primal value. */
-static bool is_row(const CtFlowStep *loop, uint32_t carried) {
-    return loop->as.loop.initial && loop->results.items[loop->as.loop.carried + carried]->type->rank > 1;
-}
-
 static CtFlowArg full_as(Forward *w, CtSpan span, CtFlowArg value) {
     CtFlowArg dims[MOST_RANK];
     ct_forward_dims(w, span, ct_forward_primal(w, value), dims);
@@ -219,7 +214,7 @@ static void add_carried_duals(Forward *w, CtFlowArgs *to, const CtFlowStep *step
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         if (!has_dual(w, step->results.items[i])) continue;
         ct_push(w->build.arena, to,
-                is_row(step, i) ? full_as(w, step->span, values[i]) : ct_forward_tangent(w, values[i]));
+                ct_tangents_are_full(step, i) ? full_as(w, step->span, values[i]) : ct_forward_tangent(w, values[i]));
     }
 }
 
@@ -286,6 +281,24 @@ static void write_exit(Forward *w, const CtFlowBlock *from, const CtFlowStep *ow
     ct_flow_leave(&w->build, from->exit, from->span, &values, tail);
 }
 
+static CtFlowArg primal(void *data, CtFlowArg of) { return ct_forward_primal(data, of); }
+
+/* dy = ∂₁op·da + ∂₂op·db */
+static void write_prim(Forward *w, const CtFlowStep *step) {
+    const CtFlowVar *y = step->results.items[0];
+    CtFlowArg sum = ct_flow_none();
+    ct_forward_copy(w, step);
+    if (!has_dual(w, y)) return;
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        CtFlowArg x = step->args.items[i];
+        if (!ct_tangent_counts(ct_forward_known(w, x))) continue;
+        CtFlowArg part = ct_flow_partial(&w->build, step, i, ct_forward_tangent(w, x), y->type, primal, w);
+        if (ct_flow_is_none(part)) continue;
+        sum = ct_flow_is_none(sum) ? part : ct_flow_prim(&w->build, step->span, PRIM_ADD, y->type, sum, part);
+    }
+    ct_forward_bind(w, y, ct_flow_is_none(sum) ? ct_flow_real(y->type, -0.0) : sum);
+}
+
 /* Steps whose results have no tangent are copied. */
 static void write_step(Forward *w, const CtFlowStep *step) {
     switch (step->kind) {
@@ -294,12 +307,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_OPEN: write_open(w, step); return;
     case FLOW_SWITCH: write_switch(w, step); return;
     case FLOW_LOOP: write_loop(w, step); return;
-    case FLOW_PRIM:
-        ct_forward_copy(w, step);
-        if (has_dual(w, step->results.items[0]))
-            ct_forward_bind(w, step->results.items[0],
-                            ct_forward_prim(w, step, w->primals[step->results.items[0]->id]));
-        return;
+    case FLOW_PRIM: write_prim(w, step); return;
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:

@@ -24,9 +24,6 @@ void ct_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent);
 /* The step on primals alone. */
 CtFlowStep *ct_forward_copy(Forward *w, const CtFlowStep *step);
 
-/* ∂₁op·da + ∂₂op·db for a step whose result is `y`. */
-CtFlowArg ct_forward_prim(Forward *w, const CtFlowStep *step, CtFlowArg y);
-
 /* The function of a variant, to be called; its body is written later. */
 CtFlowFunction *ct_forward_function(Forward *w, CtVariant *v);
 

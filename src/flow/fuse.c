@@ -7,8 +7,6 @@
  * are loops for this; when they cannot be fused they stay what they were. */
 #include "flow/passes.h"
 
-#include <math.h>
-
 enum {
     LARGEST = 400, /* steps of a loop that others are fused into */
     FAR = 200,     /* steps between two loops */
@@ -30,9 +28,7 @@ typedef CT_VEC(CtFlowStep *) Steps;
 
 static void rename_step(Fuse *f, CtFlowStep *step) {
     ct_flow_rename(&f->now, &step->args);
-    if (step->kind == FLOW_LOOP) ct_flow_rename_block(&f->now, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        ct_flow_rename_block(&f->now, step->as.cases.branches[i].block);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) ct_flow_rename_block(&f->now, ct_flow_inner(step, i));
 }
 
 /* ---- who uses what ---- */
@@ -132,9 +128,7 @@ static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
             for (uint32_t j = 2; j < step->args.count; j++) ct_push(f->arena, &args, step->args.items[j]);
             step->args = args;
         }
-        if (step->kind == FLOW_LOOP) use_elements(f, first, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            use_elements(f, first, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) use_elements(f, first, ct_flow_inner(step, j));
         block->steps.items[kept++] = step;
     }
     block->steps.count = kept;
@@ -236,39 +230,11 @@ static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const C
     return flow_of(var);
 }
 
-/* What a reduction begins with, and what it does with each element; false where there is no such fold. */
-static bool fold_of(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
-    const CtFlowType *type = step->results.items[0]->type;
-    bool whole = type->kind == FLOW_I64;
-    *first = (CtFlowArg){.type = type};
-    switch ((int)step->as.bulk) {
-    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
-    case ARRAY_PRODUCT:
-        *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
-        if (whole)
-            first->lit.integer = 1;
-        else
-            first->lit.real = 1;
-        return true;
-    case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM: {
-        bool largest = step->as.bulk == ARRAY_MAXIMUM;
-        *prim = whole ? (largest ? PRIM_INT_MAX : PRIM_INT_MIN) : largest ? PRIM_MAX : PRIM_MIN;
-        if (whole)
-            first->lit.integer = largest ? INT64_MIN : INT64_MAX;
-        else
-            first->lit.real = largest ? -INFINITY : INFINITY;
-        return true;
-    }
-    default: return false;
-    }
-}
-
 /* A reduction as a fold of so many turns. */
 static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     CtPrim prim = PRIM_ADD;
     CtFlowArg first = {0};
-    fold_of(step, &prim, &first);
+    ct_flow_reduction(step, &prim, &first);
     CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
                *add = new_step(f, FLOW_PRIM, step->span);
     CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
@@ -339,7 +305,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     CtFlowArg count;
     CtPrim prim;
     CtFlowArg first;
-    if (!fold_of(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
+    if (!ct_flow_reduction(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
     bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
     uint32_t at = steps->count;
     *loop = as_fold(f, step, count);
@@ -355,9 +321,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
 
 static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
-    if (step->kind == FLOW_LOOP) visit(f, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        visit(f, step->as.cases.branches[i].block);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
     f->depth--;
 }
 

@@ -44,9 +44,8 @@ static bool block_is_outside(const Hoist *h, const CtFlowBlock *block) {
 /* Whether a step and all inside use only what is bound outside of the loop, or in the step itself. */
 static bool is_outside(const Hoist *h, const CtFlowStep *step) {
     if (!args_are_outside(h, &step->args)) return false;
-    if (step->kind == FLOW_LOOP) return block_is_outside(h, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (!block_is_outside(h, step->as.cases.branches[i].block)) return false;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (!block_is_outside(h, ct_flow_inner(step, i))) return false;
     return true;
 }
 
@@ -218,9 +217,7 @@ static void visit(Hoist *h, CtFlowBlock *block) {
         CtFlowStep *step = block->steps.items[i];
         ct_flow_learn(&h->facts, step);
         h->depth++;
-        if (step->kind == FLOW_LOOP) visit(h, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            visit(h, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(h, ct_flow_inner(step, j));
         h->depth--;
         if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD) hoist_from(h, &out, step);
         ct_push(h->arena, &out, step);

@@ -27,16 +27,6 @@ typedef struct Inline {
 
 /* ---- how a body ends ---- */
 
-static bool leaves(const CtFlowBlock *block) {
-    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return true;
-    }
-    return false;
-}
-
 /* Whether the function is left only where a block ends: by its exit, or by a switch that is its last step. */
 static bool leaves_at_end(const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -44,7 +34,7 @@ static bool leaves_at_end(const CtFlowBlock *block) {
         bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
             const CtFlowBlock *branch = step->as.cases.branches[j].block;
-            if (last ? !leaves_at_end(branch) : leaves(branch)) return false;
+            if (last ? !leaves_at_end(branch) : ct_flow_leaves(branch)) return false;
         }
     }
     return true;
@@ -69,10 +59,10 @@ static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *call
 
 static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
     const CtFlowBlock *body = known_part(s, callee, args);
-    CtFlowClone copy = {.flow = s->flow, .into = s->function, .values = {.arena = s->flow->arena}, .place = place};
+    CtFlowCopy copy = {.flow = s->flow, .into = s->function, .place = place};
     for (uint32_t i = 0; i < callee->params.count; i++)
-        ct_flow_stands(&copy.values, callee->params.items[i], args->items[i]);
-    CtFlowBlock *fresh = ct_flow_clone(&copy, body != NULL ? body : callee->body);
+        ct_flow_copy_stands(&copy, callee->params.items[i], args->items[i]);
+    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
     uint32_t size = ct_flow_size(fresh);
     s->sizes[s->function->id] += size;
     if (s->calls[callee->id] > 1) s->growth -= size < s->growth ? size : s->growth;
@@ -107,7 +97,7 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
         CtFlowStep *last = block->steps.items[block->steps.count - 1];
         bool switches = false;
         for (uint32_t i = 0; last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
-            switches |= leaves(last->as.cases.branches[i].block);
+            switches |= ct_flow_leaves(last->as.cases.branches[i].block);
         if (!switches) return; /* it fails */
         for (uint32_t i = 0; i < last->as.cases.count; i++)
             yield_instead(s, last->as.cases.branches[i].block, types, span);
@@ -119,6 +109,7 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
 /* ---- what is written in ---- */
 
 static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
+    if (callee->is_message || s->function->is_message) return false;
     uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
     const CtFlowBlock *part = known_part(s, callee, args);
     if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;

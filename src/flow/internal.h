@@ -74,7 +74,11 @@ typedef struct Lower {
 
 _Noreturn void ct_flow_lower_refuse(Lower *l, const char *why);
 
+/* effects.c: whether the function is left from within a block. */
+bool ct_flow_leaves(const CtFlowBlock *block);
+
 /* build.c */
+CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
 CtFlowVar *ct_flow_var(Lower *l, const char *name, const CtFlowType *type);
 CtFlowFunction *ct_flow_function(CtFlow *flow, const char *name, CtSpan span);
 CtFlowBlock *ct_flow_block(Lower *l);

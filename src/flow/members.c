@@ -42,8 +42,7 @@ static void look(Members *m, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CALL) reach(m, step->as.function);
         if (step->kind == FLOW_CONSTANT) reach(m, step->as.constant->function);
-        if (step->kind == FLOW_VJP || step->kind == FLOW_PULL || step->kind == FLOW_JVP)
-            reach(m, step->as.derived->function);
+        if (ct_flow_is_derivative(step)) reach(m, step->as.derived->function);
         if (step->kind == FLOW_MAKE) {
             bool *made = &made_of(m, step->as.con.data)[step->as.con.tag];
             m->changed |= !*made;

@@ -3,7 +3,7 @@
 #ifndef CT_FLOW_PASSES_H
 #define CT_FLOW_PASSES_H
 
-#include "flow/internal.h"
+#include "flow/copy.h"
 
 /* ---- calls.c: who calls whom ---- */
 
@@ -41,7 +41,7 @@ uint32_t ct_flow_size(const CtFlowBlock *block);
 /* Whether a step takes its argument, so that it may be changed in place when nobody else holds it: count.c. */
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index);
 
-/* ---- rewrite.c: renaming and copying ---- */
+/* ---- rewrite.c: renaming ---- */
 
 /* What stands for each variable of a function now, by its number; without a type: the variable itself. */
 typedef struct CtFlowValues {
@@ -58,17 +58,6 @@ bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
 
 /* The same of all steps in a block and inside. */
 void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
-
-CtFlowVar *ct_flow_fresh(CtFlow *flow, CtFlowFunction *function, const char *name, const CtFlowType *type);
-
-typedef struct CtFlowClone {
-    CtFlow *flow;
-    CtFlowFunction *into;
-    CtFlowValues values; /* of the variables of the original */
-    CtSpan place; /* the user's call that steps of the library are told at; CT_NO_SPAN: steps keep their places */
-} CtFlowClone;
-/* A copy of a block whose variables are new ones of `into`. */
-CtFlowBlock *ct_flow_clone(CtFlowClone *copy, const CtFlowBlock *block);
 
 /* ---- facts.c: what is known of variables ---- */
 
@@ -88,6 +77,7 @@ typedef struct CtFlowLength {
 
 typedef struct CtFlowEqual {
     CtFlowLength is, also;
+    int64_t least; /* what is certain of it */
 } CtFlowEqual;
 
 typedef struct CtFlowFacts {
@@ -96,7 +86,7 @@ typedef struct CtFlowFacts {
     const CtFlowType *integer;
     CtFlowFact *items; /* by the variables' numbers */
     uint32_t count;
-    CT_VEC(CtFlowEqual) equals; /* lengths that have been checked to be equal, where the walk is */
+    CT_VEC(CtFlowEqual) equals; /* what checks have told of lengths, where the walk is */
 } CtFlowFacts;
 
 /* Of a function; what was known of another is forgotten, its memory used again. */
@@ -114,11 +104,15 @@ CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 /* The same for those that are the same. */
 uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
-/* What a check of lengths looks at: an array, or a length itself. */
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
-/* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
+/* What a check of lengths looks at: an array, or a length itself; `some` as above. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
+/* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
+/* Whether an Int is certainly not below 0. */
+bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
+/* What a length is at least, of what is known where the walk is. */
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 
@@ -142,13 +136,22 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
+/* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.
+ */
+bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* ---- the passes ---- */
 
+/* The texts of failures are made by functions of their own. */
+void ct_flow_messages(CtFlow *flow);
+/* Recursion that counts becomes loops: counted.c. */
+void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
+void ct_flow_unroll(CtFlow *flow);
+void ct_flow_split_patched(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);

@@ -157,9 +157,7 @@ static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
 
 static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside) {
     need_args(r, &step->args, inside);
-    if (step->kind == FLOW_LOOP) need_block(r, step->as.loop.block, inside);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        need_block(r, step->as.cases.branches[i].block, inside);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) need_block(r, ct_flow_inner(step, i), inside);
 }
 
 void ct_reverse_settle(Reverse *r, Scope *scope) {
@@ -181,13 +179,13 @@ void ct_reverse_settle(Reverse *r, Scope *scope) {
 static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_reverse_need(data, flow_of(var)); }
 
 static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
-    CtReverseCopy copy = {.l = &r->b, .outer = need_outer, .data = r, .drops_checks = true};
+    CtFlowCopy copy = {.flow = r->flow, .into = r->b.function, .outer = need_outer, .data = r, .drops_checks = true};
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i], *known = NULL;
         if (result != NULL) known = ct_map_get(&scope->known, result->id);
-        if (known != NULL) ct_map_set(r->arena, &copy.vars, result->id, known);
+        if (known != NULL) ct_flow_copy_stands(&copy, result, flow_of(known));
     }
-    ct_push(r->arena, &r->b.block->steps, ct_reverse_copy_step(&copy, step));
+    ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));
 }
 
 /* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */

@@ -52,8 +52,7 @@ typedef void OnEnd(void *data, CtFlowBlock *block);
 static void each_end(CtFlowBlock *block, OnEnd *on_end, void *data) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            each_end(step->as.cases.branches[j].block, on_end, data);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) each_end(ct_flow_inner(step, j), on_end, data);
     }
     if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) on_end(data, block);
 }
@@ -258,9 +257,7 @@ static void call_variants(Reverse *r, CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CALL) call_variant(r, block, step);
-        if (step->kind == FLOW_LOOP) call_variants(r, step->as.loop.block);
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            call_variants(r, step->as.cases.branches[j].block);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) call_variants(r, ct_flow_inner(step, j));
     }
 }
 
@@ -426,23 +423,13 @@ static void write_end(Writing *w, const Path *path) {
     if (target != NULL) end->tail = target->forward;
 }
 
-static bool leaves(const CtFlowBlock *block) {
-    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return true;
-    }
-    return false;
-}
-
 static void write_ends(Writing *w, const Path *path) {
     CtFlowBlock *block = path->block;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
-            if (!leaves(step->as.cases.branches[j].block)) continue;
+            if (!ct_flow_leaves(step->as.cases.branches[j].block)) continue;
             if (last)
                 write_ends(w, &(Path){path, step->as.cases.branches[j].block});
             else

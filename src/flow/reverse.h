@@ -3,6 +3,7 @@
 #define CT_FLOW_REVERSE_H
 
 #include "flow/adjoint.h"
+#include "flow/copy.h"
 
 /* ---- adjoints while the reverse sweep is written ---- */
 
@@ -96,20 +97,6 @@ CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
-/* reverse_copy.c: steps and blocks over again, with variables of their own. */
-typedef struct CtReverseCopy {
-    Lower *l;
-    CtMap vars;                                     /* old number -> CtFlowVar * */
-    CtFlowArg (*outer)(void *data, CtFlowVar *var); /* what is bound outside; NULL: there is none */
-    void *data;
-    bool keeps_numbers, drops_checks;
-} CtReverseCopy;
-CtFlowBlock *ct_reverse_copy_block(CtReverseCopy *c, const CtFlowBlock *block);
-CtFlowStep *ct_reverse_copy_step(CtReverseCopy *c, const CtFlowStep *step);
-CtFlowVar *ct_reverse_copy_var(CtReverseCopy *c, CtFlowVar *var);
-/* Puts an argument in the place of a variable, in a block and all inside. */
-void ct_reverse_substitute(CtFlowBlock *block, const CtFlowVar *var, CtFlowArg arg);
-
 /* residual.c: values of the forward sweep in the reverse sweep. */
 CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value);
 /* Decides for all that a scope wants: repeated, or ->stored. Then writes the repeated steps in front of its block. */
@@ -146,11 +133,9 @@ CtFlowArg ct_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adj
 
 /* The reverse of a block's first `count` steps, into the scope. */
 void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count);
-void ct_reverse_prim(Reverse *r, CtFlowStep *step);
 void ct_reverse_call(Reverse *r, CtFlowStep *step);
 void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
-void ct_reverse_array(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
 
 /* rule.c: functions with a rule for their derivative. The code of a variant of one, declared. */

@@ -319,34 +319,13 @@ static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     return length;
 }
 
-/* The first element that is the extreme, or no number: looked for from the last on. */
-static CtFlowArg place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg length, CtFlowArg extreme) {
-    CtFlowArgs start = {0}, next = {0}, here = {0};
-    CtFlowArg last = ct_flow_prim_int(l, span, PRIM_INT_SUB, length, ct_flow_int(l, 1));
-    ct_push(l->arena, &start, ct_flow_int(l, 0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
-    CtFlowArg index = ct_flow_prim_int(l, span, PRIM_INT_SUB, last, loop.index);
-    CtFlowArg item = ct_flow_read(l, span, array, &index, 1);
-    CtFlowArg is_it = ct_flow_prim_int(l, span, PRIM_EQ, item, extreme);
-    CtFlowArg is_nan = ct_flow_prim_int(l, span, PRIM_IS_NAN, item, ct_flow_none());
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_prim_int(l, span, PRIM_INT_OR, is_it, is_nan));
-    ct_push(l->arena, &here, index);
-    ct_flow_case_begin(l, &choice, 0);
-    ct_flow_case_end(l, &choice, &loop.carried);
-    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    ct_flow_case_end(l, &choice, &here);
-    next = ct_flow_switch_end(l, &choice);
-    return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
-}
-
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
     if (known != NULL) return *known;
     CtFlowArg array = step->args.items[0];
     r->f.block = ct_flow_block(&r->f);
-    CtFlowArg length = ct_flow_lower_dim(&r->f, step->span, array, 0); /* the one that is known may be bound later */
-    CtFlowArg place = place_of(&r->f, step->span, array, length, flow_of(result));
+    CtFlowArg place = ct_flow_place_of(&r->f, step->span, array, flow_of(result));
     insert(r, result);
     know_length(r, result, 0, place);
     return place;
@@ -500,8 +479,7 @@ static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlow
 static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *tails) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            end_by_calls(r, step->as.cases.branches[j].block, tails);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) end_by_calls(r, ct_flow_inner(step, j), tails);
     }
     if (block->exit != EXIT_TAIL) return;
     for (uint32_t i = 0; i < tails->count; i++)
@@ -514,12 +492,12 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
 
 void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails) {
-    CtReverseCopy copy = {.l = &r->f, .keeps_numbers = true};
+    CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
     forward->vars = function->vars;
     for (uint32_t i = 0; i < function->params.count; i++)
-        ct_push(r->arena, &forward->params, ct_reverse_copy_var(&copy, function->params.items[i]));
-    forward->body = ct_reverse_copy_block(&copy, function->body);
+        ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));
+    forward->body = ct_flow_copy_block(&copy, function->body);
     know_equals(r, function, forward);
     CtMap same = {0};
     end_by_calls(r, forward->body, tails);

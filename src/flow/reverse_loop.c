@@ -222,11 +222,10 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
     hand_over(r, lp);
     ct_reverse_repeat(r, lp->inner);
     if (lp->any_order)
-        ct_reverse_substitute(lp->inner->backward, lp->index,
-                              lp->single != NULL ? lp->single->index : flow_of(lp->turn));
+        ct_flow_substitute(lp->inner->backward, lp->index, lp->single != NULL ? lp->single->index : flow_of(lp->turn));
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL && !is_carried(lp, i))
-            ct_reverse_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
+            ct_flow_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
 }
 
 static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {

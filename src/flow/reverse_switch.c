@@ -61,8 +61,7 @@ static void add_slot(Reverse *r, Branching *b, const CtFlowType *type, uint32_t 
         CtFlowBlock *forward = b->step->as.cases.branches[i].block;
         ct_push(r->arena, &forward->values, var != NULL ? flow_of(var) : (CtFlowArg){.type = type});
         if (var != NULL)
-            ct_reverse_substitute(scope->backward, ct_map_get(&scope->known, var->id),
-                                  ct_reverse_need(r, flow_of(slot)));
+            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id), ct_reverse_need(r, flow_of(slot)));
     }
 }
 

@@ -15,6 +15,12 @@ CtFlowArg ct_flow_prim_int(Lower *l, CtSpan span, CtPrim prim, CtFlowArg a, CtFl
 CtFlowArg ct_flow_read(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count);
 CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
+/* partial.c: what the derivative of a step's primitive by one of its arguments makes of g: of its result's cotangent a
+ * part of the argument's, of the argument's tangent a part of the result's. `type` is that of the part; none where it
+ * is zero. What stands for an argument or the result is asked for where it is used. */
+typedef CtFlowArg CtFlowPrimal(void *data, CtFlowArg of);
+CtFlowArg ct_flow_partial(Lower *l, const CtFlowStep *step, uint32_t index, CtFlowArg g, const CtFlowType *type,
+                          CtFlowPrimal *primal, void *data);
 CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
                        uint32_t count);
 CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields);
@@ -48,5 +54,8 @@ void ct_flow_case_begin(Lower *l, CtFlowChoosing *choice, uint32_t tag);
 void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values);
 /* What the branches yield: the types are those of the last one that does. */
 CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice);
+
+/* Where the first element of an array is that is its largest or smallest, or no number. */
+CtFlowArg ct_flow_place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg extreme);
 
 #endif

@@ -51,6 +51,9 @@ CtTangent ct_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *dat
  * tangents; whether the point has some. */
 CtVariant *ct_rule_own_variant(CtTangents *t, const CtVariant *v);
 bool ct_rule_point_varies(const CtVariant *v);
+/* Whether the tangent of what a loop carries is made full before its first turn: rows of an array are of one shape, and
+ * what a turn changes would be asked at each whether it is. */
+bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t carried);
 bool ct_tangents_active(CtTangents *t, const CtFlowType *type);
 
 #endif

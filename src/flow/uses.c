@@ -32,9 +32,7 @@ static void mark_in_block(CtFlowMarks *marks, const CtFlowBlock *block, bool mar
 
 void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark) {
     mark_args(marks, &step->args, mark);
-    if (step->kind == FLOW_LOOP) mark_in_block(marks, step->as.loop.block, mark);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        mark_in_block(marks, step->as.cases.branches[i].block, mark);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) mark_in_block(marks, ct_flow_inner(step, i), mark);
 }
 
 /* ---- uses ---- */
@@ -58,9 +56,8 @@ static bool block_uses(const CtFlowMarks *marks, const CtFlowBlock *block, const
 bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index) {
     bool allowed = index != NULL && step->kind == FLOW_READ && step->args.items[1].var == index;
     if (any_marked(marks, &step->args, allowed ? 1 : 0)) return true;
-    if (step->kind == FLOW_LOOP) return block_uses(marks, step->as.loop.block, index);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (block_uses(marks, step->as.cases.branches[i].block, index)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (block_uses(marks, ct_flow_inner(step, i), index)) return true;
     return false;
 }
 
@@ -75,8 +72,7 @@ static bool block_takes(const CtFlowMarks *marks, const CtFlowBlock *block) {
 bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if ((ct_flow_takes(step, i) || step->kind == FLOW_OPEN) && is_marked(marks, &step->args.items[i])) return true;
-    if (step->kind == FLOW_LOOP) return block_takes(marks, step->as.loop.block);
-    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
-        if (block_takes(marks, step->as.cases.branches[i].block)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (block_takes(marks, ct_flow_inner(step, i))) return true;
     return false;
 }

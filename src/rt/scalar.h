@@ -16,11 +16,13 @@
 
 /* ---- reals ---- */
 
-/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. So written, with the product on
- * both ways, loops over it become vectors. */
+/* p * g, but −0.0, the structural zero, where g is that: then p may be infinite or NaN. So written, with one product,
+ * loops over it become vectors, whether g is the same in all turns or not. */
 static inline double ct_scale(double p, double g) {
-    double product = p * g, of_zero = copysign(1.0, g) < 0 ? g : product;
-    return g == 0 ? of_zero : product;
+    int64_t bits;
+    memcpy(&bits, &g, sizeof bits);
+    double factor = bits == INT64_MIN ? 1.0 : p;
+    return factor * g;
 }
 
 /* Zeroes and NaN are their own sign. */

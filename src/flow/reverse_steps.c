@@ -1,4 +1,4 @@
-/* Nodes and single elements of arrays in reverse. */
+/* A block's steps in reverse, with those that take a line or a few: primitives, nodes, single elements of arrays. */
 #include "flow/reverse.h"
 
 /* ---- nodes ---- */
@@ -102,15 +102,17 @@ static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, 
 
 /* ---- steps ---- */
 
-void ct_reverse_array(Reverse *r, CtFlowStep *step) {
-    if (step->kind == FLOW_MAKE)
-        reverse_make(r, step);
-    else if (step->kind == FLOW_READ)
-        reverse_read(r, step);
-    else if (step->kind == FLOW_UPDATE)
-        reverse_update(r, step);
-    else
-        give_parts(r, step, step->kind == FLOW_SNOC ? last_or_front : item);
+static CtFlowArg primal(void *data, CtFlowArg of) { return ct_reverse_need(data, of); }
+
+static void reverse_prim(Reverse *r, const CtFlowStep *step) {
+    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    if (ct_flow_is_none(g)) return;
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        CtFlowArg to = step->args.items[i];
+        if (!ct_reverse_is_active(r, to)) continue;
+        CtFlowArg part = ct_flow_partial(&r->b, step, i, g, to.type, primal, r);
+        if (!ct_flow_is_none(part)) ct_reverse_give(r, step->span, to, part, false);
+    }
 }
 
 void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
@@ -119,15 +121,15 @@ void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
     for (uint32_t i = count; i-- > 0;) {
         CtFlowStep *step = steps[i];
         switch (step->kind) {
-        case FLOW_PRIM: ct_reverse_prim(r, step); break;
+        case FLOW_PRIM: reverse_prim(r, step); break;
         case FLOW_CALL: ct_reverse_call(r, step); break;
         case FLOW_SWITCH: ct_reverse_switch(r, step); break;
         case FLOW_LOOP: ct_reverse_loop(r, step); break;
-        case FLOW_MAKE:
-        case FLOW_READ:
-        case FLOW_UPDATE:
-        case FLOW_SNOC:
-        case FLOW_ITEMS: ct_reverse_array(r, step); break;
+        case FLOW_MAKE: reverse_make(r, step); break;
+        case FLOW_READ: reverse_read(r, step); break;
+        case FLOW_UPDATE: reverse_update(r, step); break;
+        case FLOW_SNOC: give_parts(r, step, last_or_front); break;
+        case FLOW_ITEMS: give_parts(r, step, item); break;
         case FLOW_BULK: ct_reverse_bulk(r, step); break;
         case FLOW_OPEN: /* the fields' adjoints are the node's: accumulate.c */
         case FLOW_CONSTANT:
