@@ -244,7 +244,7 @@ static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
     }
     for (uint32_t i = 0; i < callee->results.count; i++)
         any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
-    if (!any || !any_result) return;
+    if (!any || !any_result || ct_reverse_by_slope(r, block, step, active)) return;
     Variant *variant = ct_reverse_variant(r->flow, callee, active);
     const CtFlowTypes *results = &variant->pair.forward->results;
     step->as.function = variant->pair.forward;

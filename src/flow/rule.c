@@ -213,6 +213,30 @@ void ct_reverse_rule(CtFlow *flow, Variant *v) {
     write_backward(flow, &r);
 }
 
+bool ct_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active) {
+    const CtFlowRule *rule = step->as.function->rule;
+    if (rule == NULL || rule->by_slope == NULL) return false;
+    for (uint32_t i = 0; i < rule->own; i++)
+        if (active[i]) return false;
+    step->args = by_slope_args(&r->f, &step->args, rule);
+    step->as.function = rule->by_slope;
+    CtFlowVar *slope = ct_reverse_forward_var(r, "slope", rule->by_slope->results.items[1], block, step);
+    ct_push(r->arena, &step->results, slope);
+    ct_map_set(r->arena, &r->slopes, ct_key(step), slope);
+    return true;
+}
+
+bool ct_reverse_slope(Reverse *r, const CtFlowStep *step) {
+    CtFlowVar *slope = ct_map_get(&r->slopes, ct_key(step)), *y = step->results.items[0];
+    if (slope == NULL) return false;
+    CtFlowArg x = step->args.items[step->args.count - 1];
+    CtFlowArg g = y == NULL ? ct_flow_none() : ct_reverse_take(r, flow_of(y), NULL);
+    if (ct_flow_is_none(g)) return true;
+    CtFlowArg p = ct_reverse_need(r, flow_of(slope));
+    ct_reverse_give(r, step->span, x, ct_rule_scaled(&r->b, step->span, p, g, x.type), false);
+    return true;
+}
+
 /* ---- forward ---- */
 
 CtVariant *ct_rule_own_variant(CtTangents *t, const CtVariant *v) {
