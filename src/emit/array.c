@@ -183,7 +183,9 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_RESHAPE: return ct_format(arena, "ct_reshape(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_REVERSE: return ct_format(arena, "ct_reverse(rt, %s)", a[0]);
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
-    case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
+    case ARRAY_SLICE:
+        if (ct_flow_is_front(step)) return ct_format(arena, "ct_front(rt, %s, %s)", a[1], a[2]);
+        return ct_format(arena, "ct_slice(rt, %s, %s, %s)", a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
     case ARRAY_INDEX:
     case ARRAY_LENGTH:
@@ -209,11 +211,21 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
     const char *text = bulk_text(e, step);
+    if (ct_flow_is_front(step)) ct_emit_flush(e, true);
     CtFlowVar *result = step->results.items[0];
     if (e->uses[result->id].count > 0)
         ct_emit_declare(e, result, text);
     else if (ct_flow_step_fails(step))
         ct_emit_line(e, "(void)%s;", text);
+}
+
+static void emit_product(Emit *e, const CtFlowStep *step) {
+    const CtFlowArgs *args = &step->args;
+    const CtFlowFactors *factors = &step->as.product;
+    ct_emit_declare(e, step->results.items[0],
+                    ct_format(e->arena, "ct_matrix_product(rt, %s, %s, %s, %s, %d, %s, %d, %u)", ct_emit_site(e, step->span), ct_emit_arg(e, &args->items[0]),
+                              ct_emit_arg(e, &args->items[1]), ct_emit_arg(e, &args->items[2]), factors->turned[0],
+                              ct_emit_arg(e, &args->items[3]), factors->turned[1], factors->cotangent));
 }
 
 /* Of an array, or a length itself. */
@@ -238,6 +250,9 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);
+    } else if (step->kind == FLOW_CHECK_SLICE) {
+        const char *start = ct_emit_arg(e, &args->items[0]), *count = ct_emit_arg(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_slice(rt, %s, %s, %s, %s);", site, start, count, ct_emit_arg(e, &args->items[2]));
     } else if (step->kind == FLOW_DIM) {
         const char *array = ct_emit_arg(e, &args->items[0]);
         ct_emit_bind(e, step->results.items[0], ct_format(e->arena, "%s->dims[%u]", array, step->as.index), true, true);
@@ -251,6 +266,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         emit_items(e, step);
     } else if (step->kind == FLOW_LITERALS) {
         emit_literals(e, step);
+    } else if (step->kind == FLOW_PRODUCT) {
+        emit_product(e, step);
     } else {
         emit_bulk(e, step);
     }

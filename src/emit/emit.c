@@ -1,7 +1,7 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_text_h[],
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_product_h[], ct_text_h[],
     ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
@@ -102,6 +102,8 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *prog
     put_file(out, ct_run_h);
     put_file(out, ct_array_h);
     if (strstr(programs, "CT_LANES") != NULL) put_file(out, ct_lanes_h);
+    bool multiplies = strstr(programs, "ct_matrix_product(") != NULL;
+    if (multiplies) put_file(out, ct_product_h);
     put_file(out, ct_text_h);
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");

@@ -191,8 +191,6 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
     bool row = differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
-    bool column = differ == 1 && ct_lanes_kind(s->e, &indices.items[indices.count - 1]) == LANE_TURN;
-    if (!row && !column && indices.count > 1) return false;
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
         lane(s, array.var)->is_packed = true;
@@ -266,6 +264,10 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     LaneKind kind = ct_lanes_kind(s->e, array);
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
+    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
+        kind = LANE_ARRAY;
+        *lane(s, result) = (Lane){.kind = kind, .root = result};
+    }
     if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
     if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;
@@ -386,7 +388,7 @@ static bool fits_check(Scan *s, const CtFlowStep *step) {
         bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
         return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
     }
-    return step->kind != FLOW_CHECK_SHAPE || all_same(s, &step->args);
+    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
 }
 
 static bool fits_step(Scan *s, const CtFlowStep *step) {
@@ -401,7 +403,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return fits_check(s, step);
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return fits_check(s, step);
     case FLOW_DIM:
     case FLOW_RELEASE: return true;
     case FLOW_RETAIN:
@@ -416,7 +419,8 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP:
-    case FLOW_SNOC: return false;
+    case FLOW_SNOC:
+    case FLOW_PRODUCT: return false;
     }
     return false;
 }
@@ -491,20 +495,21 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-/* Sums beside elements: the compiler would keep their order, and so make no vectors of the elements. */
-static bool is_scan(const CtFlowStep *step) {
-    return step->as.loop.carried > 0 && step->results.count > step->as.loop.carried;
+/* Sums: the compiler would keep their order, and so make no vectors of what is added up, nor of elements beside. */
+static bool has_sums(const Emit *e, const CtFlowStep *step) {
+    return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
 }
 
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
+    if (ct_lanes_is_elementwise(step)) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_TURN;
-    bool fit = find_sums(e, step, sums) && fits(&scan, block) && (scan.has_loop || scan.has_arrays || is_scan(step)) &&
-               fits_results(&scan, step);
+    bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
+               (scan.has_loop || scan.has_arrays || has_sums(e, step)) && fits_results(&scan, step);
     for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;

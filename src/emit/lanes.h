@@ -43,6 +43,8 @@ bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices);
 /* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
  * carried. */
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
+/* Whether it is a loop, or one over such loops, whose elements, side by side, the compiler makes vectors of: elementwise.c. */
+bool ct_lanes_is_elementwise(const CtFlowStep *loop);
 LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg);
 const char *ct_lanes_value(CtPrim prim);
 void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);

@@ -47,13 +47,35 @@ static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimens
     return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
+/* The length of dimension `index`, by which what is before it is multiplied. */
+static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
+    const Lane *lane = lane_of(e, array);
+    const char *known = e->uses[(lane->kind == LANE_ACC ? lane->root : array->var)->id].lengths;
+    return known != NULL ? ct_format(e->arena, "%s_n%u", known, index)
+                         : ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
+}
+
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
 static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
-    const char *name = ct_emit_arg(e, array), *at = ct_emit_operand(e, &indices->items[from]);
+    const char *at = ct_emit_operand(e, &indices->items[from]);
     for (uint32_t i = from + 1; i < indices->count; i++)
-        at = ct_format(e->arena, i == from + 1 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, name, i,
+        at = ct_format(e->arena, i == from + 1 ? "%s * %s + %s" : "(%s) * %s + %s", at, stride(e, array, i),
                        ct_emit_operand(e, &indices->items[i]));
     return at;
+}
+
+/* The same for each lane, where indices differ. */
+static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    for (uint32_t i = 1; i < indices->count; i++)
+        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i), lane_arg(e, &indices->items[i], false));
+    return at;
+}
+
+/* Whether elements beside each other are looked at. */
+static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
+    CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
+    return ct_lanes_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_lanes_any_differs(e, &others);
 }
 
 /* ---- steps ---- */
@@ -68,6 +90,16 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
     ct_emit_alias(e, var, name);
+}
+
+/* An array that is the same in all lanes becomes one in each; it is taken. */
+static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
+    const char *same = ct_emit_arg(e, array), *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
+    begin_array(e, var, n);
+    ct_emit_line(e, "ct_lanes_spread(%s, %s);", ct_emit_name(e, var), same);
+    ct_emit_line(e, "ct_drop(rt, %s);", same);
+    return ct_emit_name(e, var);
 }
 
 /* Arrays by reference, into the lanes. */
@@ -118,15 +150,14 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     }
     ct_lanes_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
-    const CtFlowArg *last = &indices.items[indices.count - 1];
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_emit_item(e, &array, position(e, &array, &indices, 0));
     else if (lane_of(e, &array)->is_packed && indices.count > 1)
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
-    else if (ct_lanes_kind(e, last) == LANE_TURN)
+    else if (is_turn_last(e, &indices))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, position(e, &array, &indices, 0));
     else
-        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_arg(e, last, true));
+        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
     ct_emit_bind(e, result, text, true, true);
     return true;
 }
@@ -192,19 +223,17 @@ static void add_term(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      position(e, acc, &indices, 0), name, term);
     } else {
-        const char *at = lane_arg(e, &indices.items[0], false);
-        for (uint32_t i = 1; i < indices.count; i++)
-            at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices.items[i], false));
-        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, at, term);
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
     }
 }
 
 static bool write_update(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
     LaneKind kind = ct_lanes_kind(e, array);
-    if (kind != LANE_ACC && kind != LANE_ARRAY) return false;
+    if (e->lanes[step->results.items[0]->id].kind == LANE_SAME) return false;
     ct_emit_flush(e, true);
     const char *name = ct_emit_arg(e, array);
+    if (kind == LANE_SAME) name = spread(e, step->results.items[0], array);
     const CtFlowArg *at = &step->args.items[1];
     if (kind == LANE_ACC) {
         add_term(e, step);
@@ -313,11 +342,7 @@ static const char *begin_carried(Emit *e, CtFlowVar *param, const CtFlowArg *sta
     if (param->name == NULL) param->name = "acc";
     const CtFlowVar *root = e->lanes[param->id].root;
     if (root == param) {
-        const char *same = ct_emit_arg(e, start), *n = ct_format(e->arena, "n%u", ++e->temporaries);
-        ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
-        begin_array(e, param, n);
-        ct_emit_line(e, "ct_lanes_spread(%s, %s);", ct_emit_name(e, param), same);
-        ct_emit_line(e, "ct_drop(rt, %s);", same);
+        spread(e, param, start);
     } else if (root != NULL) {
         ct_emit_alias(e, param, ct_emit_arg(e, start));
     } else {
@@ -390,11 +415,13 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_SNOC:
+    case FLOW_PRODUCT:
     case FLOW_LITERALS:
     case FLOW_RETAIN: return false;
     }
@@ -432,6 +459,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
         lane->data = start != NULL ? e->uses[start->id].own : NULL;
         if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
         if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
+        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
         if (!lane->is_wide) continue;
         lane->packed = ct_format(e->arena, "%s_wide", names[i]);
         lane->length = ct_format(e->arena, "%s_words", names[i]);

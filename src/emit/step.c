@@ -317,12 +317,14 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK: ct_emit_array_step(e, step); return;
+    case FLOW_BULK:
+    case FLOW_PRODUCT: ct_emit_array_step(e, step); return;
     }
 }

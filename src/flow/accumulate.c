@@ -374,10 +374,19 @@ static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *arra
     return NULL;
 }
 
+/* Whether a loop can be expected to yield what the rows of an array get: they are accumulated apart only then. */
+static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
+    return !ct_reverse_is_outside_loop(r, loop->parent, array) && find(loop, array) == NULL &&
+           ct_reverse_same_length(r, loop->step->args.items[0], array);
+}
+
+/* An element, or a row: of that, each element in turn may be one of the array's elements in a loop inside. */
 static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
         if (loop->elements.items[i].array == array) return loop->elements.items[i].item;
-    CtFlowVar *item = ct_reverse_forward_var(r, array->name, array->type->element, loop->step->as.loop.block, NULL);
+    const CtFlowType *type = ct_flow_row_type(r->flow, array->type, 1);
+    CtFlowVar *item = ct_reverse_forward_var(r, array->name, type, loop->step->as.loop.block, NULL);
+    ct_map_set(r->arena, &r->rows, item->id, array);
     while (r->active.count <= item->id) ct_push(r->arena, &r->active, false);
     r->active.items[item->id] = true;
     ct_push(r->arena, &loop->elements, (Element){array, item});
@@ -396,9 +405,13 @@ void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *i
         ct_reverse_give_at(r, span, def->args.items[0], all, outer + count, adjoint);
         return;
     }
-    Scope *loop = count == 1 && x.type->rank == 1 ? loop_over(r, indices[0], x.var) : NULL;
-    if (loop != NULL) {
-        ct_reverse_give(r, span, flow_of(element_of(r, loop, x.var)), adjoint, false);
+    Scope *loop = loop_over(r, indices[0], x.var);
+    if (loop != NULL && (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
+        CtFlowArg item = flow_of(element_of(r, loop, x.var));
+        if (count == 1)
+            ct_reverse_give(r, span, item, adjoint, false);
+        else
+            ct_reverse_give_at(r, span, item, indices + 1, count - 1, adjoint);
         return;
     }
     CtFlowArg *needed = CT_NEW_ARRAY(r->arena, CtFlowArg, count);

@@ -58,9 +58,9 @@ static bool is_carried(const Dead *d, const CtFlowStep *loop, uint32_t index) {
            loop->as.loop.initial;
 }
 
-/* An array of rows is looked at while it is made: they must be of one shape. */
+/* An array of rows is looked at while it is made: they must be of one shape, unless that is certain. */
 static bool is_made(const Dead *d, const CtFlowStep *loop, uint32_t index) {
-    return is_used(d, loop->results.items[index]) || loop->results.items[index]->type->rank > 1;
+    return is_used(d, loop->results.items[index]) || !ct_flow_is_regular(loop, index);
 }
 
 static void find_in_step(Dead *d, const CtFlowStep *step) {

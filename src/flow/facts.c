@@ -166,6 +166,9 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
         return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
                                     : own_length(array, dimension);
+    case FLOW_PRODUCT:
+        return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension])
+                                      : own_length(array, dimension);
     case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
     default: return own_length(array, dimension);
     }
@@ -237,6 +240,12 @@ void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
         are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
+}
+
+bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count) {
+    CtFlowLength length = ct_flow_length_of(facts, *count);
+    return ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, false), length) ||
+           ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, true), length);
 }
 
 /* ---- indices ---- */

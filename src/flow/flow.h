@@ -108,6 +108,12 @@ typedef struct CtFlowBranch {
     CtFlowBlock *block;
 } CtFlowBranch;
 
+/* The matrices of a product. */
+typedef struct CtFlowFactors {
+    bool turned[2];   /* an element [i, j] of it is [j, i] of the array */
+    uint8_t cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
+} CtFlowFactors;
+
 typedef struct CtFlowStep {
     CtFlowStepKind kind;
     CtSpan span;
@@ -145,6 +151,7 @@ typedef struct CtFlowStep {
         } fail;
         uint32_t index; /* CHECK, DIM; CHECK_SHAPE: which element; */
         CtArrayOp bulk;
+        CtFlowFactors product;
         CtFlowDerived *derived; /* VJP, PULL, JVP */
     } as;
 } CtFlowStep;
@@ -242,6 +249,8 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
+/* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */
+bool ct_flow_is_front(const CtFlowStep *step);
 
 /* As docs/flow.md writes it. */
 void ct_flow_print(CtText *out, const CtFlow *flow);

@@ -313,6 +313,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
         if (has_dual(w, step->results.items[0]))
             ct_forward_array(w, step);
         else
@@ -325,6 +326,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_STOP: ct_forward_copy(w, step); return;

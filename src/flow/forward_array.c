@@ -159,12 +159,32 @@ static CtFlowArg bulk(Forward *w, const CtFlowStep *step) {
     }
 }
 
+/* da·b + a·db, of what has a tangent. */
+static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
+    CtFlowArg lengths[2], factors[2], sum = ct_flow_none();
+    for (uint32_t i = 0; i < 2; i++) {
+        lengths[i] = ct_forward_primal(w, step->args.items[i]);
+        factors[i] = ct_forward_primal(w, step->args.items[2 + i]);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowFactors how = step->as.product;
+        CtFlowArg terms[2] = {factors[0], factors[1]};
+        if (!ct_tangent_counts(ct_forward_known(w, step->args.items[2 + i]))) continue;
+        how.cotangent = (uint8_t)(1 + i);
+        terms[i] = ct_forward_tangent(w, step->args.items[2 + i]);
+        CtFlowArg term = ct_flow_product(&w->build, step->span, lengths, how, terms[0], terms[1]);
+        sum = ct_flow_is_none(sum) ? term : ct_flow_add(&w->build, step->span, sum, term);
+    }
+    return sum;
+}
+
 static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_READ: return unless_empty(w, step, step->args.items[0], read);
     case FLOW_UPDATE: return update(w, step);
     case FLOW_SNOC: return snoc(w, step);
     case FLOW_ITEMS: return items(w, step);
+    case FLOW_PRODUCT: return matrix_product(w, step);
     default: return bulk(w, step);
     }
 }

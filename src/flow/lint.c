@@ -83,6 +83,7 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_UPDATE:
@@ -90,6 +91,7 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     case FLOW_ITEMS:
     case FLOW_LITERALS:
     case FLOW_BULK:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -59,6 +59,11 @@ bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
 /* The same of all steps in a block and inside. */
 void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
+/* ---- same.c ---- */
+
+/* Whether two steps do the same, failures included, with all that is inside of them. */
+bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
+
 /* ---- facts.c: what is known of variables ---- */
 
 typedef struct CtFlowFact {
@@ -104,6 +109,8 @@ CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count);
 /* The same for those that are the same. */
 uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
+/* Whether an array has so many elements in a dimension, as the program's own steps ask for that, or if it has any. */
+bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count);
 /* What a check of lengths looks at: an array, or a length itself; `some` as above. */
 CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
 /* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
@@ -144,6 +151,8 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* The texts of failures are made by functions of their own. */
 void ct_flow_messages(CtFlow *flow);
+/* What is given rows is given their arrays: rows.c. */
+void ct_flow_give_arrays(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
@@ -156,6 +165,9 @@ void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);
 void ct_flow_hoist(CtFlow *flow);
+/* Sums of products over two loops become products of matrices: products.c. */
+void ct_flow_products(CtFlow *flow);
+void ct_flow_copies(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);

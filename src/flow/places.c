@@ -21,9 +21,10 @@ uint32_t ct_flow_site(CtFlow *flow, CtSpan span) {
 
 /* ---- failures ---- */
 
-static bool makes_rows(const CtFlowStep *step) {
-    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++)
-        if (step->results.items[i]->type->rank > 1) return true;
+/* Rows that may differ in length. */
+static bool makes_odd_rows(const CtFlowStep *loop) {
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
+        if (!ct_flow_is_regular(loop, i)) return true;
     return false;
 }
 
@@ -41,14 +42,14 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return true;
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return true;
     case FLOW_UPDATE: return step->results.items[0]->type->rank > step->args.count - 2;
     case FLOW_SNOC: return step->results.items[0]->type->rank > 1;
-    case FLOW_LOOP: return makes_rows(step);
+    case FLOW_LOOP: return makes_odd_rows(step);
     case FLOW_BULK:
         switch (step->as.bulk) {
         case ARRAY_GATHER:
-        case ARRAY_SLICE:
         case ARRAY_RESHAPE:
         case ARRAY_MAXIMUM:
         case ARRAY_MINIMUM:
@@ -67,6 +68,7 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_READ:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
+    case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:

@@ -81,6 +81,9 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_DIM:
     case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", names[step->kind], step->as.index); return;
     case FLOW_BULK: ct_text_puts(out, ct_array_info(step->as.bulk)->name); return;
+    case FLOW_PRODUCT:
+        ct_text_puts(out, step->as.product.cotangent > 0 ? "product, scaled:" : names[step->kind]);
+        return;
     case FLOW_VJP:
     case FLOW_JVP:
     case FLOW_PULL: {
@@ -92,6 +95,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_SWITCH:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SLICE:
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:
@@ -103,12 +107,24 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     }
 }
 
+/* As matrices: one that stands turned is the transpose of its array. */
+static void print_factors(CtText *out, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        ct_text_puts(out, i > 0 ? ", " : " ");
+        print_arg(out, &step->args.items[i]);
+        if (i >= 2 && step->as.product.turned[i - 2]) ct_text_puts(out, "ᵀ");
+    }
+}
+
 static void print_step(CtText *out, const CtFlowStep *step, int depth) {
     indent(out, depth);
     print_bound(out, &step->results);
     if (step->results.count > 0) ct_text_puts(out, " = ");
     print_of(out, step);
-    print_args(out, &step->args);
+    if (step->kind == FLOW_PRODUCT)
+        print_factors(out, step);
+    else
+        print_args(out, &step->args);
     if (step->kind == FLOW_LOOP) {
         ct_text_puts(out, " do ");
         print_bound(out, &step->as.loop.block->params);

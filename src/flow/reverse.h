@@ -27,7 +27,7 @@ typedef struct Import { /* an adjoint from outside that a branch or loop adds to
 } Import;
 typedef CT_VEC(Import) Imports;
 
-typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own */
+typedef struct Element { /* the adjoint of array[i], i the index of the loop: a variable of its own, maybe a row */
     CtFlowVar *array, *item;
 } Element;
 
@@ -72,6 +72,7 @@ typedef struct Reverse {
     CtMap loops;         /* block of a loop -> the step */
     CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
     CtMap equals;   /* variable's number -> array of the same length, by a check */
+    CtMap rows;     /* number of an Element's variable -> the array that it is an element of */
     CtMap consumed; /* variables that an update may change in place */
     Scope *scope;
 } Reverse;
@@ -138,6 +139,7 @@ void ct_reverse_call(Reverse *r, CtFlowStep *step);
 void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
+void ct_reverse_product(Reverse *r, CtFlowStep *step);
 
 /* rule.c: functions with a rule for their derivative. The code of a variant of one, declared. */
 void ct_reverse_rule(CtFlow *flow, Variant *v);

@@ -379,6 +379,11 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
                         CtFlowArg *length) {
     const CtFlowStep *def = ct_map_get(&r->defs, array->id);
     *other = dimension;
+    if (ct_map_has(&r->rows, array->id)) {
+        *like = ct_map_get(&r->rows, array->id);
+        *other = dimension + 1;
+        return true;
+    }
     if (def == NULL) {
         const CtFlowStep *loop = ct_map_get(&r->loops, ct_key(ct_map_get(&r->owner, array->id)));
         return loop != NULL && keeps_length(r, loop, array, dimension, like);
@@ -405,10 +410,12 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     case FLOW_LITERALS:
         *length = ct_flow_int((Lower *)&r->f, def->args.count); // NOLINT
         return dimension == 0;
+    case FLOW_PRODUCT: *length = args[dimension]; return true;
     case FLOW_BULK:
         if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
-        if (def->as.bulk == ARRAY_REPLICATE && dimension == 0) *length = args[0];
-        return def->as.bulk == ARRAY_REVERSE || (def->as.bulk == ARRAY_REPLICATE && dimension == 0);
+        if (dimension > 0 || (def->as.bulk != ARRAY_REPLICATE && def->as.bulk != ARRAY_SLICE)) return *like != NULL;
+        *length = args[def->as.bulk == ARRAY_SLICE];
+        return true;
     default: return false;
     }
 }

@@ -135,7 +135,8 @@ static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
 static void give_elements(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
         Element *element = &lp->inner->elements.items[i];
-        CtFlowArg array = flow_of(element->array), g = ct_reverse_take(r, flow_of(element->item), NULL);
+        bool full;
+        CtFlowArg array = flow_of(element->array), g = ct_reverse_take(r, flow_of(element->item), &full);
         if (ct_flow_is_none(g)) continue;
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
                     ct_reverse_same_length(r, lp->step->args.items[0], element->array);
@@ -151,6 +152,7 @@ static void give_elements(Reverse *r, Looping *lp) {
             continue;
         }
         if (maps) {
+            if (array.type->rank > 1 && !full) g = ct_reverse_filled(r, lp->step->span, element->item, g);
             ct_push(r->arena, &lp->items, g);
             ct_push(r->arena, &lp->arrays, element->array);
             continue;
@@ -255,8 +257,9 @@ static void write_loop(Reverse *r, Looping *lp) {
     }
     CtFlowArgs arrays = {0};
     for (uint32_t i = 0; i < lp->items.count; i++) {
-        const CtFlowType *type = ct_flow_array(r->flow, 1, lp->items.items[i].type);
-        ct_push(r->arena, &arrays, ct_flow_result(&r->b, loop, lp->arrays.items[i]->name, type));
+        const CtFlowVar *array = lp->arrays.items[i];
+        const CtFlowType *type = ct_flow_adjoint_type(r->flow, array->type);
+        ct_push(r->arena, &arrays, ct_flow_result(&r->b, loop, array->name, type));
     }
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL)

@@ -43,6 +43,17 @@ CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *ty
     return ct_flow_result(l, step, NULL, type);
 }
 
+CtFlowArg ct_flow_product(Lower *l, CtSpan span, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
+                          CtFlowArg b) {
+    CtFlowStep *step = ct_flow_step(l, FLOW_PRODUCT, span);
+    step->as.product = factors;
+    ct_flow_arg(l, step, lengths[0]);
+    ct_flow_arg(l, step, lengths[1]);
+    ct_flow_arg(l, step, a);
+    ct_flow_arg(l, step, b);
+    return ct_flow_result(l, step, NULL, a.type);
+}
+
 CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields) {
     CtFlowStep *step = ct_flow_step(l, FLOW_MAKE, span);
     step->as.con.data = node->data;

@@ -23,6 +23,9 @@ CtFlowArg ct_flow_partial(Lower *l, const CtFlowStep *step, uint32_t index, CtFl
                           CtFlowPrimal *primal, void *data);
 CtFlowArg ct_flow_bulk(Lower *l, CtSpan span, CtArrayOp op, const CtFlowType *type, const CtFlowArg *args,
                        uint32_t count);
+/* The product of two matrices, of so many rows and columns: FLOW_PRODUCT. */
+CtFlowArg ct_flow_product(Lower *l, CtSpan span, const CtFlowArg *lengths, CtFlowFactors factors, CtFlowArg a,
+                          CtFlowArg b);
 CtFlowArg ct_flow_node_make(Lower *l, CtSpan span, const CtFlowType *node, uint32_t tag, const CtFlowArgs *fields);
 /* All the fields of a node. */
 CtFlowArgs ct_flow_node_open(Lower *l, CtSpan span, CtFlowArg node, uint32_t tag, const char *name);

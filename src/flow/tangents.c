@@ -327,6 +327,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
         if (step->args.count == 0 && ct_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
         break;
     case FLOW_BULK: known = of_bulk(w, step); break;
+    case FLOW_PRODUCT: known = of_items(of_any(w, &step->args)); break;
     case FLOW_CONSTANT:
     case FLOW_STRING:
     case FLOW_FAIL:
@@ -334,6 +335,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_VJP:

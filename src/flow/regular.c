@@ -1,0 +1,71 @@
+/* Whether the rows that a loop makes are certainly of one shape, as the loop itself shows: then it cannot fail for
+ * them. Shapes that are only known to be the same through what stands around it are not looked for. */
+#include "flow/internal.h"
+
+typedef struct Inside { /* the block of the loop that is asked about, and of loops in it */
+    const CtFlowBlock *block;
+    const struct Inside *outer;
+} Inside;
+
+static bool is_param(const Inside *in, const CtFlowVar *var) {
+    for (; in != NULL; in = in->outer)
+        for (uint32_t i = 0; i < in->block->params.count; i++)
+            if (in->block->params.items[i] == var) return true;
+    return false;
+}
+
+/* The step that binds a variable there, as which of its results; NULL for a parameter, and for what is from outside. */
+static const CtFlowStep *maker_of(const Inside *in, const CtFlowVar *var, uint32_t *result) {
+    for (; in != NULL; in = in->outer)
+        for (uint32_t i = 0; i < in->block->steps.count; i++) {
+            const CtFlowStep *step = in->block->steps.items[i];
+            for (uint32_t j = 0; j < step->results.count; j++) {
+                *result = j;
+                if (step->results.items[j] == var) return step;
+            }
+        }
+    return NULL;
+}
+
+static bool is_outside(const Inside *in, const CtFlowVar *var) {
+    uint32_t result;
+    return !is_param(in, var) && maker_of(in, var, &result) == NULL;
+}
+
+/* A number that is the same in all turns: a length of what is from outside counts as one. */
+static bool number_stays(const Inside *in, const CtFlowArg *number) {
+    uint32_t result;
+    if (number->var == NULL || is_outside(in, number->var)) return true;
+    const CtFlowStep *step = maker_of(in, number->var, &result);
+    return step != NULL && step->kind == FLOW_DIM && is_outside(in, step->args.items[0].var);
+}
+
+static bool shape_stays(const Inside *in, const CtFlowArg *array) {
+    uint32_t result;
+    const CtFlowStep *step = maker_of(in, array->var, &result);
+    if (step == NULL) return !is_param(in, array->var);
+    switch ((int)step->kind) {
+    case FLOW_LOOP: {
+        const Inside within = {step->as.loop.block, in};
+        bool made = result >= step->as.loop.carried && !step->as.loop.initial;
+        return made && number_stays(in, &step->args.items[0]) &&
+               (array->type->rank == 1 || shape_stays(&within, &within.block->values.items[result]));
+    }
+    case FLOW_READ:
+        return array->type->element == step->args.items[0].type->element && shape_stays(in, step->args.items);
+    case FLOW_UPDATE: return step->args.count - 2 == array->type->rank && shape_stays(in, step->args.items);
+    case FLOW_ITEMS:
+    case FLOW_LITERALS: return array->type->rank == 1;
+    case FLOW_BULK:
+        return step->as.bulk == ARRAY_REPLICATE && number_stays(in, &step->args.items[0]) &&
+               (array->type->rank == 1 || shape_stays(in, &step->args.items[1]));
+    default: return false;
+    }
+}
+
+bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array) {
+    const Inside in = {loop->as.loop.block, NULL};
+    if (loop->results.items[array]->type->rank == 1) return true;
+    bool yields = in.block->exit == EXIT_YIELD && !loop->as.loop.initial;
+    return yields && shape_stays(&in, &in.block->values.items[array]);
+}

@@ -1,0 +1,185 @@
+/* Products of matrices. Each element is the sum of its terms from the first to the last, as a fold would add them up:
+ * what is computed side by side are elements, in tiles of four rows whose sums stay in registers.
+ *
+ * The terms are taken in strips, and the columns in slices, so that what a tile reads is near: of the right matrix a
+ * strip of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read. */
+#ifndef CT_RT_PRODUCT_H
+#define CT_RT_PRODUCT_H
+
+#include "rt/array.h"
+
+#if defined(__GNUC__)
+
+/* The vectors of the processor, so that the sums of a tile are in its registers. */
+#if defined(__AVX512F__)
+enum { CT_UNIT = 8 };
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x, x, x, x, x, x, x }
+#elif defined(__AVX__)
+enum { CT_UNIT = 4 };
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x, x, x }
+#else
+enum { CT_UNIT = 2 };
+#define CT_UNIT_OF(x)                                                                                                  \
+    { x, x }
+#endif
+enum { CT_TILE_ROWS = 4, CT_TILE = 2 * CT_UNIT, CT_STRIP = 128, CT_SLICE = 512 };
+
+typedef double ct_unit __attribute__((vector_size(CT_UNIT * 8)));
+typedef int64_t ct_unit_ints __attribute__((vector_size(CT_UNIT * 8)));
+
+typedef struct ct_factor { /* element [i, j] is at[i * down + j * along] */
+    const ct_word *at;
+    int64_t down, along;
+} ct_factor;
+
+static inline ct_unit ct_unit_load(const double *at) {
+    ct_unit x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
+static inline void ct_unit_store(double *at, ct_unit x) { memcpy(at, &x, sizeof x); }
+
+/* a b; of a cotangent, as ct_scale does it. */
+static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
+    ct_unit product = a * b;
+    if (cotangent == 0) return product;
+    ct_unit_ints g = (ct_unit_ints)(cotangent == 1 ? a : b), zero = (ct_unit_ints)(g == INT64_MIN);
+    return (ct_unit)((zero & g) | (~zero & (ct_unit_ints)product));
+}
+
+/* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
+__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b,
+                                                              int64_t count, int cotangent) {
+    ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
+            s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
+            s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
+            s31 = ct_unit_load(sums + 3 * CT_TILE + CT_UNIT);
+    for (int64_t k = 0; k < count; k++, a += CT_TILE_ROWS, b += CT_TILE) {
+        ct_unit b0 = ct_unit_load(b), b1 = ct_unit_load(b + CT_UNIT);
+        ct_unit a0 = CT_UNIT_OF(a[0]), a1 = CT_UNIT_OF(a[1]), a2 = CT_UNIT_OF(a[2]), a3 = CT_UNIT_OF(a[3]);
+        s00 += ct_unit_term(a0, b0, cotangent);
+        s01 += ct_unit_term(a0, b1, cotangent);
+        s10 += ct_unit_term(a1, b0, cotangent);
+        s11 += ct_unit_term(a1, b1, cotangent);
+        s20 += ct_unit_term(a2, b0, cotangent);
+        s21 += ct_unit_term(a2, b1, cotangent);
+        s30 += ct_unit_term(a3, b0, cotangent);
+        s31 += ct_unit_term(a3, b1, cotangent);
+    }
+    ct_unit_store(sums, s00);
+    ct_unit_store(sums + CT_UNIT, s01);
+    ct_unit_store(sums + CT_TILE, s10);
+    ct_unit_store(sums + CT_TILE + CT_UNIT, s11);
+    ct_unit_store(sums + 2 * CT_TILE, s20);
+    ct_unit_store(sums + 2 * CT_TILE + CT_UNIT, s21);
+    ct_unit_store(sums + 3 * CT_TILE, s30);
+    ct_unit_store(sums + 3 * CT_TILE + CT_UNIT, s31);
+}
+
+/* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
+__attribute__((always_inline)) static inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some,
+                                                                int64_t count, int64_t width) {
+    if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
+    if (from.down == 1 && some == width)
+        for (int64_t k = 0; k < count; k++)
+            memcpy(to + k * width, from.at + k * from.along, (size_t)width * sizeof *to);
+    else
+        for (int64_t l = 0; l < some; l++)
+            for (int64_t k = 0; k < count; k++) to[k * width + l] = from.at[l * from.down + k * from.along].f;
+}
+
+static inline int64_t ct_least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* The elements of a tile, from where its rows are so far apart to where they are. */
+static inline void ct_tile_copy(void *to, int64_t to_stride, const void *from, int64_t from_stride, int64_t rows,
+                                int64_t wide) {
+    for (int64_t i = 0; i < rows; i++) {
+        double *at = (double *)to + i * to_stride;
+        const double *of = (const double *)from + i * from_stride;
+        if (wide == CT_TILE)
+            memcpy(at, of, CT_TILE * sizeof *at);
+        else
+            for (int64_t j = 0; j < wide; j++) at[j] = of[j];
+    }
+}
+
+/* The strip of the terms in the slice of the columns that `right` begins with, packed, for four rows of x from the one
+ * at `at`, of which there are `rows`. They begin with `start` where `first` says that these are the first terms. */
+static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64_t columns, const double *left,
+                                const double *right, int64_t count, int cotangent, bool first, double start) {
+    double sums[CT_TILE_ROWS * CT_TILE] __attribute__((aligned(64)));
+    for (int64_t j = 0; j < columns; j += CT_TILE, right += count * CT_TILE) {
+        int64_t wide = ct_least(CT_TILE, columns - j);
+        for (int64_t i = 0; first && i < CT_TILE_ROWS * CT_TILE; i++) sums[i] = start;
+        if (!first) ct_tile_copy(sums, CT_TILE, at + j, stride, rows, wide);
+        if (cotangent == 0)
+            ct_tile_add(sums, left, right, count, 0);
+        else if (cotangent == 1)
+            ct_tile_add(sums, left, right, count, 1);
+        else
+            ct_tile_add(sums, left, right, count, 2);
+        ct_tile_copy(at + j, stride, sums, CT_TILE, rows, wide);
+    }
+}
+
+/* x = the sums of `count` terms each, at least one. `b` stands turned: [j, k]. */
+static void ct_multiply(ct_run *rt, ct_array *x, ct_factor a, ct_factor b, int64_t count, int cotangent, double start) {
+    int64_t rows = x->dims[0], columns = x->dims[1];
+    int64_t strip = ct_least(count, CT_STRIP), slice = ct_least((columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
+    size_t room = (size_t)(strip * (slice + CT_TILE_ROWS));
+    double *left = ct_take(rt, room), *right = left + strip * CT_TILE_ROWS;
+    for (int64_t k = 0; k < count; k += strip) {
+        int64_t terms = ct_least(strip, count - k);
+        for (int64_t j = 0; j < columns; j += slice) {
+            int64_t wide = ct_least(slice, columns - j);
+            for (int64_t l = 0; l < wide; l += CT_TILE) {
+                ct_factor some = {b.at + (j + l) * b.down + k * b.along, b.down, b.along};
+                ct_strip_pack(right + l * terms, some, ct_least(CT_TILE, wide - l), terms, CT_TILE);
+            }
+            for (int64_t i = 0; i < rows; i += CT_TILE_ROWS) {
+                int64_t high = ct_least(CT_TILE_ROWS, rows - i);
+                ct_factor some = {a.at + i * a.down + k * a.along, a.down, a.along};
+                ct_strip_pack(left, some, high, terms, CT_TILE_ROWS);
+                ct_strip_add(x->data + i * columns + j, columns, high, wide, left, right, terms, cotangent, k == 0,
+                             start);
+            }
+        }
+    }
+    ct_give(rt, left, room);
+}
+
+/* Whether a structural zero, −0.0, is among the elements. */
+static inline bool ct_holds_zero(const ct_array *x) {
+    int64_t words = ct_words(x), found = 0;
+    for (int64_t i = 0; i < words; i++) found |= x->data[i].i == INT64_MIN;
+    return found != 0;
+}
+
+/* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
+ * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
+static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a, int a_turned,
+                                   const ct_array *b, int b_turned, int cotangent) {
+    int64_t words, count = a->dims[1 - a_turned];
+    double start = cotangent == 0 ? 0.0 : -0.0;
+    rt->here = site;
+    if (__builtin_mul_overflow(rows, columns, &words)) ct_fail_memory(rt);
+    ct_array *x = ct_array_make(rt, 2, false, words);
+    x->dims[0] = rows;
+    x->dims[1] = rows == 0 ? 0 : columns;
+    bool fits = a->dims[a_turned] == rows && b->dims[b_turned] == count && b->dims[1 - b_turned] == columns;
+    if (!fits || count == 0 || words == 0) {
+        for (int64_t i = 0; i < words; i++) x->data[i].f = start;
+    } else {
+        ct_factor left = {a->data, a_turned ? 1 : a->dims[1], a_turned ? a->dims[1] : 1};
+        ct_factor right = {b->data, b_turned ? b->dims[1] : 1, b_turned ? 1 : b->dims[1]};
+        bool scales = cotangent != 0 && ct_holds_zero(cotangent == 1 ? a : b);
+        ct_multiply(rt, x, left, right, count, scales ? cotangent : 0, start);
+    }
+    rt->here = 0;
+    return x;
+}
+
+#endif
+#endif

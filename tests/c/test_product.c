@@ -1,0 +1,127 @@
+/* Products of matrices in emitted programs, element by element against the fold that each is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#pragma GCC diagnostic ignored "-Wunused-function"
+#include "rt/product.h"
+
+#include <math.h>
+
+typedef struct Run {
+    ct_run rt;
+    uint64_t state;
+} Run;
+
+static double any(Run *r) {
+    r->state = r->state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(r->state >> 11) / 9007199254740992.0 - 0.4;
+}
+
+static ct_array *matrix(Run *r, int64_t rows, int64_t columns) {
+    ct_array *x = ct_array_make(&r->rt, 2, false, rows * columns);
+    x->dims[0] = rows;
+    x->dims[1] = rows == 0 ? 0 : columns;
+    for (int64_t i = 0; i < rows * columns; i++) x->data[i].f = any(r);
+    return x;
+}
+
+static double at(const ct_array *x, int turned, int64_t i, int64_t j) {
+    return turned ? x->data[j * x->dims[1] + i].f : x->data[i * x->dims[1] + j].f;
+}
+
+/* The sum of one element, as a fold in the order of the terms. */
+static double folded(const ct_array *a, int a_turned, const ct_array *b, int b_turned, int64_t count, int cotangent,
+                     int64_t i, int64_t j) {
+    double sum = cotangent == 0 ? 0.0 : -0.0;
+    for (int64_t k = 0; k < count; k++) {
+        double x = at(a, a_turned, i, k), y = at(b, b_turned, k, j);
+        sum += cotangent == 0 ? x * y : cotangent == 1 ? ct_scale(y, x) : ct_scale(x, y);
+    }
+    return sum;
+}
+
+static void check(Run *r, const ct_array *a, int a_turned, const ct_array *b, int b_turned, int cotangent) {
+    int64_t rows = a->dims[a_turned], columns = b->dims[1 - b_turned], count = a->dims[1 - a_turned];
+    ct_array *x = ct_matrix_product(&r->rt, 0, rows, columns, a, a_turned, b, b_turned, cotangent);
+    assert_int_equal(x->dims[0], rows);
+    assert_int_equal(x->dims[1], columns);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++) {
+            ct_word wanted = {.f = folded(a, a_turned, b, b_turned, count, cotangent, i, j)},
+                    got = x->data[i * columns + j];
+            assert_true(wanted.i == got.i || (isnan(wanted.f) && isnan(got.f)));
+        }
+    ct_drop(&r->rt, x);
+}
+
+/* Sizes about the sides of tiles, of strips and of slices. */
+static void each_element_is_the_fold_in_order(void **state) {
+    static const int64_t sizes[][3] = {{1, 1, 1},   {2, 3, 4},    {4, 16, 128}, {5, 17, 129}, {3, 8, 127},
+                                       {9, 33, 64}, {12, 4, 257}, {1, 530, 3},  {7, 1, 300},  {16, 16, 16}};
+    Run *r = *state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int turned = 0; turned < 4; turned++) {
+            int64_t rows = sizes[s][0], columns = sizes[s][1], count = sizes[s][2];
+            int a_turned = turned & 1, b_turned = turned >> 1;
+            ct_array *a = a_turned ? matrix(r, count, rows) : matrix(r, rows, count);
+            ct_array *b = b_turned ? matrix(r, columns, count) : matrix(r, count, columns);
+            for (int cotangent = 0; cotangent < 3; cotangent++) check(r, a, a_turned, b, b_turned, cotangent);
+            ct_drop(&r->rt, a);
+            ct_drop(&r->rt, b);
+        }
+}
+
+/* A structural zero gives nothing, of whatever it is multiplied by; where all are, so is the sum. */
+static void a_cotangent_that_is_nothing_gives_nothing(void **state) {
+    Run *r = *state;
+    ct_array *g = matrix(r, 6, 5), *b = matrix(r, 5, 18);
+    for (int64_t j = 0; j < 5; j++) g->data[2 * 5 + j].f = -0.0;
+    for (int64_t i = 0; i < 6; i++) g->data[i * 5 + 3].f = -0.0;
+    for (int64_t j = 0; j < 18; j++) b->data[3 * 18 + j].f = j % 2 ? INFINITY : NAN;
+    check(r, g, 0, b, 0, 1);
+    check(r, b, 1, g, 1, 2);
+    ct_array *x = ct_matrix_product(&r->rt, 0, 6, 18, g, 0, b, 0, 1);
+    for (int64_t j = 0; j < 18; j++) assert_true(x->data[2 * 18 + j].i == INT64_MIN && isfinite(x->data[j].f));
+    ct_drop(&r->rt, x);
+    ct_drop(&r->rt, g);
+    ct_drop(&r->rt, b);
+}
+
+static void what_does_not_fit_is_zeros(void **state) {
+    Run *r = *state;
+    ct_array *a = matrix(r, 2, 3), *b = matrix(r, 2, 4), *none = matrix(r, 0, 0);
+    ct_array *x = ct_matrix_product(&r->rt, 0, 2, 5, a, 0, b, 0, 0),
+             *y = ct_matrix_product(&r->rt, 0, 2, 3, none, 0, a, 0, 1),
+             *z = ct_matrix_product(&r->rt, 0, 0, 4, none, 0, b, 0, 0);
+    for (int64_t i = 0; i < 10; i++) assert_true(x->data[i].i == 0);
+    for (int64_t i = 0; i < 6; i++) assert_true(y->data[i].i == INT64_MIN);
+    assert_int_equal(z->dims[0], 0);
+    assert_int_equal(z->dims[1], 0);
+}
+
+static int begin(void **state) {
+    static Run run;
+    run = (Run){.state = 7};
+    ct_run_clear(&run.rt);
+    if (setjmp(run.rt.out) != 0) return -1;
+    *state = &run;
+    return 0;
+}
+
+static int end(void **state) {
+    ct_run_clear(&((Run *)*state)->rt);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_element_is_the_fold_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(a_cotangent_that_is_nothing_gives_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(what_does_not_fit_is_zeros, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
