@@ -110,8 +110,9 @@ typedef struct CtFlowBranch {
 
 /* The matrices of a product. */
 typedef struct CtFlowFactors {
-    bool turned[2];   /* an element [i, j] of it is [j, i] of the array */
-    uint8_t cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
+    bool turned[2]; /* an element [i, j] of it is [j, i] of the array */
+    uint8_t
+        cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
 } CtFlowFactors;
 
 typedef struct CtFlowStep {

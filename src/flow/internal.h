@@ -127,7 +127,8 @@ void ct_flow_lower_pending(Lower *l);
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
 void ct_flow_lower_applies(Lower *l);
 
-/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows. */
+/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows.
+ */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
 
 /* lower_deriv.c: derivative operators. */
