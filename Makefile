@@ -37,6 +37,15 @@ threads:
 	@TSAN_OPTIONS=halt_on_error=1 tests/threads.py --cotan build-threads/cotan --threads 3
 	@TSAN_OPTIONS=halt_on_error=1 COTAN_THREADS=3 tests/run.py --cotan build-threads/cotan --quick --sample 8
 
+# Every golden program as native code, or every SAMPLE-th: the compiled code under AddressSanitizer and UBSan, Flow checked after every pass.
+SAMPLE ?= 1
+sanitize-native:
+	@[ -f build-sanitize/build.ninja ] || meson setup build-sanitize -Db_sanitize=address,undefined -Doptimization=1 \
+		-Db_lundef=false -Dc_args=-DCT_LINT >/dev/null
+	@meson compile -C build-sanitize cotan:executable
+	@CC="cc -fsanitize=address,undefined -fno-sanitize-recover=all" \
+		tests/run.py --cotan build-sanitize/cotan --engine native --quick --timeout 600 --sample $(SAMPLE)
+
 bench: all
 	@bench/run.py
 
@@ -50,4 +59,4 @@ format:
 clean:
 	@rm -rf build build-*
 
-.PHONY: all demo check fuzz threads bench install format clean
+.PHONY: all demo check fuzz threads sanitize-native bench install format clean

@@ -55,7 +55,7 @@ void cotan_close(cotan_context *context);
 /* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a
  * signal handler may call. */
 void cotan_interrupt(cotan_context *context);
-/* Whether Core is checked after every pass, at a small cost: for tests. */
+/* Whether Core and Flow are checked after every pass, at a small cost: for tests. The command does so where COTAN_CHECK_PASSES is set. */
 void cotan_check_passes(cotan_context *context, bool check);
 /* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
  * units in the last place and several times faster in loops. */

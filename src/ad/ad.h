@@ -23,8 +23,8 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse);
  * elaboration made, before other passes move terms about. */
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place);
 
-/* From now on a function that comes with a rule is differentiated by it where it stands at this place; everywhere else as it
- * is written. */
+/* From now on a function that comes with a rule is differentiated by it where it stands at this place; everywhere else
+ * as it is written. */
 void ct_ad_only_rule(CtAd *ad, CtSpan place);
 
 /* Replaces every DERIV (but STOP) of the program's globals by the wrapper of its method (DELTA Fig. 16 and others), and
@@ -36,6 +36,18 @@ CtCore *ct_ad_expand_term(CtAd *ad, CtCore *core);
  * cotangent also forward (columns). f, x and dx are closed. */
 CtCore *ct_ad_jvp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx);
 CtCore *ct_ad_vjp_by(CtAd *ad, CtMethod method, CtSpan span, CtCore *f, CtCore *x);
+
+/* Whether derivatives are left to Flow: the operators stay in Core. */
+bool ct_ad_is_on_flow(const CtAd *ad);
+
+/* What the rule of an application withVjp f rule x or withJvp f rule x says, in both modes, as terms of functions. */
+typedef struct CtRuleTerms {
+    CtCore *slope;   /* (S) → (T, Double), between reals: the value and its derivative; else NULL, and: */
+    CtCore *pair;    /* (S) → (T, T → S) */
+    CtCore *tangent; /* (S, S) → (T, T) */
+} CtRuleTerms;
+/* `rule` is a name, which is used more than once. */
+CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule);
 
 /* A new global (S) → Int that tells how many entries the method's trace (a tape, a Delta term) gets when `function`, a
  * global (S) → T, is run at a point. NULL for a method that keeps none. */

@@ -196,6 +196,63 @@ CtCore *ct_ad_pair_of_rule(CtAd *ad, CtSeq *seq, const CtCore *core, CtCore *rul
     return pair_of_tangents(ad, seq, core, rule, x);
 }
 
+/* ---- the rule by itself, for Flow ---- */
+
+/* λx. let (y, pullback) = rule x in (y, pullback 1), or λx. rule x 1 */
+static CtCore *slope_of(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
+    CtProgram *p = ad->p;
+    CtSpan span = core->span;
+    CtVar *x = ct_var_new(p, "x", s);
+    CtSeq seq = ct_seq(p, NULL);
+    bool by_pair = core->as.call.of.deriv == DERIV_WITH_VJP;
+    CtCore *args[2] = {ct_core_var(p, span, x), NULL}, *both[2];
+    CtCore *one = ct_core_real(p, span, by_pair ? core->type : s, 1.0);
+    if (!by_pair) args[1] = one;
+    ct_seq_open(&seq, "y", "d", ct_core_app(p, span, rule, args, by_pair ? 1 : 2), both);
+    if (by_pair) both[1] = ct_core_app(p, span, both[1], &one, 1);
+    CtCore *pair = ct_core_pair(p, span, both[0], ct_to_double(ad, span, both[1]));
+    return ct_core_lam(p, span, "slope", &x, 1, ct_seq_close(&seq, pair));
+}
+
+/* λx dx. let (y, pullback) = rule x in (y, fill y (map (λb. dot (pullback b) dx) (basis y))) */
+static CtCore *tangent_of_pair(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
+    CtProgram *p = ad->p;
+    CtSpan span = core->span;
+    CtVar *params[2] = {ct_var_new(p, "x", s), ct_var_new(p, "dx", s)}, *b = ct_var_new(p, "b", core->type);
+    CtCore *x = ct_core_var(p, span, params[0]), *use = ct_core_var(p, span, b), *both[2];
+    CtSeq seq = ct_seq(p, NULL);
+    ct_seq_open(&seq, "y", "pullback", ct_core_app(p, span, rule, &x, 1), both);
+    CtCore *row = ct_core_app(p, span, both[1], &use, 1);
+    CtCore *real = ct_generic_dot(ad, span, s, row, ct_core_var(p, span, params[1]), DOT_RULE_PULLED);
+    CtCore *over[2] = {ct_core_lam(p, span, NULL, &b, 1, real), ct_generic_basis(ad, span, core->type, both[0])};
+    CtCore *dy = ct_generic_fill(ad, span, core->type, both[0], ct_core_array(p, span, ARRAY_MAP, over, 2));
+    CtCore *pair = ct_core_pair(p, span, both[0], dy);
+    return ct_core_lam(p, span, "tangent", params, 2, ct_seq_close(&seq, pair));
+}
+
+static CtCore *pair_by_tangents(CtAd *ad, const CtCore *core, CtCore *rule, CtType *s) {
+    CtVar *x = ct_var_new(ad->p, "x", s);
+    CtSeq seq = ct_seq(ad->p, NULL);
+    CtCore *pair = pair_of_tangents(ad, &seq, core, rule, ct_core_var(ad->p, core->span, x));
+    return ct_core_lam(ad->p, core->span, "pair", &x, 1, ct_seq_close(&seq, pair));
+}
+
+CtRuleTerms ct_ad_rule_terms(CtAd *ad, const CtCore *core, CtCore *rule) {
+    CtType *s = core->as.call.args[2]->type;
+    CtRuleTerms terms = {NULL, NULL, NULL};
+    if (ct_is_real(s) && ct_is_real(core->type)) {
+        terms.slope = slope_of(ad, core, rule, s);
+    } else if (core->as.call.of.deriv == DERIV_WITH_VJP) {
+        terms.pair = rule;
+        terms.tangent = tangent_of_pair(ad, core, rule, s);
+    } else {
+        terms.pair = pair_by_tangents(ad, core, rule, s);
+        terms.tangent = rule;
+    }
+    ct_ad_work(ad);
+    return terms;
+}
+
 /* ---- D of the application ---- */
 
 /* y' of one row: from y, one operation after the other. */

@@ -134,6 +134,8 @@ static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtC
 /* What Flow differentiates stays an operator. */
 const CtRules ct_native_rules = {.real = NULL};
 
+bool ct_ad_is_on_flow(const CtAd *ad) { return ad->reverse == METHOD_NATIVE; }
+
 static CtCore *for_flow(const Expand *e, CtCore *core) {
     CtCore **args = core->as.call.args;
     bool jacobian = core->as.call.of.deriv == DERIV_JACOBIAN;

@@ -480,10 +480,19 @@ static const CtGeneric dot_rule = {.name = "dotRule",
                                    .state = double_type,
                                    .leaf = dot_leaf};
 
+static const CtGeneric dot_rule_pulled = {.name = "dotRulePulled",
+                                          .inputs = 2,
+                                          .mismatch =
+                                              "the cotangent that a rule gives does not have the shape of the point",
+                                          .state = double_type,
+                                          .leaf = dot_leaf};
+
 CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
     CtCore *zero = ct_core_double(ad->p, span, -0.0);
-    static const CtGeneric *const generics[] = {
-        [DOT_COTANGENT] = &dot, [DOT_TANGENT] = &dot_tangent, [DOT_RULE] = &dot_rule};
+    static const CtGeneric *const generics[] = {[DOT_COTANGENT] = &dot,
+                                                [DOT_TANGENT] = &dot_tangent,
+                                                [DOT_RULE] = &dot_rule,
+                                                [DOT_RULE_PULLED] = &dot_rule_pulled};
     return ct_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
 }
 

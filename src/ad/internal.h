@@ -73,16 +73,16 @@ typedef struct CtWrap {
 typedef struct CtTransform CtTransform;
 
 typedef struct CtRules {
-    CtType *(*real)(CtAd *ad, CtType *real);                           /* D[ℝ] */
-    CtType *(*function)(CtAd *ad, CtMethod method, CtType *type);      /* D[⟨σ⟩ → τ]; NULL: ⟨Dσ⟩ → Dτ, with the state */
-    CtType *(*state)(CtAd *ad);                                        /* S; NULL: direct style */
+    CtType *(*real)(CtAd *ad, CtType *real);                      /* D[ℝ] */
+    CtType *(*function)(CtAd *ad, CtMethod method, CtType *type); /* D[⟨σ⟩ → τ]; NULL: ⟨Dσ⟩ → Dτ, with the state */
+    CtType *(*state)(CtAd *ad);                                   /* S; NULL: direct style */
     CtCore *(*constant)(CtAd *ad, CtSpan span, CtCore *x);             /* a real that does not vary */
     CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
-    CtCore *(*lambda)(CtTransform *t, CtCore *lam); /* D[λ] as a whole; NULL: of its body */
+    CtCore *(*lambda)(CtTransform *t, CtCore *lam);                    /* D[λ] as a whole; NULL: of its body */
     /* A closed λ, the first of whose parameters stand for what a function value captured (dual.c); NULL: D[λ] */
     CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
-    CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core);  /* D[e] of a term as a whole, or NULL; may be absent */
+    CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a term as a whole, or NULL; may be absent */
     /* D[f x] of an f whose tangents a rule gives; NULL: by a column for each real of x */
     CtCore *(*by_tangent)(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule);
     CtCore *(*jvp)(CtAd *ad, CtSeq *seq, const CtWrap *wrap);   /* gives (value, tangent) */
@@ -93,8 +93,7 @@ typedef struct CtRules {
 
 extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
     ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
-    ct_tape_rules, ct_bulk_rules, ct_chad_naive_rules,
-    ct_chad_sparse_rules, ct_chad_rules, ct_native_rules;
+    ct_tape_rules, ct_bulk_rules, ct_chad_naive_rules, ct_chad_sparse_rules, ct_chad_rules, ct_native_rules;
 /* The rules of all methods, by CtMethod. */
 void ct_methods(const CtRules **rules);
 
@@ -127,8 +126,8 @@ struct CtTransform {
     CtProgram *p;
     CtMethod method;
     const CtRules *rules;
-    CtType *state; /* S or NULL */
-    CtMap vars;    /* CtVar * -> CtVar * */
+    CtType *state;       /* S or NULL */
+    CtMap vars;          /* CtVar * -> CtVar * */
     struct CtChad *chad; /* chad: the function under way */
 };
 
@@ -209,12 +208,12 @@ CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
 /* A function defined by recursion over types: structures of one shape are walked together from left to right. */
 typedef struct CtGeneric {
     const char *name;
-    uint32_t inputs;            /* 1 or 2 */
-    bool dual[2];               /* an input is D[A], not A */
-    bool makes;                 /* whether a structure is made … */
-    bool makes_dual;            /* … of type D[A], not A */
-    bool keeps;                 /* where D[A] is A, what is made is the input */
-    const char *mismatch;       /* two inputs: what the error says when their shapes differ */
+    uint32_t inputs;                             /* 1 or 2 */
+    bool dual[2];                                /* an input is D[A], not A */
+    bool makes;                                  /* whether a structure is made … */
+    bool makes_dual;                             /* … of type D[A], not A */
+    bool keeps;                                  /* where D[A] is A, what is made is the input */
+    const char *mismatch;                        /* two inputs: what the error says when their shapes differ */
     CtType *(*env)(CtAd *ad, CtMethod method);   /* one more argument, passed along; NULL */
     CtType *(*state)(CtAd *ad, CtMethod method); /* threaded from left to right; NULL */
     /* At a real leaf of type `real`: what is made (NULL when nothing is), seq->state moved on. */
@@ -235,9 +234,9 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
 CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
 CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
-/* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a cotangent
- * or a tangent, or a, the tangent of a rule. */
-typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE } CtDot;
+/* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a
+ * cotangent or a tangent, or a, the tangent of a rule. */
+typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtDot;
 CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
 CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
@@ -266,8 +265,8 @@ CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f);
 
-/* The other way: a function term as it was before D, for what runs beneath the derivative; made of D[f] where f is neither
- * a λ nor a global. */
+/* The other way: a function term as it was before D, for what runs beneath the derivative; made of D[f] where f is
+ * neither a λ nor a global. */
 CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed);
 
 /* The global whose body is this λ; NULL when there is none. */
@@ -313,8 +312,8 @@ typedef struct CtReverse {
     const char *collect; /* (C, B, Double) → C */
     const char *resolve; /* (Int, N, C) → Array Double, the cotangent of input i at place i */
     const char *entries; /* N → Int, the trace's length; NULL: it keeps none */
-    const char *rule;    /* (Array Double → Array Double, Array B, Int, N) → (Int, N): as many results of a function by its
-                            pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
+    const char *rule; /* (Array Double → Array Double, Array B, Int, N) → (Int, N): as many results of a function by its
+                         pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
 } CtReverse;
 
 CtType *ct_reverse_real(CtAd *ad, CtType *real);

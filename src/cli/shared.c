@@ -168,6 +168,7 @@ int load(const Options *options, cotan_context **context, cotan_program **progra
         status = refuse(options, "E0801", "there is not enough memory to begin");
     } else {
         interruptible = *context;
+        if (getenv("COTAN_CHECK_PASSES") != NULL) cotan_check_passes(*context, true);
         cotan_exact_math(*context, options->exact_math);
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];

@@ -4,7 +4,9 @@
  * of which little is used has a small adjoint, as in CHAD §4. */
 #include "flow/adjoint.h"
 
-enum { MOST_RANK = 16 };
+/* Function values may hold what VJP keeps, and that may hold adjoints of function values: without end, if a type did
+ * not stand for values of all orders. Derivatives nest in other ways than through such values as deep as they like. */
+enum { MOST_RANK = 16, MOST_ORDERS = 5 };
 
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow) {
     if (flow->adjoints == NULL) flow->adjoints = CT_NEW(flow->arena, CtFlowAdjoints);
@@ -13,7 +15,11 @@ CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow) {
 
 /* ---- types ---- */
 
-/* Whether there are reals in it. */
+bool ct_flow_has_no_adjoint(const CtFlowType *type) {
+    return type->kind == FLOW_NODE && type->data->order >= MOST_ORDERS;
+}
+
+/* Whether there are reals in it; there may be some in what is not known yet. */
 static bool has_reals(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     switch (type->kind) {
     case FLOW_F64:
@@ -25,29 +31,36 @@ static bool has_reals(CtFlow *flow, const CtFlowType *type, CtMap *seen) {
     if (ct_map_has(seen, ct_key(type))) return false;
     ct_map_set(flow->arena, seen, ct_key(type), NULL);
     const CtFlowData *data = type->data;
+    if (data->is_open || data->order > 0) return !ct_flow_has_no_adjoint(type);
     for (uint32_t i = 0; i < data->count; i++)
         for (uint32_t j = 0; j < data->cons[i].fields.count; j++)
             if (has_reals(flow, data->cons[i].fields.items[j], seen)) return true;
     return false;
 }
 
-static const CtFlowType *node_adjoint(CtFlow *flow, const CtFlowType *type) {
-    CtMap seen = {0};
-    if (!has_reals(flow, type, &seen)) return NULL;
-    const CtFlowData *data = type->data;
-    const CtFlowType *node = ct_flow_new_node(flow, ct_format(flow->arena, "adjoint of %s", data->name));
-    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node); /* it may lead back here */
-    CtFlowTypes none = {0};
-    ct_flow_con_add(flow, node->data, "Zero", &none);
-    for (uint32_t i = 0; i < data->count; i++) {
+/* A constructor of adjoints for each of the data's that has none yet. */
+static void add_adjoints(CtFlow *flow, const CtFlowData *data, CtFlowData *adjoint) {
+    for (uint32_t i = adjoint->count - 1; i < data->count; i++) {
         const CtFlowTypes *fields = &data->cons[i].fields;
         CtFlowTypes adjoints = {.items = CT_NEW_ARRAY(flow->arena, const CtFlowType *, fields->count + 1)};
         for (uint32_t j = 0; j < fields->count; j++) {
-            const CtFlowType *adjoint = ct_flow_adjoint_type(flow, fields->items[j]);
-            if (adjoint != NULL) adjoints.items[adjoints.count++] = adjoint;
+            const CtFlowType *one = ct_flow_adjoint_type(flow, fields->items[j]);
+            if (one != NULL) adjoints.items[adjoints.count++] = one;
         }
-        ct_flow_con_add(flow, node->data, data->cons[i].name, &adjoints);
+        ct_flow_con_add(flow, adjoint, data->cons[i].name, &adjoints);
     }
+}
+
+static const CtFlowType *node_adjoint(CtFlow *flow, const CtFlowType *type) {
+    CtMap seen = {0};
+    if (ct_flow_has_no_adjoint(type) || !has_reals(flow, type, &seen)) return NULL;
+    const CtFlowType *node = ct_flow_new_node(flow, ct_format(flow->arena, "adjoint of %s", type->data->name));
+    ct_map_set(flow->arena, &ct_flow_adjoints(flow)->types, ct_key(type), (void *)node); /* it may lead back here */
+    CtFlowTypes none = {0};
+    ct_flow_con_add(flow, node->data, "Zero", &none);
+    node->data->is_open = type->data->is_open;
+    node->data->order = type->data->order == 0 ? 0 : type->data->order + 1;
+    add_adjoints(flow, type->data, node->data);
     return node;
 }
 
@@ -70,11 +83,9 @@ bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_ad
 
 /* ---- functions for what recurs ---- */
 
-/* A function of this room, made when it is first needed; its body is written by `fill` with the parameters. */
-typedef void Fill(Lower *l, const CtFlowArgs *params);
-
+/* A function of this room, made when it is first needed; its body is written by `fill`. */
 static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType *key, const char *name,
-                                    const CtFlowTypes *params, const CtFlowType *result, Fill *fill) {
+                                    const CtFlowTypes *params, const CtFlowType *result, CtFlowFill *fill) {
     CtFlowFunction *function = ct_map_get(known, ct_key(key));
     if (function != NULL) return function;
     function = ct_flow_function(flow, name, CT_NO_SPAN);
@@ -85,8 +96,31 @@ static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType
     Lower l = {.flow = flow, .arena = flow->arena, .function = function};
     l.block = function->body = ct_flow_block(&l);
     CtFlowArgs args = ct_flow_params(&l, &function->params, "a", params);
-    fill(&l, &args);
+    if (key->kind == FLOW_NODE && key->data->is_open)
+        ct_push(flow->arena, &ct_flow_adjoints(flow)->waiting, (CtFlowWaiting){function, key, fill});
+    else
+        fill(&l, &args);
     return function;
+}
+
+void ct_flow_close(CtFlow *flow, const CtFlowType *type) {
+    CtFlowAdjoints *made = ct_flow_adjoints(flow);
+    for (const CtFlowType *t = type; t != NULL; t = ct_map_get(&made->types, ct_key(t))) {
+        const CtFlowType *adjoint = ct_map_get(&made->types, ct_key(t));
+        t->data->is_open = false;
+        if (adjoint != NULL) add_adjoints(flow, t->data, adjoint->data);
+    }
+    for (uint32_t i = 0; i < made->waiting.count; i++) {
+        CtFlowWaiting *w = &made->waiting.items[i];
+        CtFlowArgs args = {0};
+        if (w->key->data->is_open || w->fill == NULL) continue;
+        Lower l = {.flow = flow, .arena = flow->arena, .function = w->function, .block = w->function->body};
+        for (uint32_t j = 0; j < w->function->params.count; j++)
+            ct_push(flow->arena, &args, flow_of(w->function->params.items[j]));
+        CtFlowFill *fill = w->fill;
+        w->fill = NULL; /* what is waiting may move while it is filled */
+        fill(&l, &args);
+    }
 }
 
 static CtFlowArg call_one(Lower *l, CtSpan span, CtFlowFunction *function, CtFlowArg a, CtFlowArg b) {

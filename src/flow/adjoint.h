@@ -5,6 +5,15 @@
 #include "flow/derive.h"
 #include "flow/steps.h"
 
+/* Writes the body of a function of adjoints, with its parameters. */
+typedef void CtFlowFill(Lower *l, const CtFlowArgs *params);
+
+typedef struct CtFlowWaiting { /* a function whose body waits until the constructors of a type are known */
+    CtFlowFunction *function;
+    const CtFlowType *key;
+    CtFlowFill *fill;
+} CtFlowWaiting;
+
 /* What differentiation has made for a program. */
 typedef struct CtFlowAdjoints {
     CtMap types;                       /* CtFlowType * -> that of its adjoints */
@@ -14,6 +23,7 @@ typedef struct CtFlowAdjoints {
     CtMap alikes;                      /* type -> whether two values have one structure */
     CT_VEC(struct Variant *) variants; /* of functions, for reverse.c; the first `written` of them are complete */
     uint32_t written;
+    CT_VEC(CtFlowWaiting) waiting;
 } CtFlowAdjoints;
 
 CtFlowAdjoints *ct_flow_adjoints(CtFlow *flow);
@@ -28,6 +38,10 @@ CtFlowArg ct_flow_filled(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg
  */
 CtFlowArg ct_flow_add_at(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
+/* Whether a type has no adjoint because derivatives through function values nest too deeply: where one is asked for,
+ * ->refused is to be set. */
+bool ct_flow_has_no_adjoint(const CtFlowType *type);
+#define CT_FLOW_TOO_MANY_ORDERS "derivatives of function values that hold derivatives nest too deeply"
 /* Whether values of a type have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The fields of an adjoint of a node that was made by constructor `tag`, as values: zeros where it is Zero. */

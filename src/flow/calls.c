@@ -12,16 +12,34 @@ void ct_flow_each_step(CtFlowBlock *block, void (*on_step)(void *data, CtFlowSte
     }
 }
 
+uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction **functions) {
+    const CtFlowRule *rule = function->rule;
+    uint32_t count = 0;
+    if (rule == NULL) return count;
+    CtFlowFunction *const all[CT_FLOW_RULE_FUNCTIONS] = {rule->f, rule->by_slope, rule->by_pair, rule->pull,
+                                                         rule->by_tangent};
+    for (uint32_t i = 0; i < CT_FLOW_RULE_FUNCTIONS; i++)
+        if (all[i] != NULL) functions[count++] = all[i];
+    return count;
+}
+
+/* A function with a rule calls what its derivatives will call. */
+static void on_callee(CtFlowOnCall *on_call, void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+    CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];
+    on_call(data, callee, span, tail);
+    for (uint32_t i = ct_flow_rule_functions(callee, more); i-- > 0;) on_call(data, more[i], span, false);
+}
+
 void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
-        if (step->kind == FLOW_CALL) on_call(data, step->as.function, step->span, false);
+        if (step->kind == FLOW_CALL) on_callee(on_call, data, step->as.function, step->span, false);
         if (step->kind == FLOW_CONSTANT) on_call(data, step->as.constant->function, step->span, false);
         if (ct_flow_is_derivative(step)) on_call(data, step->as.derived->function, step->span, false);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             ct_flow_each_call(ct_flow_inner(step, j), on_call, data);
     }
-    if (block->exit == EXIT_TAIL) on_call(data, block->tail, block->span, true);
+    if (block->exit == EXIT_TAIL) on_callee(on_call, data, block->tail, block->span, true);
 }
 
 /* ---- cycles: Tarjan's components, with a stack of our own ---- */

@@ -24,6 +24,7 @@ static bool is_free_block(Derive *d, const CtFlowBlock *block) {
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             if (!is_free_block(d, ct_flow_inner(step, j))) return false;
     }
+    if (block->exit == EXIT_OPEN) return false; /* it waits for types that are not known yet: ct_flow_close */
     return block->exit != EXIT_TAIL || is_free(d, block->tail);
 }
 
@@ -77,6 +78,7 @@ static CtFlowData *residual_of(Derive *d, const CtFlowDerived *derived, const Ct
     for (uint32_t i = 0; i < results->count; i++)
         if (has_structure(d, results->items[i])) types.items[types.count++] = results->items[i];
     ct_flow_con_add(d->flow, data, "residual", &types);
+    ct_flow_close(d->flow, derived->residual);
     return data;
 }
 
@@ -259,4 +261,8 @@ void ct_flow_derive(CtFlow *flow) {
         d.changed = (CtMap){0};
     }
     resolve_all(&d, true);
+    for (uint32_t i = 0; i < flow->types.count; i++) /* of derivatives that nothing comes to */
+        if (flow->types.items[i]->kind == FLOW_NODE && flow->types.items[i]->data->is_open)
+            ct_flow_close(flow, flow->types.items[i]);
+    for (uint32_t i = 0; i < flow->functions.count; i++) flow->functions.items[i]->rule = NULL;
 }

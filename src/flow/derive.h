@@ -12,6 +12,9 @@
  * fields in order. An array: an array of adjoints; one of length 0 in every dimension stands for zero. */
 const CtFlowType *ct_flow_adjoint_type(CtFlow *flow, const CtFlowType *type);
 
+/* The constructors of what VJP keeps are known now: so are those of its adjoints. */
+void ct_flow_close(CtFlow *flow, const CtFlowType *type);
+
 typedef struct CtFlowReverse {
     CtFlowFunction *forward;  /* the parameters of f → the results of f, then the residual (a node) */
     CtFlowFunction *backward; /* the residual, the cotangents of the active results, accumulators of the active
@@ -31,6 +34,11 @@ typedef struct CtFlowForward {
 /* Of a function that holds no derivative steps (nor its callees), what it captured taken for constant. Made once. The
  * tangents that it is given have the shapes of the point. */
 const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
+
+/* Whether a function with a rule varies with a parameter: with those that the rule captured it does not. */
+bool ct_rule_counts(const CtFlowRule *rule, uint32_t param);
+/* slope · d, as `type`; nothing comes of a structural zero. */
+CtFlowArg ct_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
 
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);

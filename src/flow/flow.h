@@ -39,6 +39,8 @@ typedef struct CtFlowData {
     uint32_t count, capacity;
     uint32_t id;
     struct CtFlowFunction *apply; /* of a function type: (node, arguments) → results */
+    uint32_t order;               /* of what VJP keeps: 1; of its adjoints: one more each time; of all else: 0 */
+    bool is_open; /* what VJP keeps, or an adjoint of that, whose constructor derive.c does not know yet */
 } CtFlowData;
 
 /* ---- programs ---- */
@@ -47,7 +49,8 @@ typedef struct CtFlowVar {
     const char *name; /* of the source, or what it is; not unique */
     uint32_t id;      /* unique in its function */
     const CtFlowType *type;
-    struct CtFlowVar *like; /* of a parameter: another one of the same length, being an array of parts of the same tuples */
+    struct CtFlowVar
+        *like; /* of a parameter: another one of the same length, being an array of parts of the same tuples */
 } CtFlowVar;
 
 typedef struct CtFlowArg { /* a variable, or a literal */
@@ -72,10 +75,22 @@ typedef enum CtFlowStepKind {
 typedef struct CtFlowDerived {
     struct CtFlowFunction *function; /* (captured, point) → results */
     uint32_t captured;               /* how many parameters stand before the point */
-    const CtFlowType *residual;      /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
+    const CtFlowType *residual; /* what VJP gives to PULL: a node, its constructor known once derive.c has been there */
     const struct CtFlowForward *forward; /* what JVP calls; NULL until it is made */
-    struct CtFlowFunction *pullback; /* (residual, cotangents of the results) → cotangents of the point */
+    struct CtFlowFunction *pullback;     /* (residual, cotangents of the results) → cotangents of the point */
 } CtFlowDerived;
+
+/* What the program says of a function's derivative. The function takes what f captured, what each of the two forms of
+ * the rule captured, then the point. Derivatives call the rule with primals in the place of what they would make of f.
+ */
+typedef struct CtFlowRule {
+    uint32_t own, pair, tangent;       /* how many parameters each captured */
+    struct CtFlowFunction *f;          /* (own, point) → ⟨y⟩ */
+    struct CtFlowFunction *by_slope;   /* from one real to one: (pair, point) → y, ∂y/∂x; else NULL, and: */
+    struct CtFlowFunction *by_pair;    /* (pair, point) → ⟨y⟩, pullback */
+    struct CtFlowFunction *pull;       /* (pullback, ⟨dy⟩) → ⟨dx⟩ */
+    struct CtFlowFunction *by_tangent; /* (tangent, point, ⟨dx⟩) → ⟨y⟩, ⟨dy⟩ */
+} CtFlowRule;
 
 typedef enum CtFlowExit { EXIT_OPEN, EXIT_YIELD, EXIT_RETURN, EXIT_TAIL, EXIT_NEVER } CtFlowExit;
 
@@ -95,8 +110,9 @@ typedef struct CtFlowBranch {
 
 /* The matrices of a product. */
 typedef struct CtFlowFactors {
-    bool turned[2];   /* an element [i, j] of it is [j, i] of the array */
-    uint8_t cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
+    bool turned[2]; /* an element [i, j] of it is [j, i] of the array */
+    uint8_t
+        cotangent; /* which of them, from 1, is a tangent or cotangent: multiplied by it as `scale` does; 0: neither */
 } CtFlowFactors;
 
 typedef struct CtFlowStep {
@@ -168,6 +184,7 @@ typedef struct CtFlowFunction {
     bool reached;     /* from the entry */
     bool has_door;    /* called otherwise than by an end of a function of its group */
     uint32_t group;   /* functions that end in each other have the same; 0: alone */
+    CtFlowRule *rule; /* NULL: none; and for all once derivatives have been taken */
 } CtFlowFunction;
 
 /* A constant of the program. */
@@ -193,7 +210,7 @@ typedef struct CtFlow {
     uint32_t constant_words;
     CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (reverse_forward.c) */
     uint32_t consumed_known; /* functions that have been looked at for that */
-    const char *refused; /* why there is no program */
+    const char *refused;     /* why there is no program */
 } CtFlow;
 
 /* Lowers a program whose derivatives are expanded: `entry` and all that it needs. When ->refused is set, something is
@@ -216,12 +233,12 @@ const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
-/* The passes that make a program better, in their order: optimise.c. `prepare`: those for a program whose derivatives are
- * still to be taken. With `lint`, after each: ->refused tells. */
+/* The passes that make a program better, in their order: optimise.c. `prepare`: those for a program whose derivatives
+ * are still to be taken. With `lint`, after each: ->refused tells. */
 void ct_flow_prepare(CtFlow *flow, bool lint);
 void ct_flow_optimise(CtFlow *flow, bool lint);
-/* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and STOP by its
- * argument. ->refused is set where a function is not differentiated here. */
+/* Replaces VJP, PULL and JVP by calls of what differentiation makes of their functions, inner derivatives first, and
+ * STOP by its argument. ->refused is set where a function is not differentiated here. */
 void ct_flow_derive(CtFlow *flow);
 /* Drops what only makes what is not used: dead.c. */
 void ct_flow_drop_dead(CtFlow *flow);

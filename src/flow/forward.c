@@ -99,8 +99,7 @@ static void add_type(Forward *w, CtFlowTypes *to, const CtFlowType *type) {
     ct_flow_types_add(w->build.flow, to, &one);
 }
 
-/* Its function; the body is written later. */
-static CtFlowFunction *function_of(Forward *w, CtVariant *v) {
+CtFlowFunction *ct_forward_function(Forward *w, CtVariant *v) {
     if (v->made != NULL) return v->made;
     CtFlow *flow = w->build.flow;
     v->made = ct_flow_function(flow, ct_format(flow->arena, "%s.forward", v->origin->name), v->origin->span);
@@ -128,7 +127,7 @@ static void write_call(Forward *w, const CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtVariant *v = called(w, step->as.function, &step->args, &args);
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_CALL, step->span);
-    made->as.function = function_of(w, v);
+    made->as.function = ct_forward_function(w, v);
     made->args = args;
     bind_primals(w, &made->results, &step->results, 0, step->results.count);
     for (uint32_t i = 0; i < step->results.count; i++)
@@ -275,7 +274,7 @@ static void write_exit(Forward *w, const CtFlowBlock *from, const CtFlowStep *ow
         add_primals(w, &values, &from->values, 0, from->values.count);
         add_duals(w, &values, &from->values, w->variant->results);
         break;
-    case EXIT_TAIL: tail = function_of(w, called(w, from->tail, &from->values, &values)); break;
+    case EXIT_TAIL: tail = ct_forward_function(w, called(w, from->tail, &from->values, &values)); break;
     case EXIT_NEVER:
     case EXIT_OPEN: break;
     }
@@ -357,7 +356,11 @@ static void write_function(Forward *w, CtVariant *v) {
     w->duals = CT_NEW_ARRAY(w->build.arena, CtFlowArg, f->vars + 1);
     v->made->body = ct_flow_block(&w->build);
     bind_all(w, &v->made->params, &f->params);
-    write_block(w, f->body, v->made->body, NULL);
+    w->build.block = v->made->body;
+    if (f->rule != NULL)
+        ct_forward_rule(w);
+    else
+        write_block(w, f->body, v->made->body, NULL);
 }
 
 const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived) {
@@ -366,7 +369,7 @@ const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived) {
     w.tangents = ct_tangents(flow, derived->function, derived->captured);
     CtVariant *root = w.tangents->root;
     CtFlowForward *made = CT_NEW(flow->arena, CtFlowForward);
-    made->function = function_of(&w, root);
+    made->function = ct_forward_function(&w, root);
     made->has_tangent = CT_NEW_ARRAY(flow->arena, bool, root->origin->results.count + 1);
     for (uint32_t i = 0; i < root->origin->results.count; i++)
         made->has_tangent[i] = ct_tangent_is_kept(root->results[i]);

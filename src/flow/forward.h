@@ -24,6 +24,12 @@ void ct_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent);
 /* The step on primals alone. */
 CtFlowStep *ct_forward_copy(Forward *w, const CtFlowStep *step);
 
+/* The function of a variant, to be called; its body is written later. */
+CtFlowFunction *ct_forward_function(Forward *w, CtVariant *v);
+
+/* rule.c: the body of a variant of a function with a rule, whose parameters are bound. */
+void ct_forward_rule(Forward *w);
+
 /* forward_array.c: steps on arrays whose result has a tangent, the step itself included. */
 void ct_forward_array(Forward *w, const CtFlowStep *step);
 

@@ -20,7 +20,7 @@ typedef struct Inline {
     uint32_t *calls; /* of each function, by its number */
     uint32_t *sizes;
     uint32_t growth; /* steps that may still be doubled */
-    bool *stays;     /* reaches itself, or leaves otherwise than at its end */
+    bool *stays;     /* reaches itself, leaves otherwise than at its end, or has a rule for its derivative */
     CtFlowFacts facts;
     CtFlowValues now;
 } Inline;
@@ -194,7 +194,7 @@ void ct_flow_inline(CtFlow *flow) {
         CtFlowFunction *function = flow->functions.items[i];
         s.sizes[i] = ct_flow_size(function->body);
         s.growth += s.sizes[i];
-        s.stays[i] = cycles.turns[cycles.component[i]] || !leaves_at_end(function->body);
+        s.stays[i] = cycles.turns[cycles.component[i]] || !leaves_at_end(function->body) || function->rule != NULL;
         ct_flow_each_call(function->body, count_call, &s);
         ct_push(flow->arena, &members[cycles.component[i]], function);
     }

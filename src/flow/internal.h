@@ -37,7 +37,6 @@ typedef struct Pending { /* a function whose body is still to be lowered */
     CtFlowFunction *function;
     Callable *callable; /* or */
     CtCore *body;       /* of a constant */
-    CtFlowData *apply;  /* or the calls of a function type's members */
     CtGlobal *entry;    /* or a global whose value is the function */
 } Pending;
 
@@ -66,10 +65,10 @@ typedef struct Lower {
     CT_VEC(Member) members;
     CT_VEC(struct Dual *) duals; /* lower_dual.c */
     uint32_t dual_branches;
-    CtMap derived;   /* CtFlowFunction * -> CtFlowDerived * */
-    bool has_rules;  /* some function comes with a rule for its derivative */
-    CtMap pullbacks; /* CtFlowVar * -> Pullback * */
-    size_t bytes; /* of the arena, before */
+    CtMap derived;       /* CtFlowFunction * -> CtFlowDerived * */
+    bool differentiates; /* there are derivatives that Flow takes */
+    CtMap pullbacks;     /* CtFlowVar * -> Pullback * */
+    size_t bytes;        /* of the arena, before */
     uint32_t depth;
 } Lower;
 
@@ -120,17 +119,26 @@ CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, cons
 CtFlowArgs ct_flow_lower_app(Lower *l, CtCore *e, bool tail);
 /* A function argument of an array operation, called in a loop. */
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail);
-/* The function that applies the values of a function type; what a known function captured. */
-CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
 CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
 
-/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows. */
+/* lower_apply.c: the function that applies the values of a function type; all of them, when the values are known. */
+CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
+void ct_flow_lower_applies(Lower *l);
+
+/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows.
+ */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
 
 /* lower_deriv.c: derivative operators. */
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
+/* The code of a function value, and what it takes in front of its arguments: what a known one captured, or the value.
+ */
+CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured);
+
+/* lower_rule.c: the application of a function that comes with a rule for its derivative. */
+CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e);
 
 /* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
  * when there were none. */

@@ -131,8 +131,7 @@ CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlo
     CtFlowArgs parts = {0};
     for (uint32_t i = 0; i < tuple->count; i++) {
         const CtFlowTypes *of = ct_flow_types(l->flow, tuple->parts[i]);
-        for (uint32_t j = 0; j < of->count; j++)
-            ct_push(l->arena, &parts, ct_flow_result(l, step, NULL, of->items[j]));
+        for (uint32_t j = 0; j < of->count; j++) ct_push(l->arena, &parts, ct_flow_result(l, step, NULL, of->items[j]));
     }
     return parts;
 }
@@ -353,7 +352,6 @@ static void lower_entry(Lower *l, CtGlobal *entry) {
     flow->entry = ct_flow_function(flow, "entry", entry->span);
     ct_push(l->arena, &l->pending, (Pending){.function = flow->entry, .entry = entry});
     ct_flow_lower_pending(l);
-    if (l->has_rules && l->derived.count > 0) ct_flow_lower_refuse(l, "a rule for a derivative");
 }
 
 CtFlow *ct_flow_make(CtProgram *program, CtAd *ad, CtGlobal *entry) {

@@ -3,24 +3,30 @@
  * applies the values of its type, with the value in front. derive.c puts calls in the place of these steps. */
 #include "flow/internal.h"
 
-/* The function of a derivative, and what stands in front of the point. */
-static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
+CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured) {
     Callable *known = ct_flow_lower_callable(l, f);
-    CtFlowFunction *function;
     if (known != NULL) {
-        function = known->function;
-        *args = ct_flow_lower_captured(l, known);
-    } else {
-        *args = ct_flow_lower(l, f);
-        function = ct_flow_lower_apply_of(l, args->items[0].type->data);
+        *captured = ct_flow_lower_captured(l, known);
+        return known->function;
     }
+    *captured = ct_flow_lower(l, f);
+    return ct_flow_lower_apply_of(l, captured->items[0].type->data);
+}
+
+/* The function of a derivative, and what stands in front of the point. Where the function is not known, each place has
+ * a derivative of its own, since other function values may come there. */
+static CtFlowDerived *derived_of(Lower *l, CtCore *f, CtFlowArgs *args) {
+    CtFlowFunction *function = ct_flow_lower_code(l, f, args);
     CtFlowDerived *derived = ct_map_get(&l->derived, ct_key(function));
+    l->differentiates = true;
     if (derived != NULL) return derived;
     derived = CT_NEW(l->arena, CtFlowDerived);
     derived->function = function;
     derived->captured = args->count;
     derived->residual = ct_flow_new_node(l->flow, ct_format(l->arena, "residual of %s", function->name));
-    ct_map_set(l->arena, &l->derived, ct_key(function), derived);
+    derived->residual->data->is_open = true;
+    derived->residual->data->order = 1;
+    if (ct_flow_lower_callable(l, f) != NULL) ct_map_set(l->arena, &l->derived, ct_key(function), derived);
     return derived;
 }
 
@@ -124,19 +130,13 @@ static CtFlowArgs lower_stop(Lower *l, CtCore *e) {
     return results;
 }
 
-/* f x: its rule is for a derivative that Core's methods take. Flow's own do not know of it. */
-static CtFlowArgs lower_with_rule(Lower *l, CtCore *e) {
-    l->has_rules = true;
-    return ct_flow_lower(l, ct_core_app(l->p, e->span, e->as.call.args[0], &e->as.call.args[2], 1));
-}
-
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e) {
     switch (e->as.call.of.deriv) {
     case DERIV_STOP: return lower_stop(l, e);
     case DERIV_VJP: return lower_vjp(l, e);
     case DERIV_JVP: return lower_jvp(l, e);
     case DERIV_WITH_VJP:
-    case DERIV_WITH_JVP: return lower_with_rule(l, e);
+    case DERIV_WITH_JVP: return ct_flow_lower_with_rule(l, e);
     case DERIV_JACOBIAN:
     case DERIV_BASIS: break;
     }

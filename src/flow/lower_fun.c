@@ -123,13 +123,6 @@ CtFlowArgs ct_flow_lower_call_known(Lower *l, CtSpan span, Callable *known, cons
     return ct_flow_lower_call(l, span, known->function, &all, tail);
 }
 
-CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
-    if (data->apply != NULL) return data->apply;
-    data->apply = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
-    data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
-    return data->apply;
-}
-
 CtFlowArgs ct_flow_lower_apply(Lower *l, CtSpan span, CtFlowArg closure, const CtFlowArgs *args, bool tail) {
     CtFlowArgs all = {0};
     const Pullback *pullback = closure.var != NULL ? ct_map_get(&l->pullbacks, ct_key(closure.var)) : NULL;
@@ -248,39 +241,6 @@ static void lower_callable_body(Lower *l, const Callable *c) {
     ct_flow_lower_tail(l, c->lam->body);
 }
 
-/* (c, ⟨a⟩) → the member that c is, of what c holds and ⟨a⟩. */
-static void lower_apply_body(Lower *l, CtFlowData *data) {
-    CtFlowFunction *function = l->function;
-    CtFlowVar *closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
-    ct_push(l->arena, &function->params, closure);
-    CtFlowArgs args = {0};
-    for (uint32_t i = 0; i + 1 < data->type->count; i++) {
-        CtFlowArgs more = ct_flow_params(l, &function->params, "a", ct_flow_types(l->flow, data->type->parts[i]));
-        ct_flow_args_add(l, &args, &more);
-    }
-    CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(closure));
-    step->as.cases.branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, data->count);
-    for (uint32_t i = 0; i < l->members.count; i++) {
-        if (l->members.items[i].data != data) continue;
-        const Callable *c = l->members.items[i].callable;
-        CtFlowBlock *outer = l->block;
-        uint32_t tag = step->as.cases.count++;
-        l->block = step->as.cases.branches[tag].block = ct_flow_block(l);
-        step->as.cases.branches[tag].tag = tag;
-        CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
-        open->as.con.data = data;
-        open->as.con.tag = tag;
-        ct_flow_arg(l, open, flow_of(closure));
-        CtFlowArgs all = {0};
-        for (uint32_t j = 0; j < data->cons[tag].fields.count; j++)
-            ct_push(l->arena, &all, ct_flow_result(l, open, "captured", data->cons[tag].fields.items[j]));
-        ct_flow_args_add(l, &all, &args);
-        ct_flow_lower_call(l, CT_NO_SPAN, c->function, &all, true);
-        l->block = outer;
-    }
-    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
-}
-
 static void lower_entry_body(Lower *l, CtGlobal *entry) {
     CtType *type = entry->type;
     CtCore *term = ct_core_global(l->p, entry->span, entry);
@@ -314,8 +274,6 @@ static void lower_function(Lower *l, const Pending *pending) {
     l->depth = 0;
     if (pending->callable != NULL) {
         lower_callable_body(l, pending->callable);
-    } else if (pending->apply != NULL) {
-        lower_apply_body(l, pending->apply);
     } else if (pending->entry != NULL) {
         CtType *type = pending->entry->type;
         l->function->results = *ct_flow_types(l->flow, type->kind == TYPE_FUN ? ct_type_fun_result(type) : type);
@@ -333,8 +291,5 @@ void ct_flow_lower_pending(Lower *l) {
             lower_function(l, &pending);
         }
     } while (ct_flow_lower_duals(l) || done < l->pending.count);
-    for (uint32_t i = 0; i < l->flow->data.count; i++) { /* by now all values of function types are known */
-        CtFlowData *data = l->flow->data.items[i];
-        if (data->apply != NULL) lower_function(l, &(Pending){.function = data->apply, .apply = data});
-    }
+    ct_flow_lower_applies(l);
 }

@@ -31,8 +31,10 @@ static bool is_made(Members *m, const CtFlowStep *step, uint32_t branch) {
 }
 
 static void reach(Members *m, const CtFlowFunction *function) {
-    if (!ct_map_has(&m->reached, ct_key(function)))
-        ct_map_set(m->flow->arena, &m->reached, ct_key(function), (void *)function);
+    CtFlowFunction *more[CT_FLOW_RULE_FUNCTIONS];
+    if (ct_map_has(&m->reached, ct_key(function))) return;
+    ct_map_set(m->flow->arena, &m->reached, ct_key(function), (void *)function);
+    for (uint32_t i = ct_flow_rule_functions(function, more); i-- > 0;) reach(m, more[i]);
 }
 
 static void look(Members *m, const CtFlowBlock *block) {

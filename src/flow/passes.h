@@ -10,6 +10,9 @@
 /* Every call in a block and the blocks inside, constants included. `tail`: as the end of a function. */
 typedef void CtFlowOnCall(void *data, CtFlowFunction *callee, CtSpan span, bool tail);
 void ct_flow_each_call(CtFlowBlock *block, CtFlowOnCall *on_call, void *data);
+/* The functions of a function's rule, which derivatives call; how many there are. */
+enum { CT_FLOW_RULE_FUNCTIONS = 5 };
+uint32_t ct_flow_rule_functions(const CtFlowFunction *function, CtFlowFunction **functions);
 /* Every step, a switch or loop before those inside. */
 void ct_flow_each_step(CtFlowBlock *block, void (*on_step)(void *data, CtFlowStep *step), void *data);
 

@@ -166,7 +166,8 @@ void ct_flow_print(CtText *out, const CtFlow *flow) {
             ct_text_puts(out, j > 0 ? ", " : " ");
             print_type(out, f->results.items[j]);
         }
-        ct_text_printf(out, "%s%s\n", f->takes_place ? ", takes a place" : "", f->recurses ? ", recurses" : "");
+        ct_text_printf(out, "%s%s%s\n", f->takes_place ? ", takes a place" : "", f->recurses ? ", recurses" : "",
+                       f->rule != NULL ? ", has a rule" : "");
         print_block(out, f->body, 1);
         ct_text_puts(out, "\n");
     }

@@ -61,10 +61,8 @@ static void return_from(Reaching *r, const CtFlowFunction *callee, Call call) {
     }
 }
 
-/* A function value applied: to each member that it may be. */
-static void apply(Reaching *r, const CtFlowArgs *args, Call call) {
-    const CtFlowData *data = args->items[0].type->data;
-    const uint64_t *set = of_var(r, args->items[0].var);
+/* A function value applied: each member that it may be. `args`: the value, and what it is applied to. */
+static void apply_any(Reaching *r, const CtFlowData *data, const uint64_t *set, const CtFlowArgs *args, Call call) {
     for (uint32_t m = 0; m < r->l->members.count; m++) {
         Member member = r->l->members.items[m];
         if (member.data != data || !has(set, m)) continue;
@@ -74,11 +72,30 @@ static void apply(Reaching *r, const CtFlowArgs *args, Call call) {
             if (!holds_functions(params->items[i]->type)) continue;
             if (i < fields->count)
                 include(r, of_var(r, params->items[i]), of_field(r, data, member.tag, i));
-            else
+            else if (args != NULL)
                 include_arg(r, of_var(r, params->items[i]), &args->items[1 + i - fields->count]);
         }
-        return_from(r, member.callable->function, call);
+        if (args != NULL) return_from(r, member.callable->function, call);
     }
+}
+
+static void apply(Reaching *r, const CtFlowArgs *args, Call call) {
+    apply_any(r, args->items[0].type->data, of_var(r, args->items[0].var), args, call);
+}
+
+/* What derivatives call in the place of a function: with what its rule captured. */
+static void enter_rule(Reaching *r, const CtFlowFunction *function) {
+    const CtFlowRule *rule = function->rule;
+    const CtFlowFunction *pair = rule->by_slope != NULL ? rule->by_slope : rule->by_pair;
+    for (uint32_t i = 0; i < rule->pair; i++)
+        if (holds_functions(pair->params.items[i]->type))
+            include(r, of_var(r, pair->params.items[i]), of_var(r, function->params.items[rule->own + i]));
+    for (uint32_t i = 0; i < rule->tangent; i++)
+        if (holds_functions(rule->by_tangent->params.items[i]->type))
+            include(r, of_var(r, rule->by_tangent->params.items[i]),
+                    of_var(r, function->params.items[rule->own + rule->pair + i]));
+    uint32_t last = pair->results.count - 1;
+    if (rule->pull != NULL) apply_any(r, pair->results.items[last]->data, of_result(r, pair, last), NULL, (Call){0});
 }
 
 static void enter(Reaching *r, const CtFlowFunction *callee, const CtFlowArgs *args, Call call) {
@@ -154,6 +171,8 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     case FLOW_MAKE:
     case FLOW_OPEN: walk_node(r, step); return;
     case FLOW_CALL: enter(r, step->as.function, &step->args, (Call){.results = &step->results}); return;
+    case FLOW_VJP:
+    case FLOW_JVP: enter(r, step->as.derived->function, &step->args, (Call){.results = &step->results}); return;
     case FLOW_CONSTANT: return_from(r, step->as.constant->function, (Call){.results = &step->results}); return;
     case FLOW_SWITCH: walk_switch(r, step); return;
     case FLOW_LOOP: walk_loop(r, step); return;
@@ -178,9 +197,7 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_PRODUCT:
-    case FLOW_VJP:
     case FLOW_PULL:
-    case FLOW_JVP:
     case FLOW_STOP:
     case FLOW_RETAIN:
     case FLOW_RELEASE: return;
@@ -203,6 +220,7 @@ bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count) {
         for (uint32_t i = 0; i < l->flow->functions.count; i++) {
             r.function = l->flow->functions.items[i];
             if (r.function->body != NULL) walk(&r, r.function->body);
+            if (r.function->rule != NULL) enter_rule(&r, r.function);
         }
     }
     bool *reaches = CT_NEW_ARRAY(l->arena, bool, (size_t)count *members + 1);

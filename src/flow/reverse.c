@@ -238,10 +238,13 @@ Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *
 static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
     CtFlowFunction *callee = step->as.function;
     bool *active = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1), any = false, any_result = false;
-    for (uint32_t i = 0; i < step->args.count; i++) any |= active[i] = ct_reverse_is_active(r, step->args.items[i]);
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        bool counts = callee->rule == NULL || ct_rule_counts(callee->rule, i);
+        any |= active[i] = counts && ct_reverse_is_active(r, step->args.items[i]);
+    }
     for (uint32_t i = 0; i < callee->results.count; i++)
         any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
-    if (!any || !any_result) return;
+    if (!any || !any_result || ct_reverse_by_slope(r, block, step, active)) return;
     Variant *variant = ct_reverse_variant(r->flow, callee, active);
     const CtFlowTypes *results = &variant->pair.forward->results;
     step->as.function = variant->pair.forward;
@@ -498,6 +501,10 @@ static void write_never(CtFlowFunction *function) {
 
 static void write_variant(CtFlow *flow, Variant *v) {
     Group *g = v->group;
+    if (v->function->rule != NULL) {
+        ct_reverse_rule(flow, v);
+        return;
+    }
     if (g->turns) write_entry(flow, g);
     for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++)
         write_member(flow, g, &g->members.items[i]);

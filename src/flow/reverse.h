@@ -66,6 +66,7 @@ typedef struct Reverse {
     CtMap defs;          /* variable's number -> the step that binds it */
     CtMap scopes;        /* block of the forward sweep -> Scope, while its reverse is written */
     CtMap calls;         /* step -> Variant * */
+    CtMap slopes;        /* step -> CtFlowVar *, the slope that it gives */
     CtMap stored;        /* variable's number -> the array of its values in all turns of its loop */
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
     CtMap loops;         /* block of a loop -> the step */
@@ -139,6 +140,13 @@ void ct_reverse_switch(Reverse *r, CtFlowStep *step);
 void ct_reverse_loop(Reverse *r, CtFlowStep *step);
 void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
 void ct_reverse_product(Reverse *r, CtFlowStep *step);
+
+/* rule.c: functions with a rule for their derivative. The code of a variant of one, declared. */
+void ct_reverse_rule(CtFlow *flow, Variant *v);
+/* A call in the forward sweep of one whose rule gives a slope becomes a call for both, which needs no residual; false
+ * where f itself varies. Then what it is in reverse. */
+bool ct_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active);
+bool ct_reverse_slope(Reverse *r, const CtFlowStep *step);
 
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
 Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);

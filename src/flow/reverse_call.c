@@ -17,6 +17,7 @@ static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, CtF
 }
 
 void ct_reverse_call(Reverse *r, CtFlowStep *step) {
+    if (ct_reverse_slope(r, step)) return;
     const Variant *callee = ct_map_get(&r->calls, ct_key(step));
     if (callee == NULL) return;
     uint32_t results = step->results.count - 1;

@@ -29,7 +29,9 @@ typedef struct Activity {
 } Activity;
 
 static void activate(Activity *a, const CtFlowVar *var) {
-    if (var == NULL || a->active[var->id] || !ct_flow_is_active(a->flow, var->type)) return;
+    if (var == NULL || a->active[var->id]) return;
+    if (ct_flow_has_no_adjoint(var->type)) a->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
+    if (!ct_flow_is_active(a->flow, var->type)) return;
     a->active[var->id] = a->changed = true;
 }
 

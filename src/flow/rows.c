@@ -83,6 +83,13 @@ static void fix_named(void *data, CtFlowStep *step) {
         fix(data, step->as.derived->function);
 }
 
+/* Derivatives call a function's rule, and know what it takes. */
+static void fix_rule(Rows *r, const CtFlowFunction *function) {
+    CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
+    for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) fix(r, functions[i]);
+    if (function->rule != NULL) fix(r, function);
+}
+
 /* What is known of the lengths of parameters names them. */
 static void fix_alike(Rows *r, const CtFlowFunction *function) {
     for (uint32_t i = 0; i < function->params.count; i++)
@@ -182,6 +189,7 @@ void ct_flow_give_arrays(CtFlow *flow) {
     fix(&r, flow->entry);
     for (uint32_t i = 0; i < count; i++) {
         fix_alike(&r, flow->functions.items[i]);
+        fix_rule(&r, flow->functions.items[i]);
         ct_flow_each_step(flow->functions.items[i]->body, fix_named, &r);
     }
     look_at_all(&r);

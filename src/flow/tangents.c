@@ -165,8 +165,10 @@ static CtTangent of_make(const Walk *w, const CtFlowStep *step) {
     const CtFlowTypes *types = &step->as.con.data->cons[step->as.con.tag].fields;
     bool some = false;
     for (uint32_t i = 0; i < types->count && !some; i++) some = ct_tangents_active(w->t, types->items[i]);
-    if (!some) return ct_tangents_active(w->t, step->results.items[0]->type) ? TANGENT_EITHER : TANGENT_ZERO;
+    const CtFlowType *made = step->results.items[0]->type;
+    if (!some) return ct_tangents_active(w->t, made) ? TANGENT_EITHER : TANGENT_ZERO;
     CtTangent known = of_any(w, &step->args);
+    if (known == TANGENT_FULL && ct_flow_has_no_adjoint(made)) w->t->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
     CtTangent *fields = fields_of(w->t, step->as.con.data)[step->as.con.tag];
     for (uint32_t i = 0; known == TANGENT_FULL && i < types->count; i++)
         if (ct_tangents_active(w->t, types->items[i]))
@@ -366,10 +368,29 @@ static void walk_block(const Walk *w, const CtFlowBlock *block, const CtFlowStep
         raise(w->t, block->values.items[i].type, &w->v->results[i], of(w, &block->values.items[i]));
 }
 
+/* A tangent that a rule gives is full all through. */
+static void look_at_rule(CtTangents *t, CtVariant *v) {
+    const CtVariant *own = ct_rule_own_variant(t, v);
+    bool varies = ct_rule_point_varies(v);
+    for (uint32_t i = 0; i < v->origin->results.count; i++) {
+        const CtFlowType *type = v->origin->results.items[i];
+        CtMap seen = {0};
+        if (own != NULL) raise(t, type, &v->results[i], own->results[i]);
+        if (varies && ct_tangents_active(t, type)) {
+            fill(t, type, &seen);
+            raise(t, type, &v->results[i], TANGENT_FULL);
+        }
+        if (own == NULL && (!varies || !ct_tangents_active(t, type))) raise(t, type, &v->results[i], TANGENT_ZERO);
+    }
+}
+
 static void look(CtTangents *t, CtVariant *v) {
     Walk w = {t, v};
     for (uint32_t i = 0; i < v->origin->params.count; i++) set(&w, v->origin->params.items[i], v->params[i]);
-    walk_block(&w, v->origin->body, NULL);
+    if (v->origin->rule != NULL)
+        look_at_rule(t, v);
+    else
+        walk_block(&w, v->origin->body, NULL);
 }
 
 static void look_until_settled(CtTangents *t) {
