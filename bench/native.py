@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from ladders import duration, figures
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BUILD = os.environ.get("COTAN_BUILD", os.path.join(ROOT, "build"))
@@ -76,17 +78,6 @@ def measure(driver, name, size, libraries):
     if run.returncode != 0:
         return None, run.stderr.strip() or f"ended by signal {-run.returncode}"
     return json.loads(run.stdout), None
-
-
-def duration(seconds):
-    for unit, scale in [("s", 1), ("ms", 1e3), ("µs", 1e6)]:
-        if seconds * scale >= 1:
-            return f"{seconds * scale:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
-
-
-def figures(x):
-    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"
 
 
 def disagreement(row):

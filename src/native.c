@@ -50,7 +50,7 @@ static void make(CtSession *session, cotan_context *context) {
         CtText c = ct_text(build->arena);
         char reason[200];
         ct_emit(&c, flow, context->exact_math);
-        session->native = ct_native_new(flow, c.data, c.length, reason);
+        session->native = ct_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
     }
     session->not_native = why;

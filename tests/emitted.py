@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The C that golden programs become, by itself: it compiles without a warning under gcc, and clang where that is, and runs clean under AddressSanitizer
-and UBSan, with nothing left of the run. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
+and UBSan, with nothing left of the run; and that each of the compilers makes native code. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
 import argparse
 import os
+import platform
 import re
 import resource
 import shlex
@@ -13,10 +14,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from compilers import works  # noqa: E402
-from run import GOLDEN, ROOT, commands_of, programs  # noqa: E402
+from run import GOLDEN, ROOT, commands_of, is_close, programs  # noqa: E402
 
 WARNINGS = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-infinite-recursion", "-c", "-o", "/dev/null"]
 SANITIZED = ["-std=c11", "-O1", "-g", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+VECTORS = os.path.join("native", "vectors.cot")  # functions of libm in lanes, and in a loop that the compiler makes vectors of
+HAS_LIBMVEC = platform.machine() == "x86_64" and platform.libc_ver()[0] == "glibc"
 # Starts the entry, which takes nothing, as the library would. What constants hold is all that may be left.
 DRIVER = """
 static ct_run run;
@@ -85,6 +88,36 @@ def check(cotan, path, name, compilers, folder):
     return ""
 
 
+def run_natively(cotan, compiler, mathematics, folder):
+    """What a program prints by native code of a compiler, and whether that code calls libmvec; fails where the evaluator has run it."""
+    cache = tempfile.mkdtemp(dir=folder)
+    environment = dict(os.environ, CC=compiler, COTAN_MATH=mathematics, XDG_CACHE_HOME=cache)
+    done = subprocess.run([cotan, "run", os.path.join(GOLDEN, VECTORS), "--engine", "native"], env=environment, capture_output=True,
+                          text=True, timeout=100)
+    if done.returncode != 0 or done.stderr:
+        raise ValueError(done.stderr)
+    [library] = [os.path.join(top, file) for top, _, files in os.walk(cache) for file in files if file.endswith(".so")]
+    with open(library, "rb") as file:
+        return done.stdout, b"_ZGV" in file.read()
+
+
+def check_compiler(cotan, compiler, folder):
+    """Whether a compiler makes native code, to the last bit where that is asked for, and with several numbers at a time where it is not."""
+    try:
+        wanted = subprocess.run([cotan, "run", os.path.join(GOLDEN, VECTORS), "--engine", "eval"], capture_output=True, text=True, timeout=100)
+        exact, exact_vectors = run_natively(cotan, compiler, "exact", folder)
+        fast, fast_vectors = run_natively(cotan, compiler, "fast", folder)
+    except ValueError as error:
+        return f"no native code: {error}"
+    if exact != wanted.stdout or exact_vectors:
+        return f"exact mathematics gives {exact}"
+    if not is_close(fast, exact):
+        return f"fast mathematics gives {fast}, not {exact}"
+    if HAS_LIBMVEC and not fast_vectors:
+        return "fast mathematics does not use libmvec"
+    return ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*")
@@ -94,6 +127,11 @@ def main():
     cotan, passed, failed, skipped = os.path.abspath(options.cotan), 0, 0, 0
     jobs = sorted({(path, name) for path in programs(options.words) if path.endswith(".cot") for name in entries(path)})
     compilers = list(filter(works, ["gcc", "clang"]))
+    with tempfile.TemporaryDirectory() as folder:
+        for compiler in compilers:
+            wrong = check_compiler(cotan, compiler, folder)
+            print(f"FAIL {compiler}: {wrong}" if wrong else f"ok {compiler}")
+            passed, failed = passed + (not wrong), failed + bool(wrong)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=os.cpu_count() or 2) as pool:
         chosen = jobs[::options.every]
         for (path, name), wrong in zip(chosen, pool.map(lambda job: check(cotan, *job, compilers, folder), chosen)):

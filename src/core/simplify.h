@@ -48,6 +48,29 @@ bool ct_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight);
 /* `body` with `term` for `var`, when evaluating it begins with `var`; NULL when not. */
 CtCore *ct_put_first(CtSimplifier *s, CtCore *body, const CtVar *var, CtCore *term);
 
+/* ---- head.c ---- */
+
+enum { MAX_KNOWN_ARRAY = 4 }; /* elements of a literal array whose changes are followed */
+
+/* Does at a term's head what can be done before its children are simplified: these are still as they were. */
+CtCore *ct_head(CtSimplifier *s, CtCore *core);
+/* The same for a LET or UNPACK, whose binding may be one of a construction in sight; NULL when there is nothing to do.
+ */
+CtCore *ct_head_let(CtSimplifier *s, CtCore **let);
+/* The construction of atoms that a variable is bound to, or a construction itself; NULL for other terms. */
+CtCore *ct_known_construction(CtSimplifier *s, CtCore *core);
+/* A copy of a λ in sight for a call; NULL when it is too large. */
+CtCore *ct_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call);
+bool ct_is_of_atoms(const CtCore *construction);
+/* Names for the arguments of a construction that are no atoms, around what `rest` makes of the named one; NULL when
+ * there are none. */
+CtCore *ct_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *data, CtCore *named),
+                     void *data);
+/* The branch of a CASE for a constructor in sight. */
+CtCore *ct_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con);
+/* A new node that is like another. */
+CtCore *ct_core_like(CtSimplifier *s, const CtCore *like);
+
 /* ---- inline.c ---- */
 
 /* The λ of a global whose calls are replaced by its body, given these arguments; NULL when they are not. */

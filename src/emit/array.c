@@ -185,8 +185,26 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
     case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
-    default: return "0"; /* lowered otherwise, or not at all */
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break; /* no step of Flow: lower_array.c */
     }
+    return "0";
 }
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
@@ -208,22 +226,23 @@ static void emit_product(Emit *e, const CtFlowStep *step) {
 }
 
 /* Of an array, or a length itself. */
-static const char *length_text(Emit *e, const CtFlowArg *arg) {
+static const char *length_text(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
     const char *text = ct_emit_arg(e, arg);
-    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[0]", text);
+    return arg->type->kind == FLOW_I64 ? text : ct_format(e->arena, "%s->dims[%u]", text, dimension);
 }
 
 void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const char *site = ct_emit_site(e, step->span);
     if (step->kind == FLOW_CHECK) {
-        const char *index = ct_emit_arg(e, &args->items[0]), *array = ct_emit_arg(e, &args->items[1]);
-        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s->dims[%u]);", site, index, array, step->as.index);
+        const char *index = ct_emit_arg(e, &args->items[0]);
+        const char *length = length_text(e, &args->items[1], step->as.index);
+        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", site, index, length);
     } else if (step->kind == FLOW_CHECK_SIZE) {
         ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
-        const char *a = length_text(e, &args->items[0]), *b = length_text(e, &args->items[1]);
+        const char *a = length_text(e, &args->items[0], 0), *b = length_text(e, &args->items[1], 0);
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", site, a, b);
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);

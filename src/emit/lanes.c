@@ -11,8 +11,8 @@
 typedef struct Scan {
     Emit *e;
     const CtFlowBlock *body;
-    bool in_branch; /* of a switch on what differs: what is not chosen is computed too */
-    bool has_loop;
+    bool in_branch;            /* of a switch on what differs: what is not chosen is computed too */
+    bool has_loop, has_arrays; /* in lanes */
     bool adds,
         leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
 } Scan;
@@ -201,8 +201,18 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
+/* The same number many times is made in each lane: it will be changed there. */
+static bool fits_replicate(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (!is_vector(result->type) || !same(s, &step->args.items[0]) || !is_number(s, &step->args.items[1])) return false;
+    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = true;
+    return true;
+}
+
 static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
+    if (step->as.bulk == ARRAY_REPLICATE && fits_replicate(s, step)) return true;
     if (all_same(s, &step->args)) return true;
     const CtFlowArg *array = &step->args.items[0];
     CtArrayOp op = step->as.bulk;
@@ -219,10 +229,13 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (s->in_branch) return false;
     if (all_same(s, &step->args)) return true;
+    bool rows = result->type->rank == 2;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (!is_number(s, &step->args.items[i])) return false;
-    if (result->type->rank != 1 || result->type->element->kind != FLOW_F64) return false;
-    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+        if (rows ? ct_lanes_kind(s->e, &step->args.items[i]) != LANE_ARRAY : !is_number(s, &step->args.items[i]))
+            return false;
+    if (!rows && !is_vector(result->type)) return false;
+    *lane(s, result) = rows ? (Lane){.kind = LANE_ROWS, .read = step} : (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = true;
     return true;
 }
 
@@ -372,9 +385,11 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
 static bool fits_check(Scan *s, const CtFlowStep *step) {
     if (s->in_branch) return false;
     if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
-    if (step->kind == FLOW_CHECK)
-        return is_number(s, &step->args.items[0]) &&
-               (step->as.index == 0 || ct_lanes_kind(s->e, &step->args.items[1]) == LANE_SAME);
+    if (step->kind == FLOW_CHECK) {
+        const CtFlowArg *of = &step->args.items[1];
+        bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
+        return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
+    }
     return step->kind != FLOW_CHECK_SHAPE || all_same(s, &step->args);
 }
 
@@ -475,7 +490,8 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
         bool reference = type->rank == 1 && ct_flow_is_object(type->element);
         bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY;
-        if (!number && !row) return false;
+        bool rows = type->rank == 3 && ct_lanes_kind(s->e, value) == LANE_ROWS;
+        if (!number && !row && !rows) return false;
     }
     return true;
 }
@@ -493,8 +509,8 @@ bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_TURN;
-    bool fit =
-        find_sums(e, step, sums) && fits(&scan, block) && (scan.has_loop || is_scan(step)) && fits_results(&scan, step);
+    bool fit = find_sums(e, step, sums) && fits(&scan, block) && (scan.has_loop || scan.has_arrays || is_scan(step)) &&
+               fits_results(&scan, step);
     for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;

@@ -12,6 +12,7 @@ typedef enum LaneKind {
     LANE_TURN,  /* the index of the loop: of the first lane, in C */
     LANE_ROW,   /* base[⟨indices⟩], which is not made */
     LANE_ARRAY, /* an array in each, of one length: ct_lanes * */
+    LANE_ROWS,  /* an array of such arrays, which is not made: it is yielded as rows of the loop's result */
     LANE_ACC,   /* an array to whose elements is added: one for all lanes */
     LANE_OLD,   /* an element of it, that is only looked at to be added to */
     LANE_MORE,  /* the same with what is added, `term` */
@@ -26,7 +27,7 @@ typedef struct Lane {
     const char *data;       /* ACC, in its root: the pointer to its elements */
     const char *length;     /* ARRAY, in its root: as C has it */
     const CtFlowVar *root;  /* ARRAY, ACC: the first name of what is changed in place */
-    const CtFlowStep *read; /* OLD, MORE */
+    const CtFlowStep *read; /* OLD, MORE; of ROWS, the step that has the rows */
     CtFlowArg term;         /* MORE */
     bool is_wide;           /* ACC, in its root: each lane adds to elements of its own first */
 } Lane;

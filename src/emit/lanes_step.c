@@ -42,9 +42,9 @@ static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
 }
 
-/* The length that a check looks at: an array's first, or a number. */
-static const char *checked_length(Emit *e, const CtFlowArg *arg) {
-    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, 0) : ct_emit_arg(e, arg);
+/* The length that a check looks at: an array's, or a number. */
+static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
+    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
@@ -141,9 +141,21 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
+static void write_replicate(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s;", n, ct_emit_arg(e, &step->args.items[0]));
+    begin_array(e, result, n);
+    ct_emit_line(e, "ct_lanes_fill(%s, %s, %s);", ct_emit_name(e, result), n, lane_arg(e, &step->args.items[1], true));
+}
+
 static bool write_bulk(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     const CtFlowArg *array = &step->args.items[0];
+    if (e->lanes[result->id].kind == LANE_ARRAY) {
+        write_replicate(e, step);
+        return true;
+    }
     if (e->lanes[result->id].kind != LANE_VALUE) return false;
     bool packed = ct_lanes_kind(e, array) == LANE_ROW;
     const char *name = packed ? lane_of(e, &lane_of(e, array)->base)->packed : ct_emit_arg(e, array);
@@ -164,6 +176,7 @@ static bool write_bulk(Emit *e, const CtFlowStep *step) {
 static bool write_items(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     Lane *lane = &e->lanes[result->id];
+    if (lane->kind == LANE_ROWS) return true;
     if (lane->kind != LANE_ARRAY) return false;
     CtText items = ct_text(e->arena);
     for (uint32_t i = 0; i < step->args.count; i++)
@@ -221,7 +234,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
 
 static bool write_check(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *index = &step->args.items[0];
-    const char *length = length_of(e, &step->args.items[1], step->as.index);
+    const char *length = checked_length(e, &step->args.items[1], step->as.index);
     switch (ct_lanes_kind(e, index)) {
     case LANE_VALUE:
         ct_emit_line(e, "if (CT_UNLIKELY(ct_lanes_leave(%s, %s))) goto %s;", ct_emit_arg(e, index), length, e->leave);
@@ -233,6 +246,7 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
         return true;
     case LANE_SAME:
     case LANE_ROW:
+    case LANE_ROWS:
     case LANE_ARRAY:
     case LANE_ACC:
     case LANE_OLD:
@@ -373,7 +387,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
         return true;
     case FLOW_CHECK_ZIP:
         ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
-                     checked_length(e, &step->args.items[0]), checked_length(e, &step->args.items[1]));
+                     checked_length(e, &step->args.items[0], 0), checked_length(e, &step->args.items[1], 0));
         return true;
     case FLOW_CALL:
     case FLOW_CONSTANT:
@@ -432,7 +446,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
         ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, names[i]);
         ct_emit_line(e, "ct_word *%s_room;", names[i]);
         ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s_room);", lane->packed, lane->length, names[i]);
-        ct_emit_line(e, "ct_lanes_clear(%s, %s);", lane->packed, lane->length);
+        ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
     }
 }
 
@@ -448,6 +462,23 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
     }
 }
 
+static void give_back(Emit *e, const Lane *lane) {
+    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+}
+
+/* All rows of eight elements that are arrays of rows. */
+static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
+                     const CtFlowArgs *rows) {
+    const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
+               *to = ct_format(e->arena, "to%u", ++e->temporaries);
+    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->span), name,
+                 count, index, rows->count, length);
+    for (uint32_t i = 0; i < rows->count; i++)
+        ct_emit_line(e, "ct_lanes_put_rows(%s + %u * %s, %u * %s, %s, %s);", to, i, length, rows->count, length,
+                     ct_emit_arg(e, &rows->items[i]), length);
+    for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
+}
+
 static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index, const char *const *names,
                         const char *const *data) {
     const CtFlowBlock *block = step->as.loop.block;
@@ -459,15 +490,19 @@ static void put_results(Emit *e, const CtFlowStep *step, const char *count, cons
                          data[i - step->as.loop.carried], index, lane_arg(e, value, true));
             continue;
         }
+        if (lane_of(e, value)->kind == LANE_ROWS) {
+            put_rows(e, step, names[i], count, index, &lane_of(e, value)->read->args);
+            continue;
+        }
         const Lane *lane = &e->lanes[lane_of(e, value)->root->id];
         if (type->rank == 1)
             ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", data[i - step->as.loop.carried], index,
                          ct_emit_arg(e, value), lane->length);
         else
-            ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s);",
-                         ct_emit_site(e, step->span), names[i], count, index, lane->length, ct_emit_arg(e, value),
-                         lane->length);
-        if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+            ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
+                         ct_emit_site(e, step->span), names[i], count, index, lane->length, lane->length,
+                         ct_emit_arg(e, value), lane->length);
+        give_back(e, lane);
     }
 }
 

@@ -22,6 +22,11 @@ typedef struct Cse {
 
 /* ---- which steps are the same ---- */
 
+/* The same number, many times: as good as a copy, and changed in place where it is its own. */
+static bool makes_copies(const CtFlowStep *step) {
+    return step->as.bulk == ARRAY_REPLICATE && !ct_flow_is_object(step->args.items[1].type);
+}
+
 /* A step whose results depend on its arguments alone, and are worth keeping. */
 static bool is_kept(const CtFlowStep *step) {
     switch (step->kind) {
@@ -39,9 +44,9 @@ static bool is_kept(const CtFlowStep *step) {
     case FLOW_UPDATE:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_BULK:
     case FLOW_PRODUCT:
     case FLOW_STOP: return true;
+    case FLOW_BULK: return !makes_copies(step);
     case FLOW_STRING:
     case FLOW_SWITCH:
     case FLOW_LOOP:

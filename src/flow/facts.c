@@ -164,8 +164,8 @@ static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uin
     case FLOW_LITERALS:
     case FLOW_ITEMS:
         if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
-        return some && step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
-                                            : own_length(array, dimension);
+        return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
+                                    : own_length(array, dimension);
     case FLOW_PRODUCT:
         return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension])
                                       : own_length(array, dimension);
@@ -178,7 +178,7 @@ CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, ui
     return length(facts, array, dimension, some, DEEPEST);
 }
 
-/* ---- lengths that have been checked to be equal ---- */
+/* ---- what checks tell of lengths ---- */
 
 static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
     if (a->known.type != NULL || b->known.type != NULL)
@@ -206,20 +206,40 @@ bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength 
 }
 
 static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
-    CtFlowEqual equal = {first_of(facts, a), first_of(facts, b)};
+    CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
     if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
 }
 
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension) {
-    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, false);
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
+    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, some);
+}
+
+/* An array that has an element has all before it. */
+static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    length = first_of(facts, length);
+    if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){length, length, index->lit.integer + 1});
+}
+
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
+    int64_t least = 0;
+    length = first_of(facts, length);
+    for (uint32_t i = 0; i < facts->equals.count; i++) {
+        CtFlowLength known = first_of(facts, facts->equals.items[i].is);
+        if (facts->equals.items[i].least > least && is_same(&known, &length)) least = facts->equals.items[i].least;
+    }
+    return least;
 }
 
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
+    if (check->kind == FLOW_CHECK)
+        has_index(facts, &check->args.items[0],
+                  ct_flow_checked_length(facts, &check->args.items[1], check->as.index, true));
     if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
     const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
     uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
     for (uint32_t i = 0; i < dimensions; i++)
-        are_equal(facts, ct_flow_checked_length(facts, a, i), ct_flow_checked_length(facts, b, i));
+        are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
 }
 
 bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count) {
@@ -258,6 +278,7 @@ static bool is_below(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLen
 
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
     if (index->var != NULL) return is_below(facts, index, length, DEEPEST);
-    return length.known.type != NULL && length.known.var == NULL && index->lit.integer >= 0 &&
-           index->lit.integer < length.known.lit.integer;
+    if (index->lit.integer < 0) return false;
+    return (length.known.type != NULL && length.known.var == NULL && index->lit.integer < length.known.lit.integer) ||
+           index->lit.integer < ct_flow_least(facts, length);
 }

@@ -150,3 +150,32 @@ bool ct_flow_fold(const CtFlowStep *step, CtFlowArg *value) {
     }
     return ct_flow_same(&args[0], &args[1]) && fold_same(step, value);
 }
+
+/* ---- reductions ---- */
+
+bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
+    const CtFlowType *type = step->results.items[0]->type;
+    bool whole = type->kind == FLOW_I64;
+    *first = (CtFlowArg){.type = type};
+    switch ((int)step->as.bulk) {
+    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
+    case ARRAY_PRODUCT:
+        *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
+        if (whole)
+            first->lit.integer = 1;
+        else
+            first->lit.real = 1;
+        return true;
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM: {
+        bool largest = step->as.bulk == ARRAY_MAXIMUM;
+        *prim = whole ? (largest ? PRIM_INT_MAX : PRIM_INT_MIN) : largest ? PRIM_MAX : PRIM_MIN;
+        if (whole)
+            first->lit.integer = largest ? INT64_MIN : INT64_MAX;
+        else
+            first->lit.real = largest ? -INFINITY : INFINITY;
+        return true;
+    }
+    default: return false;
+    }
+}

@@ -205,11 +205,6 @@ static void write_switch(Forward *w, const CtFlowStep *step) {
     bind_all(w, &made->results, &step->results);
 }
 
-/* A carried row of scanl is full: as the primal value. */
-static bool is_row(const CtFlowStep *loop, uint32_t carried) {
-    return loop->as.loop.initial && loop->results.items[loop->as.loop.carried + carried]->type->rank > 1;
-}
-
 static CtFlowArg full_as(Forward *w, CtSpan span, CtFlowArg value) {
     CtFlowArg dims[MOST_RANK];
     ct_forward_dims(w, span, ct_forward_primal(w, value), dims);
@@ -220,7 +215,7 @@ static void add_carried_duals(Forward *w, CtFlowArgs *to, const CtFlowStep *step
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         if (!has_dual(w, step->results.items[i])) continue;
         ct_push(w->build.arena, to,
-                is_row(step, i) ? full_as(w, step->span, values[i]) : ct_forward_tangent(w, values[i]));
+                ct_tangents_are_full(step, i) ? full_as(w, step->span, values[i]) : ct_forward_tangent(w, values[i]));
     }
 }
 

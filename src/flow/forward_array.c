@@ -139,11 +139,10 @@ static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[1];
 }
 
-/* The tangent at the first maximum. */
+/* The tangent at the first maximum. That there is one has been seen by the step itself. */
 static CtFlowArg extreme(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
-    CtArrayOp op = step->as.bulk == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN;
-    CtFlowArg array = ct_forward_primal(w, step->args.items[0]);
-    CtFlowArg at = ct_flow_bulk(&w->build, step->span, op, ct_flow_scalar(w->build.flow, FLOW_I64), &array, 1);
+    CtFlowArg array = ct_forward_primal(w, step->args.items[0]), value = flow_of(step->results.items[0]);
+    CtFlowArg at = ct_flow_place_of(&w->build, step->span, array, ct_forward_primal(w, value));
     return ct_flow_read(&w->build, step->span, tangent, &at, 1);
 }
 

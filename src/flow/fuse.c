@@ -7,8 +7,6 @@
  * are loops for this; when they cannot be fused they stay what they were. */
 #include "flow/passes.h"
 
-#include <math.h>
-
 enum {
     LARGEST = 400, /* steps of a loop that others are fused into */
     FAR = 200,     /* steps between two loops */
@@ -232,39 +230,11 @@ static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const C
     return flow_of(var);
 }
 
-/* What a reduction begins with, and what it does with each element; false where there is no such fold. */
-static bool fold_of(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
-    const CtFlowType *type = step->results.items[0]->type;
-    bool whole = type->kind == FLOW_I64;
-    *first = (CtFlowArg){.type = type};
-    switch ((int)step->as.bulk) {
-    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
-    case ARRAY_PRODUCT:
-        *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
-        if (whole)
-            first->lit.integer = 1;
-        else
-            first->lit.real = 1;
-        return true;
-    case ARRAY_MAXIMUM:
-    case ARRAY_MINIMUM: {
-        bool largest = step->as.bulk == ARRAY_MAXIMUM;
-        *prim = whole ? (largest ? PRIM_INT_MAX : PRIM_INT_MIN) : largest ? PRIM_MAX : PRIM_MIN;
-        if (whole)
-            first->lit.integer = largest ? INT64_MIN : INT64_MAX;
-        else
-            first->lit.real = largest ? -INFINITY : INFINITY;
-        return true;
-    }
-    default: return false;
-    }
-}
-
 /* A reduction as a fold of so many turns. */
 static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     CtPrim prim = PRIM_ADD;
     CtFlowArg first = {0};
-    fold_of(step, &prim, &first);
+    ct_flow_reduction(step, &prim, &first);
     CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
                *add = new_step(f, FLOW_PRIM, step->span);
     CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
@@ -335,7 +305,7 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     CtFlowArg count;
     CtPrim prim;
     CtFlowArg first;
-    if (!fold_of(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
+    if (!ct_flow_reduction(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
     bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
     uint32_t at = steps->count;
     *loop = as_fold(f, step, count);

@@ -23,19 +23,22 @@ static Pass *const before[] = {
 
 /* Behind them, or in a program that takes none. */
 static Pass *const after[] = {
-    ct_flow_messages,  /* of what derivatives have made, or as above */
-    ct_flow_inline,    /* forward and reverse sweeps too */
-    ct_flow_simplify,  /* residuals in sight are opened */
-    ct_flow_inline,    /* calls that have come into sight */
-    ct_flow_simplify,  /* and what they know */
-    ct_flow_cse,       /* what both sweeps do */
-    ct_flow_fuse,      /* all loops, and reductions of whole arrays */
-    ct_flow_simplify,  /* rows that nobody looks at any more */
-    ct_flow_cse,       /* reads of one array in one loop */
-    ct_flow_hoist,     /* what does not change, asked for once */
-    ct_flow_cse,       /* questions that are the same */
-    ct_flow_copies,    /* loops that had checks */
-    ct_flow_drop_dead, /* arrays that nobody reads */
+    ct_flow_messages,      /* of what derivatives have made, or as above */
+    ct_flow_inline,        /* forward and reverse sweeps too */
+    ct_flow_simplify,      /* residuals in sight are opened */
+    ct_flow_inline,        /* calls that have come into sight */
+    ct_flow_simplify,      /* and what they know */
+    ct_flow_unroll,        /* loops of a few turns */
+    ct_flow_simplify,      /* whose arrays are in sight */
+    ct_flow_split_patched, /* maps of arrays of which few elements are known apart */
+    ct_flow_cse,           /* what both sweeps do */
+    ct_flow_fuse,          /* all loops, and reductions of whole arrays */
+    ct_flow_simplify,      /* rows that nobody looks at any more */
+    ct_flow_cse,           /* reads of one array in one loop */
+    ct_flow_hoist,         /* what does not change, asked for once */
+    ct_flow_cse,           /* questions that are the same */
+    ct_flow_copies,        /* loops that had checks */
+    ct_flow_drop_dead,     /* arrays that nobody reads */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

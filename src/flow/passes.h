@@ -74,6 +74,7 @@ typedef struct CtFlowLength {
 
 typedef struct CtFlowEqual {
     CtFlowLength is, also;
+    int64_t least; /* what is certain of it */
 } CtFlowEqual;
 
 typedef struct CtFlowFacts {
@@ -82,7 +83,7 @@ typedef struct CtFlowFacts {
     const CtFlowType *integer;
     CtFlowFact *items; /* by the variables' numbers */
     uint32_t count;
-    CT_VEC(CtFlowEqual) equals; /* lengths that have been checked to be equal, where the walk is */
+    CT_VEC(CtFlowEqual) equals; /* what checks have told of lengths, where the walk is */
 } CtFlowFacts;
 
 /* Of a function; what was known of another is forgotten, its memory used again. */
@@ -102,13 +103,15 @@ uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a);
 bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b);
 /* Whether an array has so many elements in a dimension, as the program's own steps ask for that, or if it has any. */
 bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count);
-/* What a check of lengths looks at: an array, or a length itself. */
-CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension);
-/* A check of lengths has been passed; the caller takes what this adds to `equals` back. */
+/* What a check of lengths looks at: an array, or a length itself; `some` as above. */
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some);
+/* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
 /* Whether an Int is certainly not below 0. */
 bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
+/* What a length is at least, of what is known where the walk is. */
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 
@@ -132,6 +135,9 @@ bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step);
 
 /* What a primitive gives, where that is known now to the last bit. */
 bool ct_flow_fold(const CtFlowStep *prim, CtFlowArg *value);
+/* What a reduction of a whole array begins with, and what it does with each element; false where there is no such fold.
+ */
+bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* ---- the passes ---- */
 
@@ -143,6 +149,8 @@ void ct_flow_count_turns(CtFlow *flow);
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
 void ct_flow_simplify(CtFlow *flow);
+void ct_flow_unroll(CtFlow *flow);
+void ct_flow_split_patched(CtFlow *flow);
 void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);

@@ -317,34 +317,13 @@ static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     return length;
 }
 
-/* The first element that is the extreme, or no number: looked for from the last on. */
-static CtFlowArg place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg length, CtFlowArg extreme) {
-    CtFlowArgs start = {0}, next = {0}, here = {0};
-    CtFlowArg last = ct_flow_prim_int(l, span, PRIM_INT_SUB, length, ct_flow_int(l, 1));
-    ct_push(l->arena, &start, ct_flow_int(l, 0));
-    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
-    CtFlowArg index = ct_flow_prim_int(l, span, PRIM_INT_SUB, last, loop.index);
-    CtFlowArg item = ct_flow_read(l, span, array, &index, 1);
-    CtFlowArg is_it = ct_flow_prim_int(l, span, PRIM_EQ, item, extreme);
-    CtFlowArg is_nan = ct_flow_prim_int(l, span, PRIM_IS_NAN, item, ct_flow_none());
-    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_prim_int(l, span, PRIM_INT_OR, is_it, is_nan));
-    ct_push(l->arena, &here, index);
-    ct_flow_case_begin(l, &choice, 0);
-    ct_flow_case_end(l, &choice, &loop.carried);
-    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-    ct_flow_case_end(l, &choice, &here);
-    next = ct_flow_switch_end(l, &choice);
-    return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
-}
-
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
     if (known != NULL) return *known;
     CtFlowArg array = step->args.items[0];
     r->f.block = ct_flow_block(&r->f);
-    CtFlowArg length = ct_flow_lower_dim(&r->f, step->span, array, 0); /* the one that is known may be bound later */
-    CtFlowArg place = place_of(&r->f, step->span, array, length, flow_of(result));
+    CtFlowArg place = ct_flow_place_of(&r->f, step->span, array, flow_of(result));
     insert(r, result);
     know_length(r, result, 0, place);
     return place;

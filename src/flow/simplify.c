@@ -89,9 +89,21 @@ static bool reads_updated(const CtFlowStep *step, const CtFlowStep *update) {
     return true;
 }
 
+/* Whether an element is read that is another than the one that has been put. */
+static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
+    uint32_t indices = update->args.count - 2;
+    for (uint32_t i = 1; i <= indices && i < step->args.count; i++) {
+        const CtFlowArg *put = &update->args.items[i], *read = &step->args.items[i];
+        if (put->var == NULL && read->var == NULL && put->lit.integer != read->lit.integer) return true;
+    }
+    return false;
+}
+
 static bool read_known(Simplify *s, CtFlowStep *step) {
     const CtFlowStep *whole = maker(s, &step->args.items[0]);
     const CtFlowArg *index = &step->args.items[1];
+    while (whole != NULL && whole->kind == FLOW_UPDATE && reads_beside(step, whole))
+        whole = maker(s, &whole->args.items[0]);
     if (whole == NULL) return false;
     if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
         bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
@@ -146,6 +158,22 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     step->args = args;
 }
 
+/* Whether a length is less than a number, or equal to it, where it is known to be more than that. */
+static bool compare_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    CtPrim prim = step->as.prim;
+    if (prim != PRIM_INT_LT && prim != PRIM_INT_LE && prim != PRIM_INT_EQ) return false;
+    bool first = a->var != NULL;
+    if (first == (b->var != NULL)) return false;
+    CtFlowLength length = ct_flow_length_of(&s->facts, first ? *a : *b);
+    int64_t least = ct_flow_least(&s->facts, length), number = (first ? b : a)->lit.integer;
+    if (length.known.type != NULL && least == 0) return false; /* a number that nothing is known of */
+    bool more = least > number, no_less = least >= number;
+    if (prim == PRIM_INT_EQ) return more && stand(s, step, integer(s, 0));
+    bool decided = (prim == PRIM_INT_LT) == first ? no_less : more;
+    return decided && stand(s, step, integer(s, !first));
+}
+
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
     CtFlowLength length = ct_flow_length(&s->facts, &step->args.items[0], step->as.index, false);
     return length.known.type != NULL && stand(s, step, length.known);
@@ -153,9 +181,23 @@ static bool dim_known(Simplify *s, const CtFlowStep *step) {
 
 /* ---- checks ---- */
 
-static bool check_index(const Simplify *s, const CtFlowStep *step) {
-    return ct_flow_is_index(&s->facts, &step->args.items[0],
-                            ct_flow_length(&s->facts, &step->args.items[1], step->as.index, true));
+/* Of what a loop makes its count is the length, so that it need not be made for that. */
+static void check_count(Simplify *s, CtFlowStep *step) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[1]);
+    const CtFlowStep *loop = fact->maker;
+    if (loop == NULL || loop->kind != FLOW_LOOP || step->as.index > 0) return;
+    if (loop->as.loop.initial || fact->index < loop->as.loop.carried) return;
+    CtFlowArgs args = one(s, step->args.items[0]);
+    ct_push(s->arena, &args, loop->args.items[0]);
+    step->args = args;
+}
+
+static bool check_index(Simplify *s, CtFlowStep *step) {
+    const CtFlowArg *index = &step->args.items[0], *of = &step->args.items[1];
+    bool inside = ct_flow_is_index(&s->facts, index, ct_flow_checked_length(&s->facts, of, step->as.index, true));
+    ct_flow_learn(&s->facts, step);
+    check_count(s, step);
+    return inside;
 }
 
 static bool check_size(const Simplify *s, const CtFlowStep *step) {
@@ -176,8 +218,8 @@ static bool natural_known(Simplify *s, const CtFlowStep *step) {
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
     for (uint32_t i = 0; i < dimensions; i++)
-        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i),
-                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i));
+        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i, false),
+                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i, false));
     ct_flow_learn(&s->facts, step);
     return same;
 }
@@ -189,6 +231,7 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowStep *make = maker(s, on);
     int64_t tag = -1;
+    if (step->as.cases.count == 1) return 0; /* in reverse, the others fail before */
     if (on->var == NULL)
         tag = on->lit.integer;
     else if (make != NULL && make->kind == FLOW_MAKE)
@@ -341,7 +384,9 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     CtFlowArg value;
     if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
     switch (step->kind) {
-    case FLOW_PRIM: return (ct_flow_fold(step, &value) && stand(s, step, value)) || natural_known(s, step);
+    case FLOW_PRIM:
+        if (ct_flow_fold(step, &value)) return stand(s, step, value);
+        return natural_known(s, step) || compare_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);
@@ -372,16 +417,30 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     return false;
 }
 
-/* What a loop carries and never changes is what it was at first. */
+static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
+
+/* Whether a loop counts its turns, in what it carries. */
+static bool counts_turns(const Simplify *s, const CtFlowStep *step, uint32_t index) {
+    const CtFlowBlock *block = step->as.loop.block;
+    const CtFlowStep *next = maker(s, &block->values.items[index]);
+    if (next == NULL || next->kind != FLOW_PRIM || next->as.prim != PRIM_INT_ADD) return false;
+    return next->args.items[0].var == block->params.items[1 + index] && is_literal(&next->args.items[1], 1) &&
+           is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
+}
+
+/* What a loop carries and never changes is what it was at first; the number of turns so far is its index. */
 static void simplify_loop(Simplify *s, CtFlowStep *step) {
     CtFlowBlock *block = step->as.loop.block;
     bool yields = block->exit == EXIT_YIELD && !step->as.loop.initial;
     for (uint32_t i = 0; yields && i < step->as.loop.carried; i++) {
         const CtFlowVar *param = block->params.items[1 + i];
-        CtFlowArg first = step->args.items[1 + i];
-        if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first)) continue;
+        CtFlowArg first = step->args.items[1 + i], last = first;
+        if (counts_turns(s, step, i))
+            first = flow_of(block->params.items[0]), last = step->args.items[0];
+        else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first))
+            continue;
         ct_flow_stands(&s->now, param, first);
-        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], first);
+        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
     }
     visit(s, block);
 }

@@ -152,3 +152,26 @@ CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice) {
         ct_push(l->arena, &results, ct_flow_result(l, choice->step, NULL, last->values.items[i].type));
     return results;
 }
+
+/* ---- extremes ---- */
+
+/* Looked for from the last element on. */
+CtFlowArg ct_flow_place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg extreme) {
+    CtFlowArg length = ct_flow_lower_dim(l, span, array, 0);
+    CtFlowArgs start = {0}, next = {0}, here = {0};
+    CtFlowArg last = ct_flow_prim_int(l, span, PRIM_INT_SUB, length, ct_flow_int(l, 1));
+    ct_push(l->arena, &start, ct_flow_int(l, 0));
+    CtFlowLooping loop = ct_flow_loop_begin(l, span, length, &start);
+    CtFlowArg index = ct_flow_prim_int(l, span, PRIM_INT_SUB, last, loop.index);
+    CtFlowArg item = ct_flow_read(l, span, array, &index, 1);
+    CtFlowArg is_it = ct_flow_prim_int(l, span, PRIM_EQ, item, extreme);
+    CtFlowArg is_nan = ct_flow_prim_int(l, span, PRIM_IS_NAN, item, ct_flow_none());
+    CtFlowChoosing choice = ct_flow_switch_begin(l, span, ct_flow_prim_int(l, span, PRIM_INT_OR, is_it, is_nan));
+    ct_push(l->arena, &here, index);
+    ct_flow_case_begin(l, &choice, 0);
+    ct_flow_case_end(l, &choice, &loop.carried);
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    ct_flow_case_end(l, &choice, &here);
+    next = ct_flow_switch_end(l, &choice);
+    return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
+}

@@ -58,4 +58,7 @@ void ct_flow_case_end(Lower *l, CtFlowChoosing *choice, const CtFlowArgs *values
 /* What the branches yield: the types are those of the last one that does. */
 CtFlowArgs ct_flow_switch_end(Lower *l, CtFlowChoosing *choice);
 
+/* Where the first element of an array is that is its largest or smallest, or no number. */
+CtFlowArg ct_flow_place_of(Lower *l, CtSpan span, CtFlowArg array, CtFlowArg extreme);
+
 #endif

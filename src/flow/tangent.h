@@ -47,6 +47,9 @@ CtVariant *ct_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent
 CtTangent ct_tangents_of(const CtVariant *v, const CtFlowArg *arg);
 /* Of a field of a node whose own tangent is `node`. */
 CtTangent ct_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field);
+/* Whether the tangent of what a loop carries is made full before its first turn: rows of an array are of one shape, and
+ * what a turn changes would be asked at each whether it is. */
+bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t carried);
 bool ct_tangents_active(CtTangents *t, const CtFlowType *type);
 
 #endif

@@ -200,8 +200,30 @@ static CtTangent of_bulk(const Walk *w, const CtFlowStep *step) {
     case ARRAY_PRODUCT:
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM: return of_any(w, args);
-    default: return TANGENT_ZERO; /* of Ints */
+    case ARRAY_SHAPE:
+    case ARRAY_IOTA:
+    case ARRAY_ARGMAX:
+    case ARRAY_ARGMIN:
+    case ARRAY_INDEX:
+    case ARRAY_LENGTH:
+    case ARRAY_BUILD:
+    case ARRAY_MAP:
+    case ARRAY_ZIP_WITH:
+    case ARRAY_FOLDL:
+    case ARRAY_SCANL:
+    case ARRAY_REDUCE:
+    case ARRAY_SCAN:
+    case ARRAY_MAP_ACCUM:
+    case ARRAY_STRIDED:
+    case ARRAY_GATHER_OR:
+    case ARRAY_SCATTER_ADD:
+    case ARRAY_SUM_ROWS:
+    case ARRAY_SELECT:
+    case ARRAY_UPDATE:
+    case ARRAY_SNOC:
+    case CT_ARRAY_OP_COUNT: break; /* Ints; or no step of Flow: lower_array.c */
     }
+    return TANGENT_ZERO;
 }
 
 static void walk_block(const Walk *w, const CtFlowBlock *block, const CtFlowStep *owner);
@@ -218,10 +240,31 @@ static void walk_switch(const Walk *w, const CtFlowStep *step) {
     }
 }
 
-/* Rows of an array are of one shape, so that tangents of carried rows are never lazy where scanl makes them rows. */
+/* Whether the elements of a variable's array are changed in a block. */
+static bool changes(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_UPDATE && step->args.items[0].var == var) return true;
+        for (uint32_t j = 0; step->kind == FLOW_LOOP && j < step->as.loop.carried; j++)
+            if (step->args.items[1 + j].var == var &&
+                changes(step->as.loop.block, step->as.loop.block->params.items[1 + j]))
+                return true;
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (changes(step->as.cases.branches[j].block, var)) return true;
+    }
+    return false;
+}
+
+bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t i) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    const CtFlowVar *param = block->params.items[1 + i];
+    if (param->type->kind != FLOW_ARRAY) return false;
+    if (loop->as.loop.initial && loop->results.items[loop->as.loop.carried + i]->type->rank > 1) return true;
+    return !ct_flow_is_object(param->type->element) && changes(block, param);
+}
+
 static CtTangent carried(const CtFlowStep *step, uint32_t i, CtTangent known) {
-    bool rows = step->as.loop.initial && step->results.items[step->as.loop.carried + i]->type->rank > 1;
-    return rows && ct_tangent_counts(known) ? TANGENT_FULL : known;
+    return ct_tangent_counts(known) && ct_tangents_are_full(step, i) ? TANGENT_FULL : known;
 }
 
 static CtTangent of_items(CtTangent item) {

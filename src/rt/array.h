@@ -14,7 +14,7 @@ static inline ct_word *ct_data(const ct_array *x) { return x != NULL ? x->data :
 static inline int64_t ct_length(const ct_array *x, int dimension) { return x != NULL ? x->dims[dimension] : 0; }
 
 /* An array of `capacity` words; its lengths are the caller's to set. */
-static inline ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
+static CT_CALLED ct_array *ct_array_make(ct_run *rt, uint32_t rank, bool pointers, int64_t capacity) {
     ct_array *x = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
     x->head.refs = 1;
     x->head.tag = 0;
@@ -42,7 +42,7 @@ static inline ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_
 }
 
 /* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
-static inline ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {
+static CT_CALLED ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {
     uint32_t rank = ct_rank(like);
     int64_t words;
     if (__builtin_mul_overflow(length, ct_row_words(like), &words)) ct_fail_memory(rt);
@@ -52,7 +52,7 @@ static inline ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t 
     return x;
 }
 
-static inline void ct_copy_words(ct_array *to, int64_t at, const ct_array *from, int64_t start, int64_t count) {
+static CT_CALLED void ct_copy_words(ct_array *to, int64_t at, const ct_array *from, int64_t start, int64_t count) {
     if (count <= 0) return;
     memcpy(to->data + at, from->data + start, (size_t)count * sizeof(ct_word));
     if (!to->head.pointers) return;
@@ -93,7 +93,7 @@ static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, con
 /* ---- rows ---- */
 
 /* Row i, unchecked: it keeps the whole array alive. */
-static inline ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
+static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     uint32_t rank = ct_rank(x) - 1;
     ct_array *owner = x->owner != NULL ? x->owner : x;
     ct_array *row = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
@@ -110,7 +110,7 @@ static inline ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
 }
 
 /* Element i of an array under way, of `length` elements in the end: a row, which is taken. *x is made by the first. */
-static inline void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length, int64_t i, ct_array *row) {
+static CT_CALLED void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length, int64_t i, ct_array *row) {
     int64_t words = ct_words(row);
     if (*x == NULL) {
         int64_t all;
@@ -125,28 +125,49 @@ static inline void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length
     ct_drop(rt, row);
 }
 
-/* What a loop without turns has made. */
-static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool pointers) {
-    if (x != NULL) return x;
-    x = ct_array_make(rt, rank, pointers, 0);
+static CT_CALLED ct_array *ct_empty(ct_run *rt, uint32_t rank, bool pointers) {
+    ct_array *x = ct_array_make(rt, rank, pointers, 0);
     for (uint32_t i = 0; i < rank; i++) x->dims[i] = 0;
+    return x;
+}
+
+/* What a loop has made, or one without turns. */
+static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool pointers) {
+    return x != NULL ? x : ct_empty(rt, rank, pointers);
+}
+
+static CT_CALLED ct_array *ct_rows(ct_run *rt, int site, int64_t count, int64_t length) {
+    int64_t all;
+    rt->here = site;
+    if (__builtin_mul_overflow(length, count, &all)) ct_fail_memory(rt);
+    ct_array *x = ct_array_make(rt, 2, false, all);
+    x->dims[0] = count;
+    x->dims[1] = length;
+    rt->here = 0;
     return x;
 }
 
 /* The same, for a row of numbers that is made where it belongs: where to write it. One of another length than the first
  * goes nowhere; that is told when it has been made. */
 static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t length) {
+    if (CT_UNLIKELY(*x == NULL)) *x = ct_rows(rt, site, count, length);
+    if (CT_UNLIKELY((*x)->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
+    return (*x)->data + i * length;
+}
+/* The same where each element is `rows` rows of one length, the same for all. */
+static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t rows,
+                                     int64_t length) {
     if (CT_UNLIKELY(*x == NULL)) {
         int64_t all;
         rt->here = site;
-        if (__builtin_mul_overflow(length, count, &all)) ct_fail_memory(rt);
-        *x = ct_array_make(rt, 2, false, all);
+        if (__builtin_mul_overflow(length, rows * count, &all)) ct_fail_memory(rt);
+        *x = ct_array_make(rt, 3, false, all);
         (*x)->dims[0] = count;
-        (*x)->dims[1] = length;
+        (*x)->dims[1] = rows;
+        (*x)->dims[2] = length;
         rt->here = 0;
     }
-    if (CT_UNLIKELY((*x)->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
-    return (*x)->data + i * length;
+    return (*x)->data + i * rows * length;
 }
 static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
     if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);
@@ -154,9 +175,7 @@ static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t 
 
 /* ---- changing ---- */
 
-/* Takes an array; gives one of the same contents that nobody else holds, with room for `more` words behind. */
-static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
-    if (CT_LIKELY(x->head.refs == 1 && x->owner == NULL)) return x;
+static CT_CALLED ct_array *ct_copy(ct_run *rt, ct_array *x, int64_t more) {
     int64_t words = ct_words(x);
     uint32_t rank = ct_rank(x);
     ct_array *copy = ct_array_make(rt, rank, x->head.pointers != 0, words + more);
@@ -164,6 +183,11 @@ static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
     ct_copy_words(copy, 0, x, 0, words);
     ct_drop(rt, x);
     return copy;
+}
+
+/* Takes an array; gives one of the same contents that nobody else holds, with room for `more` words behind. */
+static inline ct_array *ct_own(ct_run *rt, ct_array *x, int64_t more) {
+    return CT_LIKELY(x->head.refs == 1 && x->owner == NULL) ? x : ct_copy(rt, x, more);
 }
 
 /* The same elements in more memory: half as much again, or what is needed. */
@@ -187,7 +211,7 @@ static inline ct_array *ct_snoc(ct_run *rt, ct_array *x) {
 }
 
 /* One row more; takes both. */
-static inline ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_array *row) {
+static CT_CALLED ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_array *row) {
     int64_t length = x->dims[0], words = ct_words(row);
     if (length == 0) {
         ct_array *fresh = NULL;
@@ -205,7 +229,7 @@ static inline ct_array *ct_snoc_row(ct_run *rt, int site, ct_array *x, ct_array 
 }
 
 /* With row i exchanged (the index is checked); takes both. */
-static inline ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int64_t i, ct_array *row) {
+static CT_CALLED ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int64_t i, ct_array *row) {
     int64_t words = ct_words(row);
     if (x->dims[0] == 1) { /* any shape will do */
         ct_array *fresh = NULL;
@@ -228,13 +252,13 @@ static inline ct_array *ct_update_row(ct_run *rt, int site, ct_array *x, int64_t
 
 /* ---- making ---- */
 
-static inline ct_array *ct_replicate(ct_run *rt, bool pointers, int64_t count, ct_word item) {
+static CT_CALLED ct_array *ct_replicate(ct_run *rt, bool pointers, int64_t count, ct_word item) {
     ct_array *x = ct_vector(rt, pointers, count);
     for (int64_t i = 0; i < count; i++) x->data[i] = item;
     if (pointers) item.p->refs += (uint32_t)count;
     return x;
 }
-static inline ct_array *ct_replicate_row(ct_run *rt, int64_t count, ct_array *row) {
+static CT_CALLED ct_array *ct_replicate_row(ct_run *rt, int64_t count, ct_array *row) {
     int64_t words = ct_words(row), all;
     uint32_t rank = ct_rank(row);
     if (__builtin_mul_overflow(words, count, &all)) ct_fail_memory(rt);
@@ -244,17 +268,17 @@ static inline ct_array *ct_replicate_row(ct_run *rt, int64_t count, ct_array *ro
     for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * words, row, 0, words);
     return x;
 }
-static inline ct_array *ct_iota(ct_run *rt, int64_t count) {
+static CT_CALLED ct_array *ct_iota(ct_run *rt, int64_t count) {
     ct_array *x = ct_vector(rt, false, count);
     for (int64_t i = 0; i < count; i++) x->data[i].i = i;
     return x;
 }
-static inline ct_array *ct_shape(ct_run *rt, const ct_array *from, uint32_t rank) {
+static CT_CALLED ct_array *ct_shape(ct_run *rt, const ct_array *from, uint32_t rank) {
     ct_array *x = ct_vector(rt, false, rank);
     for (uint32_t i = 0; i < rank; i++) x->data[i].i = i < ct_rank(from) ? from->dims[i] : 0;
     return x;
 }
-static inline ct_array *ct_array_of(ct_run *rt, const ct_word *items, int64_t count) {
+static CT_CALLED ct_array *ct_array_of(ct_run *rt, const ct_word *items, int64_t count) {
     ct_array *x = ct_vector(rt, false, count);
     if (count > 0) memcpy(x->data, items, (size_t)count * sizeof(ct_word));
     return x;
@@ -262,7 +286,7 @@ static inline ct_array *ct_array_of(ct_run *rt, const ct_word *items, int64_t co
 
 /* ---- rearranging ---- */
 
-static inline ct_array *ct_gather(ct_run *rt, int site, const ct_array *from, const ct_array *indices) {
+static CT_CALLED ct_array *ct_gather(ct_run *rt, int site, const ct_array *from, const ct_array *indices) {
     int64_t count = indices->dims[0], row = ct_row_words(from);
     for (int64_t i = 0; i < count; i++) ct_check_index(rt, site, indices->data[i].i, from->dims[0]);
     ct_array *x = ct_array_like(rt, from, count);
@@ -273,14 +297,14 @@ static inline ct_array *ct_gather(ct_run *rt, int site, const ct_array *from, co
     return x;
 }
 
-static inline ct_array *ct_reverse(ct_run *rt, const ct_array *from) {
+static CT_CALLED ct_array *ct_reverse(ct_run *rt, const ct_array *from) {
     int64_t count = from->dims[0], row = ct_row_words(from);
     ct_array *x = ct_array_like(rt, from, count);
     for (int64_t i = 0; i < count; i++) ct_copy_words(x, i * row, from, (count - 1 - i) * row, row);
     return x;
 }
 
-static inline ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array *b) {
+static CT_CALLED ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array *b) {
     uint32_t rank = ct_rank(a);
     for (uint32_t i = 1; a->dims[0] > 0 && b->dims[0] > 0 && i < rank; i++)
         if (a->dims[i] != b->dims[i]) ct_shape_fails(rt, site, a->dims[0], b->dims[i], a->dims[i], i > 1);
@@ -290,7 +314,7 @@ static inline ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array *b
     return x;
 }
 
-static inline ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+static CT_CALLED ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
     ct_check_size(rt, site, "slice", count);
     if (start < 0 || start > from->dims[0] || count > from->dims[0] - start)
         ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
@@ -302,7 +326,7 @@ static inline ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t co
 }
 
 /* The rows behind each other: one dimension less. */
-static inline ct_array *ct_concat(ct_run *rt, const ct_array *from) {
+static CT_CALLED ct_array *ct_concat(ct_run *rt, const ct_array *from) {
     uint32_t rank = ct_rank(from) - 1;
     int64_t words = ct_words(from);
     ct_array *x = ct_array_make(rt, rank, from->head.pointers != 0, words);
@@ -312,7 +336,7 @@ static inline ct_array *ct_concat(ct_run *rt, const ct_array *from) {
     return x;
 }
 
-static inline ct_array *ct_reshape(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *from) {
+static CT_CALLED ct_array *ct_reshape(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *from) {
     int64_t product;
     if (rows < 0 || columns < 0)
         ct_fail(rt, site, 508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
@@ -329,7 +353,7 @@ static inline ct_array *ct_reshape(ct_run *rt, int site, int64_t rows, int64_t c
     return x;
 }
 
-static inline ct_array *ct_transpose(ct_run *rt, const ct_array *from) {
+static CT_CALLED ct_array *ct_transpose(ct_run *rt, const ct_array *from) {
     uint32_t rank = ct_rank(from);
     int64_t rows = from->dims[0], columns = from->dims[1], cell = columns > 0 ? ct_row_words(from) / columns : 0;
     ct_array *x = ct_array_make(rt, rank, from->head.pointers != 0, ct_words(from));
@@ -348,39 +372,39 @@ static inline ct_array *ct_transpose(ct_run *rt, const ct_array *from) {
 
 /* ---- reductions, from the left ---- */
 
-static inline double ct_sum(const ct_array *x) {
+static CT_CALLED double ct_sum(const ct_array *x) {
     double sum = 0;
     for (int64_t i = 0; i < x->dims[0]; i++) sum += x->data[i].f;
     return sum;
 }
-static inline double ct_sum_f32(const ct_array *x) {
+static CT_CALLED double ct_sum_f32(const ct_array *x) {
     double sum = 0;
     for (int64_t i = 0; i < x->dims[0]; i++) sum = (double)(float)(sum + x->data[i].f);
     return sum;
 }
-static inline int64_t ct_sum_i64(const ct_array *x) {
+static CT_CALLED int64_t ct_sum_i64(const ct_array *x) {
     int64_t sum = 0;
     for (int64_t i = 0; i < x->dims[0]; i++) sum = ct_wrap_add(sum, x->data[i].i);
     return sum;
 }
-static inline double ct_product(const ct_array *x) {
+static CT_CALLED double ct_product(const ct_array *x) {
     double product = 1;
     for (int64_t i = 0; i < x->dims[0]; i++) product *= x->data[i].f;
     return product;
 }
-static inline double ct_product_f32(const ct_array *x) {
+static CT_CALLED double ct_product_f32(const ct_array *x) {
     double product = 1;
     for (int64_t i = 0; i < x->dims[0]; i++) product = (double)(float)(product * x->data[i].f);
     return product;
 }
-static inline int64_t ct_product_i64(const ct_array *x) {
+static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
     int64_t product = 1;
     for (int64_t i = 0; i < x->dims[0]; i++) product = ct_wrap_mul(product, x->data[i].i);
     return product;
 }
 
 /* Where the first of the largest or smallest is; the first NaN where there is one. */
-static inline int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
+static CT_CALLED int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     int64_t best = 0;
     for (int64_t i = 0; i < x->dims[0]; i++) {
@@ -390,7 +414,7 @@ static inline int64_t ct_extreme(ct_run *rt, int site, const char *what, const c
     }
     return best;
 }
-static inline int64_t ct_extreme_i64(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
+static CT_CALLED int64_t ct_extreme_i64(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     int64_t best = 0;
     for (int64_t i = 0; i < x->dims[0]; i++) {

@@ -5,6 +5,7 @@
 #define CT_RT_LANES_H
 
 #include "rt/array.h"
+#include "rt/vector.h"
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -67,50 +68,94 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
     return a;
 }
 
-/* Functions of libm: vector.h says which the compiler may take eight at a time. */
-#define CT_LANES_1(name, function)                                                                                     \
+/* ---- functions of libm ---- */
+
+/* One by one. */
+#define CT_LANES_1(name)                                                                                               \
     static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
         double in[CT_LANES], out[CT_LANES];                                                                            \
         memcpy(in, &x, sizeof in);                                                                                     \
-        for (int l = 0; l < CT_LANES; l++) out[l] = function(in[l]);                                                   \
+        for (int l = 0; l < CT_LANES; l++) out[l] = name(in[l]);                                                       \
         memcpy(&x, out, sizeof out);                                                                                   \
         return x;                                                                                                      \
     }
-#define CT_LANES_2(name, function)                                                                                     \
+#define CT_LANES_2(name)                                                                                               \
     static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
         double a[CT_LANES], b[CT_LANES];                                                                               \
         memcpy(a, &x, sizeof a);                                                                                       \
         memcpy(b, &y, sizeof b);                                                                                       \
-        for (int l = 0; l < CT_LANES; l++) a[l] = function(a[l], b[l]);                                                \
+        for (int l = 0; l < CT_LANES; l++) a[l] = name(a[l], b[l]);                                                    \
         memcpy(&x, a, sizeof a);                                                                                       \
         return x;                                                                                                      \
     }
-CT_LANES_1(exp, exp)
-CT_LANES_1(expm1, expm1)
-CT_LANES_1(log, log)
-CT_LANES_1(log1p, log1p)
-CT_LANES_1(log2, log2)
-CT_LANES_1(log10, log10)
-CT_LANES_1(sin, sin)
-CT_LANES_1(cos, cos)
-CT_LANES_1(tan, tan)
-CT_LANES_1(asin, asin)
-CT_LANES_1(acos, acos)
-CT_LANES_1(atan, atan)
-CT_LANES_1(sinh, sinh)
-CT_LANES_1(cosh, cosh)
-CT_LANES_1(tanh, tanh)
-CT_LANES_1(sqrt, sqrt)
-CT_LANES_1(cbrt, cbrt)
-CT_LANES_1(erf, erf)
-CT_LANES_1(erfc, erfc)
-CT_LANES_1(floor, floor)
-CT_LANES_1(ceil, ceil)
-CT_LANES_1(rint, rint)
-CT_LANES_1(trunc, trunc)
-CT_LANES_2(pow, pow)
-CT_LANES_2(atan2, atan2)
-CT_LANES_2(hypot, hypot)
+
+/* As many at a time as the processor's vectors hold, by libmvec: its names say which processor's they are. */
+#if CT_LIBMVEC > 0
+#if defined(__AVX512F__)
+enum { CT_PART = 8 };
+#define CT_VECTOR(parameters, name) _ZGVeN8##parameters##_##name
+#elif defined(__AVX2__)
+enum { CT_PART = 4 };
+#define CT_VECTOR(parameters, name) _ZGVdN4##parameters##_##name
+#else
+enum { CT_PART = 2 };
+#define CT_VECTOR(parameters, name) _ZGVbN2##parameters##_##name
+#endif
+typedef double ct_part __attribute__((vector_size(CT_PART * sizeof(double))));
+typedef union ct_parts {
+    ct_lanes all;
+    ct_part part[CT_LANES / CT_PART];
+} ct_parts;
+#define CT_VECTOR_1(name)                                                                                              \
+    __attribute__((const)) ct_part CT_VECTOR(v, name)(ct_part);                                                        \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
+        ct_parts y = {x};                                                                                              \
+        for (int p = 0; p < CT_LANES / CT_PART; p++) y.part[p] = CT_VECTOR(v, name)(y.part[p]);                        \
+        return y.all;                                                                                                  \
+    }
+#define CT_VECTOR_2(name)                                                                                              \
+    __attribute__((const)) ct_part CT_VECTOR(vv, name)(ct_part, ct_part);                                              \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
+        ct_parts a = {x}, b = {y};                                                                                     \
+        for (int p = 0; p < CT_LANES / CT_PART; p++) a.part[p] = CT_VECTOR(vv, name)(a.part[p], b.part[p]);            \
+        return a.all;                                                                                                  \
+    }
+#else
+#define CT_VECTOR_1 CT_LANES_1
+#define CT_VECTOR_2 CT_LANES_2
+#endif
+CT_VECTOR_1(exp)
+CT_VECTOR_1(log)
+CT_VECTOR_1(sin)
+CT_VECTOR_1(cos)
+CT_VECTOR_2(pow)
+#if CT_LIBMVEC == 1 /* the others are as yet unknown to it */
+#undef CT_VECTOR_1
+#undef CT_VECTOR_2
+#define CT_VECTOR_1 CT_LANES_1
+#define CT_VECTOR_2 CT_LANES_2
+#endif
+CT_VECTOR_1(expm1)
+CT_VECTOR_1(log1p)
+CT_VECTOR_1(log2)
+CT_VECTOR_1(log10)
+CT_VECTOR_1(tan)
+CT_VECTOR_1(asin)
+CT_VECTOR_1(acos)
+CT_VECTOR_1(atan)
+CT_VECTOR_1(sinh)
+CT_VECTOR_1(cosh)
+CT_VECTOR_1(tanh)
+CT_VECTOR_1(cbrt)
+CT_VECTOR_1(erf)
+CT_VECTOR_1(erfc)
+CT_VECTOR_2(atan2)
+CT_VECTOR_2(hypot)
+CT_LANES_1(sqrt)
+CT_LANES_1(floor)
+CT_LANES_1(ceil)
+CT_LANES_1(rint)
+CT_LANES_1(trunc)
 
 /* ---- arrays, of each lane one ---- */
 
@@ -161,9 +206,13 @@ static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict 
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_rows(ct_word *restrict to, const ct_lanes *restrict from, int64_t length) {
+static inline void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
+                                     int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
-        for (int64_t j = 0; j < length; j++) to[l * length + j].f = ((const double *)from)[j * CT_LANES + l];
+        for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
+}
+static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
+    for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
 /* An element of its own for each lane. */
@@ -206,10 +255,6 @@ static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *
 
 /* ---- adding to what all lanes share ---- */
 
-/* −0.0, to which anything can be added. */
-static inline void ct_lanes_clear(ct_lanes *x, int64_t length) {
-    for (int64_t j = 0; j < length; j++) x[j] = ct_all(-0.0);
-}
 static inline double ct_lanes_total(ct_lanes x) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }

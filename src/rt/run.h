@@ -18,11 +18,13 @@
 #define CT_LIKELY(c)   __builtin_expect((c) != 0, 1)
 #define CT_UNLIKELY(c) __builtin_expect((c) != 0, 0)
 #define CT_COLD        __attribute__((noinline, cold, unused))
+#define CT_CALLED      __attribute__((noinline, unused)) /* takes so long that being written in would gain nothing */
 #define CT_FRAME()     ((char *)__builtin_frame_address(0))
 #else
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
 #define CT_COLD
+#define CT_CALLED
 #define CT_FRAME() ((char *)0)
 #endif
 
@@ -270,10 +272,15 @@ static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
     *todo = object;
 }
 
-static inline int64_t ct_row_words(const ct_array *array) {
+static CT_CALLED int64_t ct_words_of(const int64_t *dims, uint32_t rank) {
     int64_t words = 1;
-    for (uint32_t i = 1; i < (array->head.words & ~(uint32_t)CT_IS_ARRAY); i++) words *= array->dims[i];
+    for (uint32_t i = 0; i < rank; i++) words *= dims[i];
     return words;
+}
+
+static inline int64_t ct_row_words(const ct_array *array) {
+    uint32_t rank = array->head.words & ~(uint32_t)CT_IS_ARRAY;
+    return rank == 1 ? 1 : rank == 2 ? array->dims[1] : ct_words_of(array->dims + 1, rank - 1);
 }
 
 static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {

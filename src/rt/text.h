@@ -10,13 +10,13 @@ typedef struct ct_digits {
     int count, exponent;
 } ct_digits;
 
-static inline bool ct_reads_back(const char *text, double value, bool single) {
+static CT_CALLED bool ct_reads_back(const char *text, double value, bool single) {
     return single ? (double)strtof(text, NULL) == value : strtod(text, NULL) == value;
 }
 
 /* The fewest digits that read back. A decimal of at most `sure` digits survives the way through the format, so that
  * printing so many and dropping zeros finds it; subnormal numbers have fewer and are searched from one digit on. */
-static inline ct_digits ct_shortest(double value, bool single) {
+static CT_CALLED ct_digits ct_shortest(double value, bool single) {
     int sure = single ? 6 : 15, most = single ? 9 : 17;
     bool subnormal = value < (single ? 1.17549435e-38 : 2.2250738585072014e-308);
     char text[40];
@@ -33,7 +33,7 @@ static inline ct_digits ct_shortest(double value, bool single) {
     return digits;
 }
 
-static inline size_t ct_write_plain(char *out, const ct_digits *digits) {
+static CT_CALLED size_t ct_write_plain(char *out, const ct_digits *digits) {
     size_t n = 0;
     if (digits->exponent <= 0) out[n++] = '0';
     for (int i = 0; i < digits->exponent; i++) out[n++] = i < digits->count ? digits->text[i] : '0';
@@ -45,7 +45,7 @@ static inline size_t ct_write_plain(char *out, const ct_digits *digits) {
     return n;
 }
 
-static inline size_t ct_write_exponent(char *out, const ct_digits *digits) {
+static CT_CALLED size_t ct_write_exponent(char *out, const ct_digits *digits) {
     size_t n = 0;
     out[n++] = digits->text[0];
     out[n++] = '.';
@@ -54,7 +54,7 @@ static inline size_t ct_write_exponent(char *out, const ct_digits *digits) {
     return n + (size_t)sprintf(out + n, "e%d", digits->exponent - 1);
 }
 
-static inline size_t ct_write_real(char *buffer, double value, bool single) {
+static CT_CALLED size_t ct_write_real(char *buffer, double value, bool single) {
     if (isnan(value)) return (size_t)sprintf(buffer, "NaN");
     size_t n = 0;
     if (signbit(value)) buffer[n++] = '-';
@@ -76,23 +76,23 @@ static inline ct_node *ct_string_cell(ct_run *rt, int64_t point, ct_node *tail) 
     return cell;
 }
 
-static inline ct_node *ct_string(ct_run *rt, const uint32_t *points, size_t count) {
+static CT_CALLED ct_node *ct_string(ct_run *rt, const uint32_t *points, size_t count) {
     ct_node *text = ct_bare(rt, 0);
     while (count-- > 0) text = ct_string_cell(rt, (int64_t)points[count], text);
     return text;
 }
 
-static inline ct_node *ct_string_ascii(ct_run *rt, const char *text, size_t length) {
+static CT_CALLED ct_node *ct_string_ascii(ct_run *rt, const char *text, size_t length) {
     ct_node *list = ct_bare(rt, 0);
     while (length-- > 0) list = ct_string_cell(rt, (unsigned char)text[length], list);
     return list;
 }
 
-static inline ct_node *ct_show_real(ct_run *rt, double value, bool single) {
+static CT_CALLED ct_node *ct_show_real(ct_run *rt, double value, bool single) {
     char buffer[64];
     return ct_string_ascii(rt, buffer, ct_write_real(buffer, value, single));
 }
-static inline ct_node *ct_show_int(ct_run *rt, int64_t value) {
+static CT_CALLED ct_node *ct_show_int(ct_run *rt, int64_t value) {
     char buffer[64];
     return ct_string_ascii(rt, buffer, (size_t)snprintf(buffer, sizeof buffer, "%lld", (long long)value));
 }

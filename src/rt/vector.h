@@ -1,18 +1,28 @@
-/* The functions of libm that libmvec, glibc's, has for several numbers at a time, to 4 ulp: said to gcc, so that it may
- * use them in loops. Not where CT_MATH_EXACT is set: then results are libm's, to the last bit. */
+/* The functions of libm that libmvec, glibc's, has for several numbers at a time, to 4 ulp. gcc is told, so that it may
+ * use them in loops; lanes.h calls them by their names. Not where CT_MATH_EXACT is set: then results are libm's, to the
+ * last bit. */
 #ifndef CT_RT_VECTOR_H
 #define CT_RT_VECTOR_H
 
 #include <math.h>
 
-#if !defined(CT_MATH_EXACT) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+/* What libmvec has: nothing, what it began with, all. */
+#if defined(CT_MATH_EXACT) || !defined(__GNUC__) || !defined(__x86_64__) || !defined(__GLIBC__)
+#define CT_LIBMVEC 0
+#elif __GLIBC_PREREQ(2, 35)
+#define CT_LIBMVEC 2
+#else
+#define CT_LIBMVEC 1
+#endif
+
+#if CT_LIBMVEC > 0 && !defined(__clang__)
 #define CT_VARIANTS(...) __attribute__((const, simd("notinbranch"))) double __VA_ARGS__
 CT_VARIANTS(exp(double));
 CT_VARIANTS(log(double));
 CT_VARIANTS(sin(double));
 CT_VARIANTS(cos(double));
 CT_VARIANTS(pow(double, double));
-#if __GLIBC_PREREQ(2, 35)
+#if CT_LIBMVEC > 1
 CT_VARIANTS(expm1(double));
 CT_VARIANTS(log1p(double));
 CT_VARIANTS(log2(double));

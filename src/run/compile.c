@@ -18,28 +18,47 @@ extern char **environ;
 
 /* Little is optimised but loops, which are turned into vectors: so much is quick to compile. Nothing here changes what
  * arithmetic means. */
-const char *const ct_compiler_flags[] = {
-    "-std=c11",
-    "-O1",
+#if defined(__x86_64__)
+#define PROCESSOR_FLAGS "-march=native", "-mprefer-vector-width=512",
+#else
+#define PROCESSOR_FLAGS
+#endif
+#if CT_PLAIN
+#define MEMORY_FLAGS "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
+#else
+#define MEMORY_FLAGS
+#endif
+#define COMMON_FLAGS                                                                                                   \
+    PROCESSOR_FLAGS MEMORY_FLAGS "-std=c11", "-O1", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-math-errno",  \
+        "-fno-trapping-math"
+static const char *const gcc_flags[] = {
+    COMMON_FLAGS,
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
-#if defined(__x86_64__)
-    "-march=native",
-    "-mprefer-vector-width=512",
-#endif
-    "-fPIC",
-    "-shared",
-    "-w",
-    "-ffp-contract=off",
-    "-fno-math-errno",
-    "-fno-trapping-math",
-    "-fno-builtin-cos", /* lest sin x and cos x become one call, of which there is no vector */
-#if CT_PLAIN
-    "-DCT_PLAIN=1", /* objects are made here and freed there: in one way */
-#endif
+    "--param=vect-epilogues-nomask=0", /* a loop's last turns are not worth vectors of their own */
+    "-fno-builtin-cos",                /* lest sin x and cos x become one call, of which there is no vector */
     NULL,
 };
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define VECTOR_MATH "-fveclib=libmvec"
+#else
+#define VECTOR_MATH "-fveclib=none"
+#endif
+static const char *const clang_flags[] = {
+    VECTOR_MATH, /* the first: not for exact mathematics. gcc has it from rt/vector.h */
+    COMMON_FLAGS, "-fvectorize", "-fslp-vectorize", NULL,
+};
 enum { FLAG_ROOM = 24, WORD_ROOM = 32 };
+
+/* By the name of the file that the command is in the end: `cc` may be either. */
+static bool is_clang(const char *path) {
+    char *file = realpath(path, NULL);
+    if (file == NULL) return false;
+    const char *slash = strrchr(file, '/');
+    bool clang = strstr(slash != NULL ? slash : file, "clang") != NULL;
+    free(file);
+    return clang;
+}
 
 static bool is_program(const char *path, struct stat *info) {
     return stat(path, info) == 0 && S_ISREG(info->st_mode) && access(path, X_OK) == 0;
@@ -61,7 +80,7 @@ static bool find_in_path(const char *name, char *path, size_t size, struct stat 
     return false;
 }
 
-bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
+bool ct_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     const char *cc = getenv("CC");
     if (cc == NULL || *cc == '\0') cc = "cc";
     if (strlen(cc) >= sizeof compiler->words) return snprintf(reason, 200, "CC is too long"), false;
@@ -81,6 +100,7 @@ bool ct_compiler_find(CtCompiler *compiler, char reason[200]) {
         snprintf(reason, 200, "there is no C compiler `%.100s`", first);
         return false;
     }
+    compiler->flags = is_clang(compiler->path) ? clang_flags + exact : gcc_flags;
     snprintf(compiler->identity, sizeof compiler->identity, "%llu %llu %lld.%09ld", (unsigned long long)info.st_ino,
              (unsigned long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
     return true;
@@ -116,7 +136,7 @@ bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char 
         words[count++] = i == 0 ? (char *)compiler->path : (char *)word;
         word += strlen(word);
     }
-    for (int i = 0; ct_compiler_flags[i] != NULL; i++) words[count++] = (char *)ct_compiler_flags[i];
+    for (int i = 0; compiler->flags[i] != NULL; i++) words[count++] = (char *)compiler->flags[i];
     words[count++] = "-o";
     words[count++] = to;
     words[count++] = from;

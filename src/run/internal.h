@@ -20,11 +20,12 @@ typedef struct CtCompiler {
     char words[1024]; /* CC, its words ended by NULs */
     int word_count;
     char identity[256]; /* that tells one version from another */
+    const char *const *flags; /* up to NULL */
 } CtCompiler;
-bool ct_compiler_find(CtCompiler *compiler, char reason[200]);
+/* `exact`: for C that says CT_MATH_EXACT. */
+bool ct_compiler_find(CtCompiler *compiler, bool exact, char reason[200]);
 bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
                      char reason[200]);
-extern const char *const ct_compiler_flags[];
 /* What the processor is and can do, for which the compiler writes. */
 void ct_compiler_processor(char text[64]);
 

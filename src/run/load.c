@@ -31,7 +31,7 @@ static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, 
         ct_text_printf(&key, "%s ", word);
         word += strlen(word);
     }
-    for (int i = 0; ct_compiler_flags[i] != NULL; i++) ct_text_printf(&key, "%s ", ct_compiler_flags[i]);
+    for (int i = 0; compiler->flags[i] != NULL; i++) ct_text_printf(&key, "%s ", compiler->flags[i]);
     ct_text_puts(&key, "\n");
     ct_text_add(&key, c, length);
     return key;
@@ -102,12 +102,12 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     return native->outer.run.constants != NULL;
 }
 
-CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[200]) {
+CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
     CtCompiler compiler;
     const char *mode = getenv("COTAN_NATIVE");
     snprintf(reason, 200, "there is no memory");
     if (mode != NULL && strcmp(mode, "off") == 0) return snprintf(reason, 200, "COTAN_NATIVE=off"), NULL;
-    if (!ct_compiler_find(&compiler, reason)) return NULL;
+    if (!ct_compiler_find(&compiler, exact, reason)) return NULL;
     CtText key = key_of(flow->arena, &compiler, c, length);
     char name[64], *path;
     snprintf(name, sizeof name, "%016llx%016llx", (unsigned long long)hash(key.data, key.length, 0xCBF29CE484222325u),

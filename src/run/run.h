@@ -19,9 +19,9 @@ typedef struct CtNativeError {
     const char *message; /* lives until the next call */
 } CtNativeError;
 
-/* Compiles the C of a program, or finds it in the cache, and loads it. NULL with a reason, a sentence without a full
- * stop. */
-CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, char reason[200]);
+/* Compiles the C of a program, or finds it in the cache, and loads it; `exact`: it was written for exact mathematics.
+ * NULL with a reason, a sentence without a full stop. */
+CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]);
 void ct_native_free(CtNative *native);
 
 /* Calls the entry on one input of a type (NULL: it takes none), borrowed; the result, of type `type`, is made in the

@@ -2,7 +2,8 @@
 #include "types/internal.h"
 
 CtMarks ct_marks(CtTypes *types) {
-    return (CtMarks){types->metas.count, types->deferred.count, types->inner_uses.count, types->context->error_count};
+    return (CtMarks){types->metas.count, types->points.count, types->deferred.count, types->inner_uses.count,
+                     types->context->error_count};
 }
 
 /* The types of a function's parameters; false when its type says that it takes fewer. */

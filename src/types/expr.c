@@ -35,6 +35,12 @@ static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     if (user) ct_push(types->arena, &types->inner_uses, (CtInnerUse){entity, expr, user, false});
 }
 
+/* Of `jacobian sort [|3, 1, 2|]` reals are meant: ct_default. */
+static void note_points(CtTypes *types, const CtExpr *expr) {
+    if (types->is_library || !expr->entity->module || strcmp(expr->entity->module, "Derivatives") != 0) return;
+    for (uint32_t i = 0; i < expr->inst_count; i++) ct_push(types->arena, &types->points, expr->inst[i]);
+}
+
 static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     CtEntity *entity = expr->entity;
     if (!entity || !entity->scheme.type) return types->error;
@@ -43,6 +49,7 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->inst_count);
     CtTy *type = ct_instantiate_at(types, &entity->scheme, expr->inst, expr->span);
     note_inner_use(types, expr, entity);
+    note_points(types, expr);
     return type;
 }
 

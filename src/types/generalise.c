@@ -23,9 +23,10 @@ static bool has_all(const CtTy *meta, const CtTyCon *con) {
 
 static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
     CtTyCon *unit = ct_tycon_tuple(types, 0), *int_ = types->int_, *real = types->double_;
-    CtTyCon *first = types->prefer_double ? real : int_, *second = types->prefer_double ? int_ : real;
+    bool prefers_real = types->prefer_double || meta->at_point;
+    CtTyCon *first = prefers_real ? real : int_, *second = prefers_real ? int_ : real;
     CtTyCon *constructors[] = {types->list, types->array, NULL}, *numbers[] = {first, second, types->float_, NULL},
-            *others[] = {types->prefer_double ? real : unit, first, second, NULL};
+            *others[] = {prefers_real ? real : unit, first, second, NULL};
     CtTyCon **candidates = meta->arity > 0 ? constructors : is_numeric(types, meta) ? numbers : others;
     for (; *candidates; candidates++)
         if (has_all(meta, *candidates)) return *candidates;
@@ -76,6 +77,22 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
 
 static bool own(const CtTypes *types, const CtTy *meta) { return !meta->link && meta->level > types->level; }
 
+/* What is open in a type is at the point of a derivative. Whether anything is. */
+static bool mark_point(CtTy *type) {
+    type = ct_ty_resolve(type);
+    if (type->kind == TY_META) return type->at_point = true;
+    if (type->kind != TY_APP || !type->has_var) return false;
+    bool open = mark_point(type->fun);
+    return mark_point(type->arg) || open;
+}
+
+static void mark_points(CtTypes *types, uint32_t from) {
+    uint32_t kept = from;
+    for (uint32_t i = from; i < types->points.count; i++)
+        if (mark_point(types->points.items[i])) types->points.items[kept++] = types->points.items[i];
+    types->points.count = kept;
+}
+
 static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
     bool changed = false;
     for (uint32_t i = marks.metas; i < types->metas.count; i++) {
@@ -95,11 +112,12 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
 /* What nothing is asked of. At a point, numbers are what is meant. */
 static CtTyCon *unconstrained(CtTypes *types, const CtTy *meta) {
     if (meta->arity > 0) return types->list;
-    return types->prefer_double ? types->double_ : ct_tycon_tuple(types, 0);
+    return types->prefer_double || meta->at_point ? types->double_ : ct_tycon_tuple(types, 0);
 }
 
 void ct_default(CtTypes *types, CtMarks marks) {
     bool quiet = types->context->error_count > marks.errors;
+    mark_points(types, marks.points);
     do ct_solve_deferred(types, marks.deferred, false);
     while (default_constrained(types, marks, quiet));
     ct_solve_deferred(types, marks.deferred, true);

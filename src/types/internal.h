@@ -125,6 +125,7 @@ struct CtTypes {
     /* types */
     uint32_t level;
     CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
+    CT_VEC(CtTy *) points; /* what uses of derivatives have for the type variables of these, while some of it is open */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
     CT_VEC(CtInnerUse) inner_uses;
@@ -359,7 +360,7 @@ void ct_infer_groups(CtTypes *types, CtDecls *decls);
 /* A method's binding against its type; `generics` are rigid in it. */
 void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
 typedef struct CtMarks { /* where the lists of open questions stood when a group began */
-    uint32_t metas, deferred, inner_uses, errors;
+    uint32_t metas, points, deferred, inner_uses, errors;
 } CtMarks;
 CtMarks ct_marks(CtTypes *types);
 void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);

@@ -77,6 +77,14 @@ static bool is_tight_dot(CtTypes *types, const CtExpr *fun) {
     return at[0] == '.' && !is_blank(at[-1]) && !is_blank(at[1]);
 }
 
+/* `xs.length` composes functions: "… stands in front: length xs". */
+static void help_dot(CtTypes *types, CtDiag *diag, const char *field, const char *record) {
+    ct_help(types->context, diag,
+            "`.` composes functions; a field, or a length, is taken by a function that stands in front: `%s %s`, not "
+            "`%s.%s`",
+            field, record, record, field);
+}
+
 /* ---- a class that lacks a type ---- */
 
 static const struct {
@@ -124,10 +132,10 @@ static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subjec
         ct_help(types->context, diag, "this is still a function: perhaps an argument is missing");
         return true;
     }
-    if (subject != fun && is_tight_dot(types, fun) && subject->part_count == 3 && is_named(subject->parts[1]) &&
-        is_named(subject->parts[2])) {
-        ct_help(types->context, diag, "`.` composes functions; a field is a function and stands in front: %s %s",
-                subject->parts[2]->name.text->text, subject->parts[1]->name.text->text);
+    if (subject != fun && is_tight_dot(types, fun) && subject->part_count == 3 && is_named(subject->parts[2])) {
+        const CtExpr *left = subject->parts[1]; /* of `f p.x`, which is f p . x, the last argument */
+        if (left->kind == EXPR_APP && !left->parenthesised) left = left->parts[left->part_count - 1];
+        help_dot(types, diag, subject->parts[2]->name.text->text, is_named(left) ? left->name.text->text : "p");
         return true;
     }
     if (subject == fun && is_call_of(fun, "null")) {
@@ -164,13 +172,37 @@ static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy
         ct_help(types->context, diag, "a negative argument stands in parentheses: (-%.*s)", (int)length, at);
         return true;
     }
-    if (is_tight_dot(types, why->fun)) {
-        ct_help(types->context, diag,
-                "`.` composes functions; a field, or a length, is taken by a function that stands "
-                "in front: `x p`, not `p.x`");
+    if (is_tight_dot(types, why->fun) && !(found && ct_ty_is_function(types, found))) {
+        help_dot(types, diag, "x", "p");
         return true;
     }
     return false;
+}
+
+/* The name that stands at a dot behind an expression: `length` of `xs.length`; NULL where there is none. */
+static const char *name_behind_dot(CtTypes *types, const CtExpr *expr) {
+    if (!expr || expr->kind != EXPR_VAR || expr->span.source == 0 || expr->span.end <= expr->span.start) return NULL;
+    const char *at = source_at(types, expr->span) + (expr->span.end - expr->span.start);
+    if (at[0] != '.' || at[1] < 'a' || at[1] > 'z') return NULL;
+    size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_'");
+    return ct_copy_text(types->arena, at + 1, length);
+}
+
+static bool mend_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtExpr *subject) {
+    if (!found || ct_ty_is_function(types, found)) return false; /* which may be composed */
+    const char *field = name_behind_dot(types, subject);
+    if (field) help_dot(types, diag, field, subject->name.text->text);
+    return field != NULL;
+}
+
+/* `f x = return (x * x)`, of a function whose value is no action. */
+static bool mend_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtExpr *subject) {
+    if (!subject || subject->kind != EXPR_APP || ct_ty_resolve(expected)->kind == TY_APP) return false;
+    if (!is_call_of(subject->parts[0], "return") && !is_call_of(subject->parts[0], "pure")) return false;
+    ct_help(types->context, diag,
+            "`%s` makes an action of a monad; the value of a function is its body alone, without `%s`",
+            subject->parts[0]->name.text->text, subject->parts[0]->name.text->text);
+    return true;
 }
 
 /* A class of numbers that the type is not in. */
@@ -205,7 +237,7 @@ void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy 
                                           "Floating", "RealFrac", "RealFloat", NULL};
     const CtExpectation *at = types->expecting;
     const CtExpr *subject = at ? at->subject : NULL;
-    if (mend_operator(types, diag, type, why)) return;
+    if (mend_dot_behind(types, diag, type, subject) || mend_operator(types, diag, type, why)) return;
     if (why && why->kind == WHY_ARGUMENT && is_call_of(why->fun, ".") && at && !at->from_found) {
         ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
         return;
@@ -333,7 +365,8 @@ static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found
 
 void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                       const CtExpr *subject) {
-    if (mend_operator(types, diag, found, why) || (found && mend_derivative(types, diag, found, why)) ||
+    if (mend_dot_behind(types, diag, found, subject) || mend_return(types, diag, expected, subject) ||
+        mend_operator(types, diag, found, why) || (found && mend_derivative(types, diag, found, why)) ||
         mend_function(types, diag, expected, found, why, subject) || mend_text(types, diag, expected, found, why))
         return;
     if (!found || mend_tuple(types, diag, expected, found, why)) return;

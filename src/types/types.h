@@ -23,6 +23,7 @@ typedef struct CtTy {
     bool has_var;  /* a META or GENERIC was inside when it was made; false: ground, shared freely */
     bool made;     /* GENERIC: the name is ours, not the user's */
     bool is_error; /* CON: the type of what has failed already; agrees with every type */
+    bool at_point; /* META: in the type of what a derivative is taken by, or of: reals are meant */
     union {
         struct CtTyCon *con; /* CON */
         struct {             /* APP */
