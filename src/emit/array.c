@@ -183,7 +183,9 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
     case ARRAY_RESHAPE: return ct_format(arena, "ct_reshape(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
     case ARRAY_REVERSE: return ct_format(arena, "ct_reverse(rt, %s)", a[0]);
     case ARRAY_APPEND: return ct_format(arena, "ct_append(rt, %s, %s, %s)", site, a[0], a[1]);
-    case ARRAY_SLICE: return ct_format(arena, "ct_slice(rt, %s, %s, %s, %s)", site, a[0], a[1], a[2]);
+    case ARRAY_SLICE:
+        if (ct_flow_is_front(step)) return ct_format(arena, "ct_front(rt, %s, %s)", a[1], a[2]);
+        return ct_format(arena, "ct_slice(rt, %s, %s, %s)", a[0], a[1], a[2]);
     case ARRAY_CONCAT: return ct_format(arena, "ct_concat(rt, %s)", a[0]);
     case ARRAY_INDEX:
     case ARRAY_LENGTH:
@@ -209,6 +211,7 @@ static const char *bulk_text(Emit *e, const CtFlowStep *step) {
 
 static void emit_bulk(Emit *e, const CtFlowStep *step) {
     const char *text = bulk_text(e, step);
+    if (ct_flow_is_front(step)) ct_emit_flush(e, true);
     CtFlowVar *result = step->results.items[0];
     if (e->uses[result->id].count > 0)
         ct_emit_declare(e, result, text);
@@ -247,6 +250,9 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
     } else if (step->kind == FLOW_CHECK_SHAPE) {
         const char *a = ct_emit_arg(e, &args->items[0]), *b = ct_emit_arg(e, &args->items[1]);
         ct_emit_line(e, "ct_check_shape(rt, %s, %s->dims, %s, %u);", site, a, b, step->as.index);
+    } else if (step->kind == FLOW_CHECK_SLICE) {
+        const char *start = ct_emit_arg(e, &args->items[0]), *count = ct_emit_arg(e, &args->items[1]);
+        ct_emit_line(e, "ct_check_slice(rt, %s, %s, %s, %s);", site, start, count, ct_emit_arg(e, &args->items[2]));
     } else if (step->kind == FLOW_DIM) {
         const char *array = ct_emit_arg(e, &args->items[0]);
         ct_emit_bind(e, step->results.items[0], ct_format(e->arena, "%s->dims[%u]", array, step->as.index), true, true);

@@ -107,6 +107,9 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
 /* Writes to such an array; false when it is none. */
 bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
+/* apart.c: whether the turns of a loop may be taken side by side. */
+bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
+
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);
 /* A parameter of a function, as its body names it; where a function that ends in others of its group begins. */

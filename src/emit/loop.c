@@ -62,9 +62,10 @@ static void begin_arrays(Emit *e, LoopText *t) {
 /* A loop in the block that makes the rows of array i, which nobody else sees. */
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
-    if (type->rank != 2 || ct_flow_is_object(type->element) || t->step->as.loop.initial) return NULL;
+    bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
+    if (!numbers || t->step->as.loop.initial || t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
-    if (t->block->exit != EXIT_YIELD || row == NULL || e->uses[row->id].count != 1) return NULL;
+    if (row == NULL || e->uses[row->id].count != 1) return NULL;
     for (uint32_t j = 0; j < t->block->steps.count; j++) {
         const CtFlowStep *step = t->block->steps.items[j];
         if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
@@ -172,6 +173,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
         e->uses[row->id].place = place;
     }
+    if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)
         ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->count, t->index);
     else

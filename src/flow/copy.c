@@ -46,7 +46,7 @@ static CtFlowVars copy_vars(CtFlowCopy *c, const CtFlowVars *vars) {
 
 static bool is_check(const CtFlowStep *step) {
     return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-           step->kind == FLOW_CHECK_SHAPE;
+           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
 }
 
 CtFlowStep *ct_flow_copy_step(CtFlowCopy *c, const CtFlowStep *step) {

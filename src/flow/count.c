@@ -41,6 +41,12 @@ static CtFlowStep *counting(const Count *c, CtFlowStepKind kind, CtFlowVar *var)
 
 static bool is_object(const CtFlowArg *arg) { return arg->var != NULL && ct_flow_is_object(arg->type); }
 
+bool ct_flow_is_front(const CtFlowStep *step) {
+    if (step->kind != FLOW_BULK || step->as.bulk != ARRAY_SLICE) return false;
+    const CtFlowArg *start = &step->args.items[0];
+    return start->var == NULL && start->lit.integer == 0;
+}
+
 bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     switch (step->kind) {
     case FLOW_CALL:
@@ -49,6 +55,7 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_ITEMS: return true;
     case FLOW_UPDATE: return index == 0 || index + 1 == step->args.count;
     case FLOW_LOOP: return index > 0;
+    case FLOW_BULK: return index == 2 && ct_flow_is_front(step);
     case FLOW_PRIM:
     case FLOW_CONSTANT:
     case FLOW_STRING:
@@ -59,10 +66,10 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_LITERALS:
-    case FLOW_BULK:
     case FLOW_PRODUCT:
     case FLOW_VJP:
     case FLOW_PULL:

@@ -233,6 +233,8 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
+/* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */
+bool ct_flow_is_front(const CtFlowStep *step);
 
 /* As docs/flow.md writes it. */
 void ct_flow_print(CtText *out, const CtFlow *flow);

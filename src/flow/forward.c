@@ -327,6 +327,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_STOP: ct_forward_copy(w, step); return;

@@ -70,6 +70,13 @@ static bool is_free(const Hoist *h, const CtFlowStep *step) {
     }
 }
 
+/* Whether it is a slice as long as the loop has turns, whose check goes in front: it costs no more than the loop. */
+static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *loop) {
+    return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE &&
+           ct_flow_same_length(&h->facts, ct_flow_length_of(&h->facts, step->args.items[1]),
+                               ct_flow_length_of(&h->facts, loop->args.items[0]));
+}
+
 /* Whether the loop changes what it makes: then that is made anew at each turn. */
 static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block) {
     bool taken = false;
@@ -93,6 +100,7 @@ static bool may_ask(const CtFlowStep *step, bool certain) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_READ:
     case FLOW_ITEMS:
@@ -195,8 +203,10 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         bool moves = is_outside(h, step) && !is_changed(h, step, block);
-        bool is_asked = moves && (!is_free(h, step) || uses_any(h, step, &asked));
-        if (!moves || (is_asked && (h->simple || !comes || !may_ask(step, certain)))) {
+        bool is_asked =
+            moves && ((!is_free(h, step) && !(comes && is_fair(h, step, loop))) || uses_any(h, step, &asked));
+        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && may_ask(step, certain);
+        if (!moves || (is_asked && !may)) {
             comes = comes && ct_flow_is_total(&h->effects, step);
             block->steps.items[kept++] = step;
             continue;

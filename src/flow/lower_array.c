@@ -155,13 +155,18 @@ static CtFlowArgs lower_whole(Lower *l, CtCore *e) {
     return one_result(l, step, ct_flow_types(l->flow, e->type)->items[0]);
 }
 
+static void check_slice(Lower *l, CtSpan span, const CtFlowArgs *args) {
+    CtFlowStep *check = ct_flow_step(l, FLOW_CHECK_SLICE, span);
+    for (uint32_t i = 0; i < 3; i++) ct_flow_arg(l, check, args[i].items[0]);
+}
+
 static CtFlowArgs lower_rearranged(Lower *l, CtCore *e) {
     CtFlowArgs args[3] = {{0}, {0}, {0}}, none = {0}, front = {0};
     for (uint32_t i = 0; i < e->as.call.count; i++) args[i] = ct_flow_lower(l, e->as.call.args[i]);
     switch (e->as.call.of.array) {
     case ARRAY_APPEND: return each_array(l, e, &none, &args[0], &args[1]);
     case ARRAY_GATHER: return each_array(l, e, &args[1], &args[0], &none);
-    case ARRAY_SLICE:
+    case ARRAY_SLICE: check_slice(l, e->span, args); __attribute__((fallthrough));
     case ARRAY_RESHAPE:
         ct_flow_args_add(l, &front, &args[0]);
         ct_flow_args_add(l, &front, &args[1]);

@@ -10,6 +10,7 @@ static Pass *const before[] = {
     ct_flow_drop_members, /* function values that are never made */
     ct_flow_inline,       /* known functions, and what applies function values */
     ct_flow_simplify,     /* closures that were in sight are calls of known functions now */
+    ct_flow_give_arrays,  /* instead of rows */
     ct_flow_count_turns,  /* recursion that counts: loops, for what follows and for derivatives */
     ct_flow_inline,       /* which are written in */
     ct_flow_simplify,     /* constants, known branches, checks that cannot fail */
@@ -39,6 +40,10 @@ static Pass *const after[] = {
     ct_flow_cse,           /* questions that are the same */
     ct_flow_copies,        /* loops that had checks */
     ct_flow_drop_dead,     /* arrays that nobody reads */
+    ct_flow_fuse,          /* loops that cannot fail now */
+    ct_flow_simplify,      /* and what they know */
+    ct_flow_cse,           /* what they both did */
+    ct_flow_drop_dead,     /* what one does for both */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

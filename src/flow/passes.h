@@ -56,6 +56,11 @@ bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
 /* The same of all steps in a block and inside. */
 void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
+/* ---- same.c ---- */
+
+/* Whether two steps do the same, failures included, with all that is inside of them. */
+bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
+
 /* ---- facts.c: what is known of variables ---- */
 
 typedef struct CtFlowFact {
@@ -143,6 +148,8 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 
 /* The texts of failures are made by functions of their own. */
 void ct_flow_messages(CtFlow *flow);
+/* What is given rows is given their arrays: rows.c. */
+void ct_flow_give_arrays(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */

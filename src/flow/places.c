@@ -42,14 +42,14 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
-    case FLOW_CHECK_SHAPE: return true;
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return true;
     case FLOW_UPDATE: return step->results.items[0]->type->rank > step->args.count - 2;
     case FLOW_SNOC: return step->results.items[0]->type->rank > 1;
     case FLOW_LOOP: return makes_odd_rows(step);
     case FLOW_BULK:
         switch (step->as.bulk) {
         case ARRAY_GATHER:
-        case ARRAY_SLICE:
         case ARRAY_RESHAPE:
         case ARRAY_MAXIMUM:
         case ARRAY_MINIMUM:

@@ -95,6 +95,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_SWITCH:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SLICE:
     case FLOW_READ:
     case FLOW_UPDATE:
     case FLOW_SNOC:

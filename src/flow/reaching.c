@@ -174,6 +174,7 @@ static void walk_step(Reaching *r, const CtFlowStep *step) {
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
     case FLOW_PRODUCT:

@@ -79,6 +79,7 @@ static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
     case FLOW_FAIL:
     case FLOW_STOP:
     case FLOW_ITEMS: return true;
@@ -109,6 +110,24 @@ static bool is_in_loop(const Scope *scope) {
     return false;
 }
 
+static bool holds_loop(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
+            if (block->steps.items[i]->kind == FLOW_LOOP || holds_loop(ct_flow_inner(block->steps.items[i], j)))
+                return true;
+    return false;
+}
+
+/* What takes a loop for each element is kept in a loop that carries arrays: its turns go one by one, and each makes
+ * arrays anyway. */
+static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
+    if (step->kind != FLOW_LOOP || !holds_loop(step->as.loop.block)) return false;
+    while (scope->kind != SCOPE_LOOP) scope = scope->parent;
+    for (uint32_t i = 0; i < scope->step->as.loop.carried; i++)
+        if (scope->step->args.items[1 + i].type->kind == FLOW_ARRAY) return true;
+    return false;
+}
+
 /* The length of an array of this very scope is kept, not the array. */
 static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
     return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope;
@@ -118,7 +137,7 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
     if (step == NULL || is_own_length(r, scope, step)) return false;
     if (scope->kind == SCOPE_PATH)
         return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
-    if (is_in_loop(scope)) return may_repeat(r, step, 0);
+    if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);
     switch (step->kind) {
     case FLOW_PRIM: return is_light(step->as.prim);
     case FLOW_READ:
@@ -147,7 +166,7 @@ static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-            step->kind == FLOW_CHECK_SHAPE)
+            step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE)
             continue;
         need_step(r, step, inside);
         for (uint32_t j = 0; j < step->results.count; j++)

@@ -411,8 +411,9 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     case FLOW_PRODUCT: *length = args[dimension]; return true;
     case FLOW_BULK:
         if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
-        if (def->as.bulk == ARRAY_REPLICATE && dimension == 0) *length = args[0];
-        return def->as.bulk == ARRAY_REVERSE || (def->as.bulk == ARRAY_REPLICATE && dimension == 0);
+        if (dimension > 0 || (def->as.bulk != ARRAY_REPLICATE && def->as.bulk != ARRAY_SLICE)) return *like != NULL;
+        *length = args[def->as.bulk == ARRAY_SLICE];
+        return true;
     default: return false;
     }
 }

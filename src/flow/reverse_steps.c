@@ -73,14 +73,14 @@ static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
     CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     CtFlowArgs zeros = {0}, parts = {0}, to = {0};
-    for (uint32_t i = 0; i < step->args.count; i++)
+    for (uint32_t i = step->args.count; i-- > 0;)
         if (ct_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &to, step->args.items[i]);
     CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->span, ct_flow_is_empty(&r->b, step->span, g));
     ct_flow_case_begin(&r->b, &choice, 1);
     for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_reverse_zero(r, to.items[i]));
     ct_flow_case_end(&r->b, &choice, &zeros);
     ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
-    for (uint32_t i = 0; i < step->args.count; i++)
+    for (uint32_t i = step->args.count; i-- > 0;) /* the front of an array last, when it can be had in place */
         if (ct_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
     ct_flow_case_end(&r->b, &choice, &parts);
     CtFlowArgs given = ct_flow_switch_end(&r->b, &choice);
@@ -96,6 +96,7 @@ static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t 
 static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
     CtFlowArg length = ct_flow_lower_dim(&r->b, step->span, g, 0);
     CtFlowArg last = ct_flow_prim_int(&r->b, step->span, PRIM_INT_SUB, length, ct_flow_int(&r->b, 1));
+    if (index == 1 && g.type->rank > 1) return copy_of_row(r, step->span, ct_flow_read(&r->b, step->span, g, &last, 1));
     if (index == 1) return ct_flow_read(&r->b, step->span, g, &last, 1);
     return ct_flow_bulk(&r->b, step->span, ARRAY_SLICE, g.type, (CtFlowArg[]){ct_flow_int(&r->b, 0), last, g}, 3);
 }
@@ -140,6 +141,7 @@ void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
         case FLOW_CHECK_SIZE:
         case FLOW_CHECK_ZIP:
         case FLOW_CHECK_SHAPE:
+        case FLOW_CHECK_SLICE:
         case FLOW_DIM:
         case FLOW_LITERALS:
         case FLOW_STOP: break;

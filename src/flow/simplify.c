@@ -394,6 +394,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     case FLOW_CHECK_SIZE: return check_size(s, step);
     case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
     case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
+    case FLOW_CHECK_SLICE: return false;
     case FLOW_CONSTANT: return constant_known(s, step);
     case FLOW_CALL:
     case FLOW_STRING:

@@ -314,14 +314,35 @@ static CT_CALLED ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array
     return x;
 }
 
-static CT_CALLED ct_array *ct_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
+static CT_COLD void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
+    ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
+            (long long)start, (long long)length);
+}
+static inline void ct_check_slice(ct_run *rt, int site, int64_t start, int64_t count, const ct_array *from) {
     ct_check_size(rt, site, "slice", count);
-    if (start < 0 || start > from->dims[0] || count > from->dims[0] - start)
-        ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
-                (long long)start, (long long)from->dims[0]);
+    if (CT_UNLIKELY(start < 0 || start > from->dims[0] || count > from->dims[0] - start))
+        ct_slice_fails(rt, site, start, count, from->dims[0]);
+}
+/* Unchecked; of less than no elements, none. */
+static CT_CALLED ct_array *ct_slice(ct_run *rt, int64_t start, int64_t count, const ct_array *from) {
     int64_t row = ct_row_words(from);
+    if (count < 0) count = 0;
     ct_array *x = ct_array_like(rt, from, count);
     ct_copy_words(x, 0, from, start * row, count * row);
+    return x;
+}
+
+/* The first elements; takes the array. Where nobody else holds it and not much is left over, the others are cut off. */
+static CT_CALLED ct_array *ct_front(ct_run *rt, int64_t count, ct_array *x) {
+    int64_t length = x->dims[0], row = ct_row_words(x);
+    if (x->head.refs > 1 || x->owner != NULL || count > length || count < length - length / 2) {
+        ct_array *front = ct_slice(rt, 0, count, x);
+        ct_drop(rt, x);
+        return front;
+    }
+    for (int64_t i = count * row; x->head.pointers && i < length * row; i++) ct_drop(rt, x->data[i].p);
+    x->dims[0] = count;
+    for (uint32_t i = 1; count == 0 && i < ct_rank(x); i++) x->dims[i] = 0;
     return x;
 }
 
@@ -403,16 +424,44 @@ static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
     return product;
 }
 
+/* The largest of some numbers times `sign`, 1 or −1; NaN where there is one. Eight at a time, so that none waits for
+ * another. */
+static CT_CALLED double ct_extreme_of(const double *x, int64_t length, double sign) {
+    double best[8], none[8] = {0};
+    for (int j = 0; j < 8; j++) best[j] = sign * x[0];
+    int64_t i = 0;
+    for (; i + 8 <= length; i += 8)
+        for (int j = 0; j < 8; j++) {
+            double a = sign * x[i + j];
+            best[j] = a > best[j] ? a : best[j];
+            none[j] += a - a; /* not 0 for infinities either */
+        }
+    for (; i < length; i++) {
+        best[0] = sign * x[i] > best[0] ? sign * x[i] : best[0];
+        none[0] += x[i] - x[i];
+    }
+    for (int j = 1; j < 8; j++) {
+        best[0] = best[j] > best[0] ? best[j] : best[0];
+        none[0] += none[j];
+    }
+    for (i = 0; none[0] != 0 && i < length; i++)
+        if (x[i] != x[i]) return x[i];
+    return best[0];
+}
+
 /* Where the first of the largest or smallest is; the first NaN where there is one. */
 static CT_CALLED int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
-    if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
-    int64_t best = 0;
-    for (int64_t i = 0; i < x->dims[0]; i++) {
-        double a = x->data[i].f, b = x->data[best].f;
-        if (a != a) return i;
-        if (largest ? a > b : a < b) best = i;
+    enum { PART = 512 };
+    const double *data = (const double *)x->data, sign = largest ? 1 : -1;
+    int64_t length = x->dims[0], start = 0;
+    if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    double best = -INFINITY;
+    for (int64_t i = 0; i < length && best == best; i += PART) {
+        double here = ct_extreme_of(data + i, length - i < PART ? length - i : PART, sign);
+        if (here != here || here > best) best = here, start = i;
     }
-    return best;
+    while (sign * data[start] != best && data[start] == data[start]) start++;
+    return start;
 }
 static CT_CALLED int64_t ct_extreme_i64(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);

@@ -28,6 +28,13 @@
 #define CT_FRAME() ((char *)0)
 #endif
 
+/* In front of a loop none of whose turns writes what another reads or writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define CT_SIDE_BY_SIDE _Pragma("GCC ivdep")
+#else
+#define CT_SIDE_BY_SIDE
+#endif
+
 /* Under AddressSanitizer every object comes from malloc, so that mistakes are found. */
 #if defined(__SANITIZE_ADDRESS__)
 #define CT_PLAIN 1
@@ -43,7 +50,9 @@
 enum {
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
-    CT_SMALL = 32,      /* words of the largest object from the free lists */
+    CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
+    CT_MIDDLE = 1024,   /* and of the largest with one for sizes like it: four between a power of two and the next */
+    CT_MIDDLES = 20,    /* so many more lists */
     CT_NULLARIES = 256, /* constructors without fields that are shared */
     CT_IS_ARRAY = 1 << 30,
 };
@@ -86,7 +95,7 @@ typedef struct ct_large { /* in front of memory that comes from malloc */
 } ct_large;
 
 typedef struct ct_run {
-    void *free[CT_SMALL + 1]; /* by words */
+    void *free[CT_SMALL + 1 + CT_MIDDLES]; /* by words; then by classes */
     char *bump, *bump_end;
     ct_large *large, *chunks;
     ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
@@ -216,11 +225,11 @@ static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     return chunk + 1;
 }
 
-static inline void *ct_take(ct_run *rt, size_t words) {
-    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return ct_take_large(rt, words * sizeof(ct_word));
-    void **cell = rt->free[words];
+/* From a free list of objects of so many words, or new. */
+static inline void *ct_take_from(ct_run *rt, void **list, size_t words) {
+    void **cell = *list;
     if (CT_LIKELY(cell != NULL)) {
-        rt->free[words] = *cell;
+        *list = *cell;
         return cell;
     }
     char *at = rt->bump;
@@ -229,9 +238,36 @@ static inline void *ct_take(ct_run *rt, size_t words) {
     return at;
 }
 
+/* The list for objects of more words than CT_SMALL; *words becomes as many as its objects have. */
+static inline void **ct_middle(ct_run *rt, size_t *words) {
+    size_t last = *words - 1;
+    unsigned power = 63 - (unsigned)__builtin_clzll(last), quarter = (unsigned)(last >> (power - 2)); /* 4 to 7 */
+    *words = (size_t)(quarter + 1) << (power - 2);
+    return &rt->free[CT_SMALL + 1 + (power - 5) * 4 + quarter - 4];
+}
+static CT_CALLED void *ct_take_middle(ct_run *rt, size_t words) {
+    if (CT_PLAIN || words > CT_MIDDLE) return ct_take_large(rt, words * sizeof(ct_word));
+    void **list = ct_middle(rt, &words);
+    return ct_take_from(rt, list, words);
+}
+static CT_CALLED void ct_give_middle(ct_run *rt, void *memory, size_t words) {
+    if (CT_PLAIN || words > CT_MIDDLE) {
+        ct_give_large(rt, memory);
+        return;
+    }
+    void **list = ct_middle(rt, &words);
+    *(void **)memory = *list;
+    *list = memory;
+}
+
+static inline void *ct_take(ct_run *rt, size_t words) {
+    if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) return ct_take_middle(rt, words);
+    return ct_take_from(rt, &rt->free[words], words);
+}
+
 static inline void ct_give(ct_run *rt, void *memory, size_t words) {
     if (CT_UNLIKELY(CT_PLAIN || words > CT_SMALL)) {
-        ct_give_large(rt, memory);
+        ct_give_middle(rt, memory, words);
         return;
     }
     *(void **)memory = rt->free[words];
@@ -336,7 +372,7 @@ static inline void ct_run_clear(ct_run *rt) {
         free(rt->chunks);
         rt->chunks = next;
     }
-    for (int i = 0; i <= CT_SMALL; i++) rt->free[i] = NULL;
+    for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
     rt->bump = rt->bump_end = NULL;
     rt->bytes = 0;
     for (uint32_t i = 0; i < CT_NULLARIES; i++) rt->nullary[i] = (ct_object){.refs = 1, .tag = i};

@@ -1,0 +1,67 @@
+/* Loops whose turns keep apart: none writes an element that another one reads or writes. What a loop makes is written
+ * once, and nobody else sees it yet; what it changes in place, it changes and reads at its own index. The compiler is
+ * told, since it would ask at run time, for a few arrays, or not make vectors, for more. */
+#include "emit/internal.h"
+
+typedef struct Apart {
+    const CtFlowBlock *block;
+    CT_VEC(const CtFlowStep *) updates;
+} Apart;
+
+/* Whether a step reads or changes elements in a line that moves on with the loop: its index is the last. */
+static bool moves_on(const Apart *a, const CtFlowStep *step, uint32_t indices) {
+    const CtFlowVar *index = a->block->params.items[0];
+    if (indices != step->args.items[0].type->rank || step->args.items[indices].var != index) return false;
+    for (uint32_t i = 1; i < indices; i++)
+        if (step->args.items[i].var == index) return false;
+    return true;
+}
+
+/* The first name in the loop of an array that is changed in it. */
+static const CtFlowVar *root(const Apart *a, const CtFlowVar *var) {
+    for (uint32_t i = a->updates.count; i-- > 0;)
+        if (a->updates.items[i]->results.items[0] == var) var = a->updates.items[i]->args.items[0].var;
+    return var;
+}
+
+static bool same_line(const CtFlowStep *a, const CtFlowStep *b) {
+    for (uint32_t i = 1; i <= a->args.items[0].type->rank; i++) {
+        const CtFlowArg *x = &a->args.items[i], *y = &b->args.items[i];
+        if (x->var != y->var || (x->var == NULL && x->lit.integer != y->lit.integer)) return false;
+    }
+    return true;
+}
+
+/* Whether all that is done to the arrays that are changed is done at one place of each. */
+static bool at_one_place(const Apart *a, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < a->updates.count; i++) {
+        const CtFlowStep *update = a->updates.items[i];
+        if (root(a, step->args.items[0].var) == root(a, update->args.items[0].var) && !same_line(step, update))
+            return false;
+    }
+    return true;
+}
+
+bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop) {
+    Apart a = {.block = loop->as.loop.block};
+    for (uint32_t i = 0; i < a.block->steps.count; i++) {
+        const CtFlowStep *step = a.block->steps.items[i];
+        bool fits = step->kind == FLOW_DIM ||
+                    (step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type)) ||
+                    (step->kind == FLOW_PRIM && !ct_flow_step_fails(step));
+        if (step->kind == FLOW_UPDATE && moves_on(&a, step, step->args.count - 2)) {
+            ct_push(arena, &a.updates, step);
+            fits = true;
+        }
+        if (!fits) return false;
+    }
+    for (uint32_t i = 0; i < a.block->steps.count; i++) {
+        const CtFlowStep *step = a.block->steps.items[i];
+        if ((step->kind == FLOW_READ || step->kind == FLOW_UPDATE) && !at_one_place(&a, step)) return false;
+    }
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) { /* an array that is another one in the next turn */
+        const CtFlowVar *param = a.block->params.items[1 + i], *next = a.block->values.items[i].var;
+        if (ct_flow_is_object(param->type) && (next == NULL || root(&a, next) != param)) return false;
+    }
+    return a.block->exit == EXIT_YIELD;
+}
