@@ -57,5 +57,7 @@ say "" \
     "  * build/cotan run examples/newton.cot       derivatives of functions not known where they are taken" \
     "  * build/cotan run examples/quaternion.cot   seven derivatives from a paper's figure" \
     "  * build/cotan core examples/logsumexp.cot   the program as the compiler sees it, differentiated" \
+    "  * build/cotan compile examples/logsumexp.cot logsumexp --grad -o logsumexp" \
+    "                                              function and gradient as C for other programs" \
     "  * docs/language.md tells the language, build/cotan --help the command." \
     ""

@@ -52,6 +52,7 @@ static void make(CtSession *session, cotan_context *context) {
         ct_emit(&c, flow, context->exact_math);
         session->native = ct_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
+        if (session->native != NULL && context->pool != NULL) ct_native_share(session->native, context->pool);
     }
     session->not_native = why;
 }

@@ -23,6 +23,7 @@ BUILDS = {
     "gcc": ["gcc", *WARNINGS, "-O2"],
     "clang": ["clang", *WARNINGS, "-O1"],
     "gcc, sanitized": ["gcc", "-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+    "gcc, OpenMP": ["gcc", *WARNINGS, "-O2", "-fopenmp", "-DCT_PART_WORK=16", "-DCT_PART_COST=0"],
     "clang, sanitized": ["clang", "-std=c11", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
 }
 
@@ -40,7 +41,8 @@ def near(a, b):
 
 
 def run(command, folder):
-    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", timeout=300)
+    environment = dict(os.environ, OMP_NUM_THREADS="3")
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=300)
 
 
 def expected(cotan, words):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""What several threads compute, tests/threads/loops.cot: the same bits, steps, spans and errors as one."""
+"""What several threads compute, tests/threads/loops.cot: the same bits, steps, spans and errors as one; and in native code,
+tests/threads/arrays.cot."""
 import argparse
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "threads", "loops.cot")
+ARRAYS = os.path.join(HERE, "threads", "arrays.cot")
 
 # Function, arguments of the command.
 RESULTS = [
@@ -30,10 +33,16 @@ ERRORS = [
     ("endless", ["--args", "[4000]", "--max-steps", "1000000"], "E0802"),
     ("large", ["--args", "[2000]", "--max-memory", "8M"], "E0801"),
 ]
+# Of arrays.cot: function, argument, how it ends. Its loops are parted as long ones are, and what is added up as if that cost nothing.
+SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0"
+NATIVE = [("table", 300, None), ("ragged", 300, None), ("reduced", 900, None), ("reducing", 900, None), ("folds", 3000, None), ("layered", 40, None), ("spreading", 500, None),
+          ("own", 300, None), ("scattered", 300, None), ("descent", 300, None), ("smoothed", 300, None), ("wrong", 300, "E0501"),
+          ("wrongSlope", 300, "E0501"), ("uneven", 300, "E0507"), ("large", 30, None), ("deep", 30, None)]
+PRIMALS = ["table", "ragged", "reduced", "folds", "left", "scattered", "smoothed", "wrong", "uneven", "large", "deep"]
 
 
-def run(cotan, threads, words):
-    environment = dict(os.environ, NO_COLOR="1")
+def run(cotan, threads, words, **more):
+    environment = dict(os.environ, NO_COLOR="1", **more)
     environment.pop("COTAN_THREADS", None)
     done = subprocess.run([cotan, *words, "--threads", str(threads), "--json"], env=environment, capture_output=True,
                           text=True, timeout=300)
@@ -69,6 +78,29 @@ class Tests:
             same = '"code":"E0801"' in found[2] if code == "E0801" else found == first
             self.check(f"{what} in {threads} threads", same, f"{found} instead of {first}")
 
+    def native(self, folder):
+        """Native code: the same bits for any number of threads, those of the evaluator with exact mathematics."""
+        more = {"CC": SMALL_PARTS, "XDG_CACHE_HOME": folder}
+        for function, n, code in [*NATIVE, ("left", 300, None)]:
+            words = ["run", ARRAYS, function, "--args", f"[{n}]"]
+            here = [*words, "--engine", "native", "--method", "native"]
+            for math in ("fast", "exact"):
+                first = run(self.cotan, 1, [*here, "--math", math], **more)
+                told = first[2] == "" if code is None else f'"code":"{code}"' in first[2] and first[2].count("\n") == 1
+                self.check(f"{function} natively, {math}", first[0] == (0 if code is None else 1) and told, first)
+                for threads in self.numbers:
+                    found = run(self.cotan, threads, [*here, "--math", math], **more)
+                    self.check(f"{function} natively, {math}, {threads} threads", found == first, f"{found} instead of {first}")
+            if function in PRIMALS:
+                self.check(f"{function} natively as by the evaluator", first == run(self.cotan, 1, [*words, "--engine", "eval"]), first)
+            dumped = subprocess.run([self.cotan, *here, "--math", "fast", "--dump", "c"], capture_output=True, text=True).stdout
+            shared = dumped.count("    ct_share(rt, share_")
+            self.check(f"the loops of {function}", (shared == 0) == (function == "left"), f"{shared} are shared out")
+        words = ["run", ARRAYS, "huge", "--args", "[30]", "--engine", "native", "--max-memory", "32M"]
+        for threads in [1, *self.numbers]:
+            found = run(self.cotan, threads, words, **more)
+            self.check(f"no memory in {threads} threads", '"code":"E0801"' in found[2], found)
+
     def count(self, function, n):
         _, out, _ = run(self.cotan, self.numbers[0], ["run", PROGRAM, function, "--args", f"[{n}]", "--count"])
         return json.loads(out)
@@ -90,6 +122,8 @@ def main():
         tests.same(f"gradient of reduce by {method}", ["run", PROGRAM, "turning", "--args", "[2000]", "--method", method, "--count"])
     for function, words, code in ERRORS:
         tests.same(function, ["run", PROGRAM, function, *words], code)
+    with tempfile.TemporaryDirectory() as folder:
+        tests.native(folder)
     # The reverse pass of chad goes over groups of elements, which are independent: its span is no multiple of its work.
     _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", "chad", "--count"])
     chad = json.loads(out)

@@ -64,6 +64,10 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         ct_emit_bind(e, result, item, true, true);
         return;
     }
+    if (e->uses[step->args.items[0].var->id].lent) {
+        ct_emit_declare(e, result, ct_format(e->arena, "ct_view(rt, (ct_array *)%s)", item));
+        return;
+    }
     ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s", ct_emit_type(result->type), item));
     ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }

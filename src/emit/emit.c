@@ -1,7 +1,8 @@
 /* A program as one file of C. */
 #include "emit/internal.h"
 
-extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_product_h[], ct_text_h[],
+extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_product_h[], ct_share_h[],
+    ct_text_h[],
     ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
@@ -77,6 +78,7 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     Emit *e = CT_NEW(flow->arena, Emit);
     CtText prototypes = ct_text(flow->arena), functions = ct_text(flow->arena);
     *e = (Emit){.flow = flow, .arena = flow->arena, .out = &functions, .prefix = prefix, .exact = exact};
+    e->parts = ct_text(flow->arena);
     ct_emit_function_names(e);
     for (uint32_t i = 0; i < flow->functions.count; i++) ct_emit_function(e, flow->functions.items[i]);
     for (uint32_t i = 0; i < flow->constants.count; i++) put_constant(e, flow->constants.items[i]);
@@ -104,6 +106,7 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *prog
     if (strstr(programs, "CT_LANES") != NULL) put_file(out, ct_lanes_h);
     bool multiplies = strstr(programs, "ct_matrix_product(") != NULL;
     if (multiplies) put_file(out, ct_product_h);
+    if (strstr(programs, "ct_share(") != NULL) put_file(out, ct_share_h);
     put_file(out, ct_text_h);
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");

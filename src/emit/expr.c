@@ -42,7 +42,7 @@ const char *ct_emit_plain(CtArena *arena, const char *name) {
 /* Functions, structs and constants of the file are named so. */
 static bool is_reserved(const char *plain) {
     return strncmp(plain, "f_", 2) == 0 || strcmp(plain, "results") == 0 || strcmp(plain, "group") == 0 ||
-           strcmp(plain, "constant") == 0;
+           strcmp(plain, "constant") == 0 || strcmp(plain, "share") == 0;
 }
 
 const char *ct_emit_name(Emit *e, const CtFlowVar *var) {

@@ -79,6 +79,7 @@ static void begin_function(Emit *e, CtFlowFunction *function) {
     e->offset = e->offsets[function->id];
     e->pending.count = 0;
     e->line = 0;
+    e->in_loop = false;
     for (uint32_t i = 0; i < function->params.count; i++) {
         CtFlowVar *param = function->params.items[i];
         ct_emit_alias(e, param, ct_emit_name(e, param));
@@ -154,11 +155,18 @@ static void put_unused(Emit *e, const CtFlowFunction *function, const char *body
     }
 }
 
+/* What its loops are parted in. */
+static void put_parts(Emit *e) {
+    if (e->parts.length > 0) ct_text_puts(e->out, e->parts.data);
+    e->parts = ct_text(e->arena);
+}
+
 static void emit_alone(Emit *e, CtFlowFunction *function) {
     e->temporaries = 0;
     e->depth = 1;
     const char *body = body_text(e, function, ends_in_itself(function, function->body));
     e->depth = 0;
+    put_parts(e);
     tell_function(e, function);
     put_head(e, function, " {");
     e->depth = 1;
@@ -199,9 +207,12 @@ static void emit_door(Emit *e, const Group *group, uint32_t which) {
 
 static void emit_group(Emit *e, const Group *group) {
     bool recurses = false;
+    const char **bodies = CT_NEW_ARRAY(e->arena, const char *, group->count);
     e->temporaries = 0;
-    put_group_head(e, group);
     e->depth = 1;
+    for (uint32_t i = 0; i < group->count; i++) bodies[i] = body_text(e, group->items[i], false);
+    put_parts(e);
+    put_group_head(e, group);
     for (uint32_t i = 0; i < group->count; i++) recurses |= group->items[i]->recurses;
     if (recurses) ct_emit_line(e, "ct_enter(rt);");
     ct_emit_line(e, "switch (at) {");
@@ -210,14 +221,11 @@ static void emit_group(Emit *e, const Group *group) {
     ct_emit_line(e, "default: goto %s;", ct_emit_label(e, group->items[0]));
     ct_emit_line(e, "}");
     for (uint32_t i = 0; i < group->count; i++) {
-        CtFlowFunction *function = group->items[i];
-        e->depth = 1;
-        const char *body = body_text(e, function, false);
         e->depth = 0;
-        ct_emit_line(e, "%s: {", ct_emit_label(e, function));
+        ct_emit_line(e, "%s: {", ct_emit_label(e, group->items[i]));
         e->depth = 1;
-        put_unused(e, function, body);
-        ct_text_puts(e->out, body);
+        put_unused(e, group->items[i], bodies[i]);
+        ct_text_puts(e->out, bodies[i]);
         ct_text_puts(e->out, "}\n");
     }
     ct_text_puts(e->out, "}\n\n");

@@ -20,6 +20,7 @@ typedef struct Use { /* of a variable */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
     const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
     const char *lengths; /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
+    bool lent;           /* of an array of arrays, in a part of a loop: its elements are views */
     RowPlace *place;
 } Use;
 
@@ -47,6 +48,10 @@ typedef struct Emit {
     bool leaves;       /* it is gone to */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
+    /* share.h */
+    bool in_part, in_loop; /* in_loop: of a function, in any loop */
+    uint32_t shares;
+    CtText parts; /* the functions that are parts of this one's loops */
 } Emit;
 
 /* expr.c */
@@ -102,7 +107,10 @@ void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const ch
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
 
-/* own.c: makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
+/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names that
+ * the array has on its way. */
+bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
+/* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
 /* Writes to such an array; false when it is none. */
 bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);

@@ -50,10 +50,13 @@ const char *ct_lanes_value(CtPrim prim);
 void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
 bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
 
-/* The turns of a loop that are taken eight at a time: from 0, as many as there are eights. */
-void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *index,
-                    const char *const *names, const char *const *data);
+/* The turns of a loop of `count` turns that are taken eight at a time: from `index` as it is, up to `to` where there are
+ * eights. */
+void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                    const char *index, const char *const *names, const char *const *data);
 /* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
 bool ct_lanes_step(Emit *e, CtFlowStep *step);
+/* lanes_apart.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */
+bool ct_lanes_apart(Emit *e, CtFlowStep *step);
 
 #endif

@@ -396,7 +396,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_BULK: return write_bulk(e, step);
     case FLOW_ITEMS: return write_items(e, step);
     case FLOW_UPDATE: return write_update(e, step);
-    case FLOW_LOOP: return write_loop(e, step);
+    case FLOW_LOOP: return ct_lanes_apart(e, step) || write_loop(e, step);
     case FLOW_SWITCH: return write_switch(e, step);
     case FLOW_CHECK: return write_check(e, step);
     case FLOW_RELEASE: return write_release(e, step);
@@ -551,14 +551,14 @@ static void each_pack(Emit *e, const char *index) {
     }
 }
 
-void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *index,
-                    const char *const *names, const char *const *data) {
+void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                    const char *index, const char *const *names, const char *const *data) {
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
     begin_packs(e);
     begin_sums(e, step, names);
-    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, count, index);
+    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
     each_pack(e, index);
     ct_emit_block(e, block, NULL);

@@ -2,6 +2,7 @@
  * before it: so the compiler sees that they do not move and do not overlap. Rows that an inner loop makes are written
  * where they belong. */
 #include "emit/lanes.h"
+#include "emit/share.h"
 
 static const char *pointers(const CtFlowType *array) { return ct_flow_is_object(array->element) ? "true" : "false"; }
 
@@ -12,6 +13,7 @@ typedef struct LoopText {
     const char **names; /* of what is carried, then of the arrays */
     const char **data;  /* of each array, where it is known before the first turn; or NULL */
     const char *count, *index;
+    const char *from, *to; /* the turns that are written: all, or a part */
 } LoopText;
 
 static CtFlowVar *array_of(const LoopText *t, uint32_t i) { return t->step->results.items[t->carried + i]; }
@@ -75,6 +77,11 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     return NULL;
 }
 
+/* An object that stays behind the loop, and so behind a part of it. */
+static const char *stays(Emit *e, const CtFlowArg *arg) {
+    return e->in_part ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
+}
+
 static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
     const CtFlowArg *arg = &t->block->values.items[t->carried + i];
@@ -88,7 +95,7 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
                      next, t->index, next, ct_emit_arg(e, arg));
     else
         ct_emit_line(e, ct_flow_is_object(type->element) ? "%s[%s%s].p = %s;" : "%s[%s%s] = %s;", t->data[i], t->index,
-                     next, ct_flow_is_object(type->element) ? ct_emit_object(e, arg) : ct_emit_arg(e, arg));
+                     next, ct_flow_is_object(type->element) ? stays(e, arg) : ct_emit_arg(e, arg));
 }
 
 /* ---- pointers to elements ---- */
@@ -119,7 +126,8 @@ static void point_into(Emit *e, const Vars *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         Use *use = &e->uses[found->items[i]->id];
         const CtFlowVar *array = found->items[i];
-        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)), *type = ct_emit_pointer_type(array->type);
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)),
+                   *type = ct_emit_pointer_type(array->type);
         ct_emit_line(e, "const %s *%s = (const %s *)ct_data(%s);", type, name, type, use->text);
         ct_emit_lengths(e, array, use->text, name);
         use->data = name;
@@ -175,16 +183,19 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     }
     if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
     if (from_there)
-        ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->count, t->index);
+        ct_emit_line(e, "for (; %s < %s; %s++) {", t->index, t->to, t->index);
     else
-        ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", t->index, t->index, t->count, t->index);
+        ct_emit_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", t->index, t->from, t->index, t->to, t->index);
     e->depth++;
     const CtFlowBlock *around = e->block;
+    bool in_loop = e->in_loop;
+    e->in_loop = true;
     if (asks(t)) ct_emit_line(e, "ct_turn(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_turn(e, t);
     e->block = around;
+    e->in_loop = in_loop;
     e->pending.count = 0;
     e->depth--;
     ct_emit_line(e, "}");
@@ -195,8 +206,8 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);
-    ct_emit_line(e, "int64_t %s = 0;", t->index);
-    ct_lanes_turns(e, t->step, sums, t->count, t->index, t->names, t->data);
+    ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
+    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, t->names, t->data);
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
@@ -225,41 +236,54 @@ static void keep_count(Emit *e, LoopText *t) {
         if (e->uses[array_of(t, i)->id].place != NULL) e->uses[array_of(t, i)->id].place->length = t->count;
 }
 
+/* The turns, with the pointers to elements that they need. */
+static void emit_inside(Emit *e, LoopText *t, Lane *lanes, const LaneSum *sums, const Vars *outside) {
+    bool braces = outside->count > 0 || lanes != NULL;
+    for (uint32_t i = 0; i < t->carried; i++) braces |= t->step->results.items[i]->type->kind == FLOW_ARRAY;
+    for (uint32_t i = 0; i < t->arrays; i++) braces |= array_of(t, i)->type->rank == 1;
+    if (braces) ct_emit_line(e, "{");
+    e->depth += braces;
+    point_into(e, outside);
+    point_out(e, t);
+    if (lanes != NULL) {
+        e->lanes = lanes;
+        emit_lanes(e, t, sums);
+    } else {
+        ct_emit_own_carried(e, t->step, t->names);
+        emit_turns(e, t, false);
+    }
+    e->depth -= braces;
+    if (braces) ct_emit_line(e, "}");
+    for (uint32_t i = 0; i < outside->count; i++)
+        e->uses[outside->items[i]->id].data = e->uses[outside->items[i]->id].lengths = NULL;
+}
+
 void ct_emit_loop(Emit *e, CtFlowStep *step) {
-    LoopText t = {.step = step, .block = step->as.loop.block, .carried = step->as.loop.carried};
+    LoopText t = {.step = step, .block = step->as.loop.block, .carried = step->as.loop.carried, .from = "0"};
     t.arrays = step->results.count - t.carried;
     t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
     t.data = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
     keep_count(e, &t);
+    t.to = t.count;
+    Share share;
     LaneSum *sums = CT_NEW_ARRAY(e->arena, LaneSum, t.carried + 1);
-    bool in_lanes = ct_lanes_fit(e, step, sums);
-    Lane *lanes = e->lanes;
-    if (in_lanes) e->lanes = NULL; /* until its turns are written */
-    Vars outside = {0};
-    find_arrays(e, &t, t.block, &outside);
+    bool shared = ct_share_fits(e, step, &share);
+    Lane *lanes = ct_lanes_fit(e, step, sums) ? e->lanes : NULL;
+    if (lanes != NULL) e->lanes = NULL; /* until its turns are written */
     begin_carried(e, &t);
     begin_arrays(e, &t);
+    if (shared) {
+        ct_share_begin(e, &share, t.count, t.names);
+        t.from = "from";
+        t.to = "to";
+    }
+    Vars outside = {0};
+    find_arrays(e, &t, t.block, &outside);
     CtFlowVar *index = t.block->params.items[0];
     t.index = ct_emit_name(e, index);
     ct_emit_alias(e, index, t.index);
-    bool braces = outside.count > 0 || in_lanes;
-    for (uint32_t i = 0; i < t.carried; i++) braces |= step->results.items[i]->type->kind == FLOW_ARRAY;
-    for (uint32_t i = 0; i < t.arrays; i++) braces |= array_of(&t, i)->type->rank == 1;
-    if (braces) ct_emit_line(e, "{");
-    e->depth += braces;
-    point_into(e, &outside);
-    point_out(e, &t);
-    if (in_lanes) {
-        e->lanes = lanes;
-        emit_lanes(e, &t, sums);
-    } else {
-        ct_emit_own_carried(e, step, t.names);
-        emit_turns(e, &t, false);
-    }
-    e->depth -= braces;
-    if (braces) ct_emit_line(e, "}");
-    for (uint32_t i = 0; i < outside.count; i++)
-        e->uses[outside.items[i]->id].data = e->uses[outside.items[i]->id].lengths = NULL;
+    emit_inside(e, &t, lanes, sums, &outside);
+    if (shared) ct_share_end(e, &share, t.names, lanes);
     for (uint32_t i = 0; i < t.arrays; i++) {
         const CtFlowType *type = array_of(&t, i)->type;
         const char *name = t.names[t.carried + i];

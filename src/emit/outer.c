@@ -467,6 +467,8 @@ static const char source_calls[] =
     "    }\n"
     "    if (run != NULL) run->state = state;\n"
     "    state->outer.run.constants = state->constants + first_constant;\n"
+    "    state->outer.run.all_constants = state->constants;\n"
+    "    state->outer.run.constant_words = CONSTANT_WORDS;\n"
     "    ct_outer_begin(&state->outer, run == NULL ? 0 : run->memory, run == NULL ? 0 : run->stack);\n"
     "    return state;\n"
     "}\n\n"

@@ -27,7 +27,7 @@ static bool uses_in(const CtFlowBlock *block, const CtFlowVar *var) {
 
 typedef struct Chain { /* the names that one array has, one after the other */
     Emit *e;
-    CT_VEC(CtFlowVar *) vars;
+    CtFlowVars vars;
 } Chain;
 
 static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var);
@@ -74,7 +74,8 @@ static CtFlowVar *follow(Chain *c, const CtFlowBlock *block, CtFlowVar *var) {
         uint32_t rank = var->type->rank;
         bool first = step->args.count > 0 && step->args.items[0].var == var;
         CtFlowVar *next = NULL;
-        if (step->kind == FLOW_DIM || (step->kind == FLOW_READ && first && step->args.count == rank + 1)) continue;
+        if (step->kind == FLOW_DIM || step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_ZIP) continue;
+        if (step->kind == FLOW_READ && first && step->args.count == rank + 1) continue;
         if (step->kind == FLOW_UPDATE && first && step->args.count == rank + 2) next = step->results.items[0];
         if (step->kind == FLOW_LOOP) next = follow_loop(c, step, var);
         if (step->kind == FLOW_SWITCH) next = follow_switch(c, step, var);
@@ -92,15 +93,23 @@ static bool is_yielded_once(const CtFlowBlock *block, const CtFlowVar *last, uin
     return true;
 }
 
-void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
+bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain) {
     const CtFlowBlock *block = loop->as.loop.block;
-    for (uint32_t i = 0; i < loop->as.loop.carried && block->exit == EXIT_YIELD; i++) {
-        CtFlowVar *param = block->params.items[1 + i], *start = loop->args.items[1 + i].var;
+    CtFlowVar *param = block->params.items[1 + index];
+    if (!is_of_words(param->type) || block->exit != EXIT_YIELD) return false;
+    Chain c = {.e = e};
+    const CtFlowVar *last = follow(&c, block, param);
+    *chain = c.vars;
+    return last != NULL && last != param && is_yielded_once(block, last, index);
+}
+
+void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names) {
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        const CtFlowVar *param = loop->as.loop.block->params.items[1 + i], *start = loop->args.items[1 + i].var;
         const char *data = start != NULL ? e->uses[start->id].own : NULL;
-        if (!is_of_words(param->type)) continue;
-        Chain c = {.e = e};
-        const CtFlowVar *last = follow(&c, block, param);
-        if (last == NULL || last == param || !is_yielded_once(block, last, i)) continue;
+        const CtFlowVar *owned = data != NULL ? start : param;
+        CtFlowVars chain;
+        if (!ct_emit_own_chain(e, loop, i, &chain)) continue;
         if (data == NULL) {
             data = ct_format(e->arena, "%s_own", names[i]);
             const char *type = ct_emit_pointer_type(param->type);
@@ -108,10 +117,10 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
             ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, data, type, names[i]);
             ct_emit_lengths(e, param, names[i], data);
         }
-        const char *lengths = e->uses[start != NULL && e->uses[start->id].own != NULL ? start->id : param->id].lengths;
-        for (uint32_t j = 0; j < c.vars.count; j++) {
-            e->uses[c.vars.items[j]->id].own = data;
-            e->uses[c.vars.items[j]->id].lengths = lengths;
+        const char *lengths = e->uses[owned->id].lengths;
+        for (uint32_t j = 0; j < chain.count; j++) {
+            e->uses[chain.items[j]->id].own = data;
+            e->uses[chain.items[j]->id].lengths = lengths;
         }
     }
 }

@@ -21,7 +21,7 @@ typedef struct Fuse {
     CtFlowValues now;
     bool maps_only; /* leave what carries values: derivatives are still to be taken */
     CtFlowMarks marks;
-    uint32_t depth;
+    uint32_t depth, loops; /* around the steps that are looked at */
 } Fuse;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -119,11 +119,47 @@ static Where place(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep
     return later ? AT_SECOND : earlier ? AT_FIRST : NOWHERE;
 }
 
+static bool has_loop(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (block->steps.items[i]->kind == FLOW_LOOP || block->steps.items[i]->kind == FLOW_CALL) return true;
+    return false;
+}
+
+static bool takes_brackets(CtPrim prim) {
+    return prim == PRIM_ADD || prim == PRIM_MIN || prim == PRIM_MAX || prim == PRIM_INT_ADD || prim == PRIM_INT_MUL ||
+           prim == PRIM_INT_MIN || prim == PRIM_INT_MAX || prim == PRIM_INT_AND || prim == PRIM_INT_OR;
+}
+
+/* Whether a loop carries numbers, each folded by an operation that takes brackets, at which nothing else looks. */
+static bool folds_simply(Fuse *f, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        CtFlowVar *carried = block->params.items[1 + i];
+        const CtFlowStep *maker = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
+        if (maker == NULL || maker->kind != FLOW_PRIM || !takes_brackets(maker->as.prim)) return false;
+        bool uses = maker->args.items[0].var == carried || maker->args.items[1].var == carried;
+        ct_flow_mark(&f->marks, carried, true);
+        for (uint32_t j = 0; j < block->steps.count; j++)
+            uses &= block->steps.items[j] == maker || !ct_flow_uses_marked(&f->marks, block->steps.items[j], NULL);
+        ct_flow_mark(&f->marks, carried, false);
+        if (!uses) return false;
+    }
+    return true;
+}
+
+/* A map with a loop in each turn, whose turns several threads may take, and a light fold, whose turns they may not: one
+ * loop would be the fold. */
+static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
+    return f->loops == 0 && first->as.loop.carried == 0 && has_loop(a) && !has_loop(b) && !folds_simply(f, second);
+}
+
 static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     if (!is_loop(first) || !have_same_length(f, first, second)) return false;
     if (f->maps_only && first->as.loop.carried + second->as.loop.carried > 0) return false;
     if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
     bool vertical = uses_results(f, second, first);
+    if (vertical && stay_apart(f, first, second)) return false;
     return vertical ? reads_at_index(f, first, second)
                     : !f->maps_only && share_reads(first, first->as.loop.block, second);
 }
@@ -340,7 +376,9 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
 
 static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
+    f->loops += step->kind == FLOW_LOOP;
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
+    f->loops -= step->kind == FLOW_LOOP;
     f->depth--;
 }
 

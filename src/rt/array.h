@@ -109,19 +109,29 @@ static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     return row;
 }
 
+/* An array under way, whose first row is there: of `length` rows. Threads that begin it at the same time end up with
+ * one. */
+static CT_CALLED ct_array *ct_rows_begin(ct_run *rt, ct_array **x, int64_t length, int64_t words, uint32_t rank,
+                                         bool pointers, const int64_t *dims) {
+    int64_t all;
+    ct_array *none = NULL;
+    if (__builtin_mul_overflow(words, length, &all)) ct_fail_memory(rt);
+    ct_array *rows = ct_array_make(rt, rank + 1, pointers, all);
+    rows->dims[0] = length;
+    for (uint32_t j = 0; j < rank; j++) rows->dims[j + 1] = dims[j];
+    if (__atomic_compare_exchange_n(x, &none, rows, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return rows;
+    if (rows->data != NULL) ct_give(rt, rows->data, (size_t)rows->capacity); /* its elements are not there yet */
+    ct_give(rt, rows, CT_ARRAY_WORDS + (size_t)rank + 1);
+    return none;
+}
+
 /* Element i of an array under way, of `length` elements in the end: a row, which is taken. *x is made by the first. */
 static CT_CALLED void ct_put_row(ct_run *rt, int site, ct_array **x, int64_t length, int64_t i, ct_array *row) {
     int64_t words = ct_words(row);
-    if (*x == NULL) {
-        int64_t all;
-        uint32_t rank = ct_rank(row);
-        if (__builtin_mul_overflow(words, length, &all)) ct_fail_memory(rt);
-        *x = ct_array_make(rt, rank + 1, row->head.pointers != 0, all);
-        (*x)->dims[0] = length;
-        for (uint32_t j = 0; j < rank; j++) (*x)->dims[j + 1] = row->dims[j];
-    }
-    ct_check_shape(rt, site, (*x)->dims + 1, row, i);
-    ct_copy_words(*x, i * words, row, 0, words);
+    ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
+    if (rows == NULL) rows = ct_rows_begin(rt, x, length, words, ct_rank(row), row->head.pointers != 0, row->dims);
+    ct_check_shape(rt, site, rows->dims + 1, row, i);
+    ct_copy_words(rows, i * words, row, 0, words);
     ct_drop(rt, row);
 }
 
@@ -136,38 +146,30 @@ static inline ct_array *ct_no_rows(ct_run *rt, ct_array *x, uint32_t rank, bool 
     return x != NULL ? x : ct_empty(rt, rank, pointers);
 }
 
-static CT_CALLED ct_array *ct_rows(ct_run *rt, int site, int64_t count, int64_t length) {
-    int64_t all;
+/* The same of numbers, whose failure has a site. */
+static CT_CALLED ct_array *ct_rows_at(ct_run *rt, int site, ct_array **x, int64_t count, int64_t words, uint32_t rank,
+                                      const int64_t *dims) {
     rt->here = site;
-    if (__builtin_mul_overflow(length, count, &all)) ct_fail_memory(rt);
-    ct_array *x = ct_array_make(rt, 2, false, all);
-    x->dims[0] = count;
-    x->dims[1] = length;
+    ct_array *rows = ct_rows_begin(rt, x, count, words, rank, false, dims);
     rt->here = 0;
-    return x;
+    return rows;
 }
 
 /* The same, for a row of numbers that is made where it belongs: where to write it. One of another length than the first
  * goes nowhere; that is told when it has been made. */
 static inline ct_word *ct_row_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t length) {
-    if (CT_UNLIKELY(*x == NULL)) *x = ct_rows(rt, site, count, length);
-    if (CT_UNLIKELY((*x)->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
-    return (*x)->data + i * length;
+    ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
+    if (CT_UNLIKELY(rows == NULL)) rows = ct_rows_at(rt, site, x, count, length, 1, &length);
+    if (CT_UNLIKELY(rows->dims[1] != length)) return ct_vector_at(rt, site, false, length)->data;
+    return rows->data + i * length;
 }
 /* The same where each element is `rows` rows of one length, the same for all. */
 static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t count, int64_t i, int64_t rows,
                                      int64_t length) {
-    if (CT_UNLIKELY(*x == NULL)) {
-        int64_t all;
-        rt->here = site;
-        if (__builtin_mul_overflow(length, rows * count, &all)) ct_fail_memory(rt);
-        *x = ct_array_make(rt, 3, false, all);
-        (*x)->dims[0] = count;
-        (*x)->dims[1] = rows;
-        (*x)->dims[2] = length;
-        rt->here = 0;
-    }
-    return (*x)->data + i * rows * length;
+    ct_array *all = __atomic_load_n(x, __ATOMIC_ACQUIRE);
+    if (CT_UNLIKELY(all == NULL))
+        all = ct_rows_at(rt, site, x, count, rows * length, 2, (const int64_t[]){rows, length});
+    return all->data + i * rows * length;
 }
 static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
     if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);

@@ -165,6 +165,7 @@ static inline void ct_outer_begin(ct_outer *o, size_t limit, size_t stack) {
     ct_outer_forget(o);
     o->run.limit = limit != 0 && limit < o->run.bytes ? o->run.bytes : limit; /* less than is held already is no more */
     o->run.here = 0;
+    o->run.alone = false;
     o->run.stack_end = CT_FRAME();
     if (o->run.stack_end != NULL) o->run.stack_end -= stack != 0 ? stack : CT_STACK;
 }
@@ -178,6 +179,7 @@ static inline void ct_outer_drop(ct_outer *o, int64_t words) {
 
 /* Everything goes. */
 static inline void ct_outer_clear(ct_outer *o) {
+    ct_crew_free(&o->run);
     ct_run_clear(&o->run);
     free(o->run.long_text);
     o->run.long_text = NULL;

@@ -109,8 +109,21 @@ typedef struct ct_run {
     char text[400];
     char *long_text; /* of a failure with a message of the program's own; from malloc */
     ct_object nullary[CT_NULLARIES];
-    ct_word *constants;
+    ct_object lender; /* the owner of what a part of a loop is lent: share.h */
+    ct_word *constants, *all_constants; /* those of the entry, among those of all */
+    int64_t constant_words;             /* of all */
+    struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
+    bool alone;                         /* nor in the rest of this run */
 } ct_run;
+
+/* The threads that may take parts of a run's loops, each with a run of its own. */
+typedef struct ct_crew {
+    int count;
+    /* Calls work(data, who) for as many of 0 … count − 1 as come, 0 here; NULL: OpenMP does. */
+    void (*call)(void *pool, void (*work)(void *data, uint32_t who), void *data);
+    void *pool;
+    ct_run members[];
+} ct_crew;
 
 /* A number that the compiler does not know. */
 static inline double ct_late(double x) {
@@ -359,8 +372,8 @@ static inline void ct_node_leave(ct_run *rt, ct_node *node) {
 
 /* ---- the run ---- */
 
-/* Drops all that was allocated. */
-static inline void ct_run_clear(ct_run *rt) {
+/* Frees all that was allocated. */
+static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
         ct_large *next = rt->large->next;
         free(rt->large);
@@ -375,7 +388,57 @@ static inline void ct_run_clear(ct_run *rt) {
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
     rt->bump = rt->bump_end = NULL;
     rt->bytes = 0;
+}
+
+static inline void ct_begin(ct_run *rt) {
     for (uint32_t i = 0; i < CT_NULLARIES; i++) rt->nullary[i] = (ct_object){.refs = 1, .tag = i};
+    rt->lender = (ct_object){.refs = 1};
+}
+
+/* A member of a crew forgets what it has made, and what it knows of constants. */
+static CT_COLD void ct_member_clear(ct_run *member) {
+    ct_free_all(member);
+    for (int64_t i = 0; i < member->constant_words; i++) member->all_constants[i].i = 0;
+}
+
+/* Drops all that was allocated. */
+static inline void ct_run_clear(ct_run *rt) {
+    ct_free_all(rt);
+    ct_begin(rt);
+    for (int i = 0; rt->crew != NULL && i < rt->crew->count; i++) {
+        ct_member_clear(&rt->crew->members[i]);
+        ct_begin(&rt->crew->members[i]);
+    }
+}
+
+/* ---- the crew ---- */
+
+static CT_COLD void ct_crew_free(ct_run *rt) {
+    for (int i = 0; rt->crew != NULL && i < rt->crew->count; i++) {
+        ct_run *member = &rt->crew->members[i];
+        ct_free_all(member);
+        free(member->long_text);
+        free(member->all_constants);
+    }
+    free(rt->crew);
+    rt->crew = NULL;
+}
+
+/* A crew of `count`; none where there is no memory. */
+static CT_COLD void ct_crew_new(ct_run *rt, int count) {
+    ct_crew *crew = calloc(1, sizeof *crew + (size_t)count * sizeof(ct_run));
+    rt->crew = crew;
+    for (int i = 0; crew != NULL && i < count; i++) {
+        ct_run *member = &crew->members[crew->count++];
+        member->alone = true;
+        member->constant_words = rt->constant_words;
+        member->all_constants = calloc((size_t)rt->constant_words + 1, sizeof(ct_word));
+        ct_begin(member);
+        if (member->all_constants == NULL) {
+            ct_crew_free(rt);
+            return;
+        }
+    }
 }
 
 #endif

@@ -97,9 +97,10 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
     if (words == NULL || entry == NULL) return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
     memcpy(&native->entry, &entry, sizeof entry);
-    native->constant_words = *words;
-    native->outer.run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
-    return native->outer.run.constants != NULL;
+    ct_run *rt = &native->outer.run;
+    native->constant_words = rt->constant_words = *words;
+    rt->constants = rt->all_constants = calloc((size_t)*words + 1, sizeof(ct_word));
+    return rt->constants != NULL;
 }
 
 CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
@@ -136,8 +137,20 @@ CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, 
     return native;
 }
 
+static void call_pool(void *pool, void (*work)(void *data, uint32_t who), void *data) { ct_pool_run(pool, work, data); }
+
+bool ct_native_share(CtNative *native, CtPool *pool) {
+    ct_crew_new(&native->outer.run, (int)ct_pool_size(pool));
+    ct_crew *crew = native->outer.run.crew;
+    if (crew == NULL) return false;
+    crew->call = call_pool;
+    crew->pool = pool;
+    return true;
+}
+
 void ct_native_free(CtNative *native) {
     if (native == NULL) return;
+    ct_crew_free(&native->outer.run);
     ct_run_clear(&native->outer.run);
     free(native->outer.run.constants);
     free(native->outer.run.long_text);
@@ -224,6 +237,7 @@ bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *
     native->locale = uselocale((locale_t)0);
     ct_outer_forget(&native->outer);
     native->outer.run.limit = limit;
+    native->outer.run.alone = false;
     native->outer.run.code = 801;
     native->outer.run.site = native->outer.run.here = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
@@ -235,6 +249,10 @@ bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *
 }
 
 void ct_native_interrupt(CtNative *native) {
-    native->outer.run.interrupt = 1;
-    native->outer.run.stack_end = (char *)UINTPTR_MAX; // NOLINT
+    ct_run *rt = &native->outer.run;
+    for (int i = -1; i < (rt->crew != NULL ? rt->crew->count : 0); i++) {
+        ct_run *each = i < 0 ? rt : &rt->crew->members[i];
+        each->interrupt = 1;
+        each->stack_end = (char *)UINTPTR_MAX; // NOLINT
+    }
 }

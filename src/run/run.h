@@ -7,6 +7,7 @@
 #ifndef CT_RUN_RUN_H
 #define CT_RUN_RUN_H
 
+#include "base/pool.h"
 #include "flow/flow.h"
 #include "value/flat.h"
 
@@ -23,6 +24,8 @@ typedef struct CtNativeError {
  * NULL with a reason, a sentence without a full stop. */
 CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]);
 void ct_native_free(CtNative *native);
+/* Loops may be shared out to the threads of a pool (borrowed). False without memory. */
+bool ct_native_share(CtNative *native, CtPool *pool);
 
 /* Calls the entry on one input of a type (NULL: it takes none), borrowed; the result, of type `type`, is made in the
  * heap. False with an error. `limit` is the bytes that the run may use. */
