@@ -231,6 +231,7 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowStep *make = maker(s, on);
     int64_t tag = -1;
+    if (step->as.cases.count == 1) return 0; /* in reverse, the others fail before */
     if (on->var == NULL)
         tag = on->lit.integer;
     else if (make != NULL && make->kind == FLOW_MAKE)
