@@ -62,7 +62,8 @@ typedef struct CtExplained {
     const char *name; /* of the method */
     const CtMethodInfo *method;
     CT_VEC(CtStage) stages;
-    CtRun *run; /* NULL: no point was given */
+    CtRun *run;        /* NULL: no point was given */
+    const char *graph; /* of a Delta term on arrays, for Graphviz; NULL */
 } CtExplained;
 
 /* What is being explained, for the parts of it. */

@@ -1,5 +1,5 @@
-/* The dual-number graph of a run, drawn by Graphviz. The program `dot` is run directly, its input and output in files
- * that have no name, so nothing is left behind and no pipe can fill up. */
+/* The dual-number graph of a run, or the Delta term of arrays, drawn by Graphviz. The program `dot` is run directly,
+ * its input and output in files that have no name, so nothing is left behind and no pipe can fill up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -53,14 +53,23 @@ static void put_node(CtText *out, CtArena *arena, const CtRun *run, uint32_t ind
     }
 }
 
+static void put_style(CtText *out) {
+    ct_text_puts(
+        out, "digraph \"derivative\" {\nbgcolor=\"transparent\";\nrankdir=TB;\nranksep=0.35;\nnodesep=0.25;\n"
+             "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=12, margin=\"0.14,0.06\", width=1.35];\n"
+             "edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.6];\n");
+}
+
+/* The numbers of a run that depend on the point; where none were looked at, the Delta term. */
 static const char *dot_text(CtArena *arena, const CtExplained *explained) {
     const CtRun *run = explained->run;
     CtText out = ct_text(arena);
-    ct_text_puts(
-        &out,
-        "digraph \"dual numbers\" {\nbgcolor=\"transparent\";\nrankdir=TB;\nranksep=0.35;\nnodesep=0.25;\n"
-        "node [shape=box, style=rounded, fontname=\"Helvetica\", fontsize=12, margin=\"0.14,0.06\", width=1.35];\n"
-        "edge [fontname=\"Helvetica\", fontsize=10, arrowsize=0.6];\n");
+    put_style(&out);
+    if (!run->watched) {
+        ct_text_puts(&out, explained->graph);
+        ct_text_puts(&out, "}\n");
+        return out.data;
+    }
     uint32_t drawn = run->nodes.count < MOST_DRAWN ? run->nodes.count : MOST_DRAWN;
     for (uint32_t i = 0; i < drawn; i++) put_node(&out, arena, run, i);
     uint64_t left = run->nodes.count - drawn + run->more_nodes;

@@ -172,9 +172,18 @@ static void put_steps(Page *page, const CtRun *run, const char *svg) {
     ct_text_puts(out, "</section></div>\n");
 }
 
+static void put_term_graph(Page *page, const char *svg) {
+    begin_card(page, "the Delta term, drawn",
+               "Each node with its shape, from the inputs to the result: what is shared is one node.");
+    ct_text_printf(page->out, "<div class=\"graph\">%s</div></section>\n", svg);
+}
+
 static void put_run(Page *page, const CtRun *run, const char *svg) {
     CtText *out = page->out;
-    if (run->watched) put_steps(page, run, svg);
+    if (run->watched)
+        put_steps(page, run, svg);
+    else if (svg)
+        put_term_graph(page, svg);
     ct_text_puts(out, "<div class=\"stages\">\n");
     if (run->left) {
         begin_card(page, "what the forward pass leaves",
@@ -196,7 +205,7 @@ static void put_run(Page *page, const CtRun *run, const char *svg) {
 
 bool ct_explain_html(CtText *out, CtContext *context, const CtExplained *explained) {
     Page page = {.out = out, .arena = explained->arena, .explained = explained};
-    bool drawn = explained->run && explained->run->watched;
+    bool drawn = explained->run && (explained->run->watched || explained->graph);
     const char *svg = drawn ? ct_explain_graph(context, explained->arena, explained) : NULL;
     if (drawn && !svg) return false;
     const char *function = ct_explain_escaped(page.arena, explained->function);

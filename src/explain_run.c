@@ -599,5 +599,6 @@ bool ct_explain_run(CtExplain *e) {
     for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
     ct_ad_look(e->ad, NULL);
     add_stages(e, &look);
+    if (look.graph) e->out->graph = kept(e, look.graph);
     return done;
 }

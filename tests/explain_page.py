@@ -152,12 +152,14 @@ def check_page(what, page, seen, console, scripts):
 
 # `bulk` shows stages, and no run number by number.
 TITLES = ["the function", "the term", "stage 1: the bulk-operation transform", "stage 2: dual arrays",
-          "stage 3: the symbolic reverse pass", "the gradient program", "what the forward pass leaves", "the result"]
+          "stage 3: the symbolic reverse pass", "the gradient program", "the Delta term, drawn", "what the forward pass leaves", "the result"]
 
 
 def check_stages(page, seen):
     expect("bulk: stages", re.findall("<h2>(.*?)</h2>", page), TITLES)
-    expect("bulk: nothing to step through", (seen["buttons"], "<svg" in page), (0, False))
+    expect("bulk: nothing to step through", seen["buttons"], 0)
+    inputs = re.findall(r">(Input [^<]*)</text>", page)
+    expect("bulk: the Delta term, each input once", (len(inputs) > 0, len(set(inputs))), (True, len(inputs)))
     expect("bulk: the term", "  ⊢ index" in seen["text"] or "  ⊢ let" in seen["text"], True)
 
 

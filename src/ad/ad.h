@@ -79,7 +79,8 @@ typedef struct CtBulkLook {
     const CtGlobal *function;
     bool in_words; /* whether the stages are wanted */
     bool done;
-    uint32_t nodes; /* of the Delta term */
+    uint32_t nodes;    /* of the Delta term */
+    const char *graph; /* that term for Graphviz; NULL: too large */
     CT_VEC(CtBulkStage) stages;
 } CtBulkLook;
 /* The look lives as long as the CtAd does. */

@@ -292,7 +292,8 @@ typedef struct CtBulkGradient {
     CtBulk **gradient;        /* for each input of reals, of its shape; NULL for one of Int or Bool */
     uint32_t primals;         /* the first bindings, which the reverse pass has not made */
     CtBulk **shared;          /* the gradient with global sharing (Fig. 19), before it is made bindings */
-    CtText delta;             /* the Delta term as text, for explanation */
+    CtText delta;             /* the Delta term as text, for explanation, */
+    CtText graph;             /* and for Graphviz */
     uint32_t nodes;           /* how many it has */
 } CtBulkGradient;
 /* t, in normal form, of any shape; `inputs` are its free variables, `cotangent` a variable of the shape of t (free in

@@ -299,14 +299,8 @@ static void forward_loop(Forward *f, CtDeltaLoop *l) {
 
 /* ---- the nodes of a Delta term, parts before what they are parts of ---- */
 
-typedef struct Nodes {
-    CtArena *arena;
-    CtDelta **shares; /* by id, those that were met */
-    uint32_t count;   /* of nodes */
-} Nodes;
-
 /* Down to the next shares, which are kept for later: a Delta term may be as deep as the program is long. */
-static void walk(Nodes *n, CtDelta *d) {
+static void walk(CtDeltaNodes *n, CtDelta *d) {
     if (!d) return;
     if (d->kind == DELTA_SHARE) {
         n->shares[d->as.share.id] = d;
@@ -322,8 +316,8 @@ static void walk(Nodes *n, CtDelta *d) {
     for (uint32_t k = 0; d->kind == DELTA_LIT_ARRAY && k < d->as.literal.count; k++) walk(n, d->as.literal.items[k]);
 }
 
-static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t results) {
-    Nodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
+static CtDeltaNodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t results) {
+    CtDeltaNodes n = {.shares = CT_NEW_ARRAY(r->arena, CtDelta *, dual->shares + 1)};
     for (uint32_t k = 0; k < results; k++) walk(&n, dual->deltas[k]);
     for (uint32_t id = dual->shares; id > 0; id--) {
         const CtDelta *d = n.shares[id];
@@ -338,7 +332,7 @@ static Nodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t results) {
 
 CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const *tangents, CtBulkGradient *out,
                               uint32_t results) {
-    Nodes nodes = nodes_of(r, dual, results);
+    CtDeltaNodes nodes = nodes_of(r, dual, results);
     Forward f = {.r = r, .tangents = tangents, .names = &dual->names, .out = out};
     f.known = CT_NEW_ARRAY(r->arena, CtBulk *, dual->shares + 1);
     f.results = CT_NEW_ARRAY(r->arena, CtBulk **, dual->shares + 1);
@@ -353,118 +347,6 @@ CtBulk **ct_bulk_forward_pass(CtBulkRoom *r, CtBulkDual *dual, CtBulkVar *const 
     CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, results + 1);
     for (uint32_t k = 0; k < results; k++) made[k] = forward(&f, dual->deltas[k]);
     return made;
-}
-
-/* ---- as text ---- */
-
-/* A term with few nodes is written in one piece, as in Fig. 18. Of others each Share is a line of its own. */
-enum { NESTED_NODES = 40 };
-
-typedef struct Printer {
-    CtText *out;
-    CtBulkRoom *r;
-    CtBulkVar *const *inputs;
-    bool *met; /* by id; NULL: shares are not written out */
-} Printer;
-
-static void print(Printer *p, const CtDelta *d);
-
-/* What is scaled or chosen by, an atom. */
-static void print_primal(Printer *p, CtBulk *t) {
-    CtText text = ct_text(p->r->arena);
-    ct_bulk_print(&text, t);
-    bool tight = t->kind == BULK_VAR || text.data[0] == '[' || (t->shape.rank == 0 && text.data[0] != '-');
-    ct_text_printf(p->out, tight ? " %s" : " (%s)", text.data);
-}
-
-static void print_part(Printer *p, const CtDelta *d) {
-    bool atom = !d || d->kind == DELTA_LIT_ARRAY;
-    ct_text_puts(p->out, atom ? " " : " (");
-    print(p, d);
-    if (!atom) ct_text_puts(p->out, ")");
-}
-
-static void print_loop_args(Printer *p, const CtDeltaLoop *loop) {
-    ct_text_puts(p->out, " [");
-    for (uint32_t k = 0; k < ct_loop_params(loop->source); k++) {
-        if (k) ct_text_puts(p->out, ", ");
-        print(p, loop->deltas[k]);
-    }
-    ct_text_puts(p->out, "]");
-}
-
-static void print_literal(Printer *p, const CtDelta *d) {
-    ct_text_puts(p->out, "LitArray [");
-    for (uint32_t k = 0; k < d->as.literal.count; k++) {
-        if (k) ct_text_puts(p->out, ", ");
-        print(p, d->as.literal.items[k]);
-    }
-    ct_text_puts(p->out, "]");
-}
-
-/* Loop 3 [d₁, …]: of its arguments. Its body is not differentiated before a pass asks for it. */
-static void print_loop(Printer *p, const CtDeltaLoop *loop) {
-    ct_text_printf(p->out, " %u", loop->id);
-    if (!p->met || p->met[loop->id]) return;
-    p->met[loop->id] = true;
-    print_loop_args(p, loop);
-}
-
-static void print(Printer *p, const CtDelta *d) {
-    static const char *const names[] = {"Input",    "Add",    "Scale",   "Cond",     "Share",     "Index",
-                                        "SumOuter", "Gather", "Scatter", "LitArray", "Replicate", "Transpose",
-                                        "Reshape",  "OneHot", "Loop",    "Result"};
-    if (!d) {
-        ct_text_puts(p->out, "Zero");
-        return;
-    }
-    if (d->kind == DELTA_LIT_ARRAY) {
-        print_literal(p, d);
-        return;
-    }
-    ct_text_puts(p->out, names[d->kind]);
-    if (d->kind == DELTA_INPUT) ct_text_printf(p->out, " %s", p->inputs[d->as.input]->name);
-    if (d->kind == DELTA_SHARE) {
-        uint32_t id = d->as.share.id;
-        ct_text_printf(p->out, " %u", id);
-        if (!p->met || p->met[id]) return;
-        p->met[id] = true;
-    }
-    if (d->kind == DELTA_RESULT) ct_text_printf(p->out, " %u", d->as.result);
-    if (d->kind == DELTA_LOOP) {
-        print_loop(p, d->as.loop);
-        return;
-    }
-    if (d->kind == DELTA_SCALE || d->kind == DELTA_SELECT) print_primal(p, d->as.primal);
-    for (uint32_t k = 0; d->kind == DELTA_TRANSPOSE && k < d->as.transpose.count; k++)
-        ct_text_printf(p->out, "%s%u", k ? "," : " ", d->as.transpose.permutation[k]);
-    if (d->kind == DELTA_RESHAPE) {
-        ct_text_puts(p->out, " [");
-        for (uint32_t k = 0; k < d->shape.rank; k++)
-            ct_text_printf(p->out, "%s%lld", k ? ", " : "", (long long)d->shape.sizes[k]);
-        ct_text_puts(p->out, "]");
-    }
-    if (d->parts[0] || d->kind == DELTA_SELECT) print_part(p, d->parts[0]);
-    if (d->kind == DELTA_ADD || d->kind == DELTA_SELECT) print_part(p, d->parts[1]);
-    if (d->kind == DELTA_INDEX || d->kind == DELTA_GATHER || d->kind == DELTA_SCATTER || d->kind == DELTA_ONE_HOT) {
-        ct_text_puts(p->out, " ");
-        ct_bulk_print_indexing(p->out, &d->as.f);
-    }
-}
-
-static void print_all(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs, CtText *out) {
-    Printer p = {.out = out, .r = r, .inputs = inputs};
-    if (n->count <= NESTED_NODES) p.met = CT_NEW_ARRAY(r->arena, bool, dual->shares + 1);
-    print(&p, dual->delta);
-    for (uint32_t id = dual->shares; !p.met && id > 0; id--) {
-        if (!n->shares[id]) continue;
-        bool is_loop = n->shares[id]->kind == DELTA_LOOP;
-        ct_text_printf(out, "\n%s %u =", is_loop ? "Loop" : "Share", id);
-        if (is_loop)
-            print_loop_args(&p, n->shares[id]->as.loop);
-        else
-            print_part(&p, n->shares[id]->parts[0]);
-    }
 }
 
 /* ---- what depends on the cotangent ---- */
@@ -495,9 +377,10 @@ CtMap ct_bulk_late(CtBulkRoom *r, const CtBulkGradient *g, CtBulkVar *cotangent)
 
 /* ---- both directions ---- */
 
-static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *n, CtBulkVar *const *inputs,
+static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs,
                             uint32_t count) {
-    CtBulkGradient g = {.value = dual->primal, .delta = ct_text(r->arena), .nodes = n->count};
+    CtBulkGradient g = {
+        .value = dual->primal, .delta = ct_text(r->arena), .graph = ct_text(r->arena), .nodes = n->count};
     for (uint32_t k = 0; k < dual->vars.count; k++) {
         ct_push(r->arena, &g.vars, dual->vars.items[k]);
         ct_push(r->arena, &g.terms, dual->terms.items[k]);
@@ -505,14 +388,15 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const Nodes *
     g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
-    print_all(r, dual, n, inputs, &g.delta);
+    ct_delta_print(&g.delta, r, dual, n, inputs);
+    ct_delta_draw(&g.graph, r, dual, n, inputs);
     return g;
 }
 
 CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint32_t count,
                                 CtBulkVar *cotangent) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
-    Nodes nodes = nodes_of(r, &dual, 1);
+    CtDeltaNodes nodes = nodes_of(r, &dual, 1);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, count);
     ct_bulk_fresh_name(r->arena, &dual.names, cotangent->name, false);
     CtBulk *c = ct_bulk_var(r, cotangent);
@@ -529,7 +413,7 @@ CtBulkGradient ct_bulk_gradient(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inpu
 CtBulkGradient ct_bulk_tangent(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, CtBulkVar *const *tangents,
                                uint32_t count) {
     CtBulkDual dual = ct_bulk_dual(r, t, inputs, count);
-    Nodes nodes = nodes_of(r, &dual, 1);
+    CtDeltaNodes nodes = nodes_of(r, &dual, 1);
     CtBulkGradient g = start(r, &dual, &nodes, inputs, 1);
     CtBulk *tangent = ct_bulk_forward_pass(r, &dual, tangents, &g, 1)[0];
     g.gradient[0] = tangent ? tangent : zero(r, t->shape);

@@ -128,4 +128,18 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
 /* From tangents of the arguments (NULL: none), those of the results (NULL where they do not vary). */
 CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents);
 
+/* What a Delta term is made of. */
+typedef struct CtDeltaNodes {
+    CtArena *arena;
+    CtDelta **shares; /* by id, those that were met */
+    uint32_t count;   /* of nodes */
+} CtDeltaNodes;
+
+/* ---- bulk_delta_print.c ---- */
+
+void ct_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+                    CtBulkVar *const *inputs);
+/* Nodes and arrows in the language of Graphviz, the inputs first; nothing of one that is too large to be looked at. */
+void ct_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs);
+
 #endif

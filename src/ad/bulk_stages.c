@@ -221,6 +221,7 @@ void ct_bulk_show_gradient(CtBulkLook *look, CtBulkRoom *r, const CtBulkGradient
     if (!look) return;
     look->nodes = g->nodes;
     if (!look->in_words) return;
+    look->graph = g->graph.data;
     CtText dual = ct_text(r->arena), shared = ct_text(r->arena), lets = ct_text(r->arena);
     CtBulk *value = g->value;
     ct_bulk_print_bindings(&dual, g->vars.items, g->terms.items, g->primals, &value, 1);

@@ -191,8 +191,6 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
     bool row = differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
-    bool column = differ == 1 && ct_lanes_kind(s->e, &indices.items[indices.count - 1]) == LANE_TURN;
-    if (!row && !column && indices.count > 1) return false;
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
         lane(s, array.var)->is_packed = true;
@@ -497,9 +495,9 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-/* Sums beside elements: the compiler would keep their order, and so make no vectors of the elements. */
-static bool is_scan(const CtFlowStep *step) {
-    return step->as.loop.carried > 0 && step->results.count > step->as.loop.carried;
+/* Sums: the compiler would keep their order, and so make no vectors of what is added up, nor of elements beside. */
+static bool has_sums(const Emit *e, const CtFlowStep *step) {
+    return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
 }
 
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
@@ -510,8 +508,8 @@ bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_TURN;
-    bool fit = find_sums(e, step, sums) && fits(&scan, block) && (scan.has_loop || scan.has_arrays || is_scan(step)) &&
-               fits_results(&scan, step);
+    bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
+               (scan.has_loop || scan.has_arrays || has_sums(e, step)) && fits_results(&scan, step);
     for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;

@@ -56,5 +56,7 @@ void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const 
                     const char *index, const char *const *names, const char *const *data);
 /* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
 bool ct_lanes_step(Emit *e, CtFlowStep *step);
+/* lanes_apart.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */
+bool ct_lanes_apart(Emit *e, CtFlowStep *step);
 
 #endif

@@ -47,13 +47,35 @@ static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimens
     return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
 }
 
+/* The length of dimension `index`, by which what is before it is multiplied. */
+static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
+    const Lane *lane = lane_of(e, array);
+    const char *known = e->uses[(lane->kind == LANE_ACC ? lane->root : array->var)->id].lengths;
+    return known != NULL ? ct_format(e->arena, "%s_n%u", known, index)
+                         : ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
+}
+
 /* Row-major, of the indices from `from` on; the last may be left to the caller. */
 static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
-    const char *name = ct_emit_arg(e, array), *at = ct_emit_operand(e, &indices->items[from]);
+    const char *at = ct_emit_operand(e, &indices->items[from]);
     for (uint32_t i = from + 1; i < indices->count; i++)
-        at = ct_format(e->arena, i == from + 1 ? "%s * %s->dims[%u] + %s" : "(%s) * %s->dims[%u] + %s", at, name, i,
+        at = ct_format(e->arena, i == from + 1 ? "%s * %s + %s" : "(%s) * %s + %s", at, stride(e, array, i),
                        ct_emit_operand(e, &indices->items[i]));
     return at;
+}
+
+/* The same for each lane, where indices differ. */
+static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    for (uint32_t i = 1; i < indices->count; i++)
+        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i), lane_arg(e, &indices->items[i], false));
+    return at;
+}
+
+/* Whether elements beside each other are looked at. */
+static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
+    CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
+    return ct_lanes_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_lanes_any_differs(e, &others);
 }
 
 /* ---- steps ---- */
@@ -128,15 +150,14 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     }
     ct_lanes_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
-    const CtFlowArg *last = &indices.items[indices.count - 1];
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_emit_item(e, &array, position(e, &array, &indices, 0));
     else if (lane_of(e, &array)->is_packed && indices.count > 1)
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
-    else if (ct_lanes_kind(e, last) == LANE_TURN)
+    else if (is_turn_last(e, &indices))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, position(e, &array, &indices, 0));
     else
-        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_arg(e, last, true));
+        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
     ct_emit_bind(e, result, text, true, true);
     return true;
 }
@@ -202,10 +223,7 @@ static void add_term(Emit *e, const CtFlowStep *step) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      position(e, acc, &indices, 0), name, term);
     } else {
-        const char *at = lane_arg(e, &indices.items[0], false);
-        for (uint32_t i = 1; i < indices.count; i++)
-            at = ct_format(e->arena, "(%s * %s->dims[%u] + %s)", at, name, i, lane_arg(e, &indices.items[i], false));
-        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, at, term);
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
     }
 }
 
@@ -378,7 +396,7 @@ bool ct_lanes_step(Emit *e, CtFlowStep *step) {
     case FLOW_BULK: return write_bulk(e, step);
     case FLOW_ITEMS: return write_items(e, step);
     case FLOW_UPDATE: return write_update(e, step);
-    case FLOW_LOOP: return write_loop(e, step);
+    case FLOW_LOOP: return ct_lanes_apart(e, step) || write_loop(e, step);
     case FLOW_SWITCH: return write_switch(e, step);
     case FLOW_CHECK: return write_check(e, step);
     case FLOW_RELEASE: return write_release(e, step);
@@ -441,6 +459,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
         lane->data = start != NULL ? e->uses[start->id].own : NULL;
         if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
         if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
+        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
         if (!lane->is_wide) continue;
         lane->packed = ct_format(e->arena, "%s_wide", names[i]);
         lane->length = ct_format(e->arena, "%s_words", names[i]);

@@ -64,9 +64,10 @@ static void begin_arrays(Emit *e, LoopText *t) {
 /* A loop in the block that makes the rows of array i, which nobody else sees. */
 static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
     const CtFlowType *type = array_of(t, i)->type;
-    if (type->rank != 2 || ct_flow_is_object(type->element) || t->step->as.loop.initial) return NULL;
+    bool numbers = type->rank == 2 && !ct_flow_is_object(type->element);
+    if (!numbers || t->step->as.loop.initial || t->block->exit != EXIT_YIELD) return NULL;
     CtFlowVar *row = t->block->values.items[t->carried + i].var;
-    if (t->block->exit != EXIT_YIELD || row == NULL || e->uses[row->id].count != 1) return NULL;
+    if (row == NULL || e->uses[row->id].count != 1) return NULL;
     for (uint32_t j = 0; j < t->block->steps.count; j++) {
         const CtFlowStep *step = t->block->steps.items[j];
         if (step->kind != FLOW_LOOP || step->as.loop.initial) continue;
@@ -125,7 +126,8 @@ static void point_into(Emit *e, const Vars *found) {
     for (uint32_t i = 0; i < found->count; i++) {
         Use *use = &e->uses[found->items[i]->id];
         const CtFlowVar *array = found->items[i];
-        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)), *type = ct_emit_pointer_type(array->type);
+        const char *name = ct_format(e->arena, "%s_at", ct_emit_name(e, array)),
+                   *type = ct_emit_pointer_type(array->type);
         ct_emit_line(e, "const %s *%s = (const %s *)ct_data(%s);", type, name, type, use->text);
         ct_emit_lengths(e, array, use->text, name);
         use->data = name;

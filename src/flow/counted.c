@@ -94,6 +94,24 @@ static bool look_at_ends(Counted *c, const CtFlowBlock *block) {
 
 /* ---- the bound ---- */
 
+/* Whether an array that is passed on at the ends that go on has the length of the parameter. */
+static bool keeps_length(const Counted *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
+    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
+    for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
+        if (!keeps_length(c, last->as.cases.branches[j].block, index, dimension)) return false;
+    if (block->exit != EXIT_TAIL) return true;
+    CtFlowArg param = flow_of(c->function->params.items[index]);
+    return ct_flow_same_length(&c->facts, ct_flow_length(&c->facts, &block->values.items[index], dimension, false),
+                               ct_flow_length(&c->facts, &param, dimension, false));
+}
+
+static bool is_fixed_length(const Counted *c, const CtFlowStep *dim) {
+    for (uint32_t i = 0; i < c->function->params.count; i++)
+        if (is_param(c, &dim->args.items[0], i)) return c->same[i] || keeps_length(c, c->more, i, dim->as.index);
+    return false;
+}
+
 /* Whether a value is the same in all turns, and can be had in front of them. */
 static bool is_fixed(const Counted *c, const CtFlowArg *value, int depth) {
     const CtFlowFact *fact = ct_flow_fact(&c->facts, value);
@@ -101,8 +119,8 @@ static bool is_fixed(const Counted *c, const CtFlowArg *value, int depth) {
     for (uint32_t i = 0; value->var != NULL && step == NULL && i < c->function->params.count; i++)
         if (is_param(c, value, i)) return c->same[i];
     if (value->var == NULL || step == NULL || depth == 0) return value->var == NULL;
-    bool computes = step->kind == FLOW_PRIM && !ct_flow_step_fails(step) && fact->depth == 0;
-    if (!computes && (step->kind != FLOW_DIM || fact->depth > 0)) return false;
+    if (step->kind == FLOW_DIM && fact->depth == 0) return is_fixed_length(c, step);
+    if (step->kind != FLOW_PRIM || ct_flow_step_fails(step) || fact->depth > 0) return false;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (!is_fixed(c, &step->args.items[i], depth - 1)) return false;
     return true;

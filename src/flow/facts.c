@@ -64,12 +64,25 @@ CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) {
     return (CtFlowLength){.known = count};
 }
 
-/* Whether an array has the lengths of what a loop carries at first: it is that, with elements exchanged. */
+/* The number of elements of an array of rank 1 that a loop makes; NULL where it is no such array. */
+static const CtFlowArg *made_count(const CtFlowFact *fact, const CtFlowArg *array) {
+    const CtFlowStep *step = fact->maker;
+    bool made = step != NULL && step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried;
+    return made && !step->as.loop.initial && array->type->rank == 1 ? &step->args.items[0] : NULL;
+}
+
+/* Whether an array has the lengths of what a loop carries at first: it is that, with elements exchanged, or made with
+ * as many. */
 static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, const CtFlowVar *first, int depth) {
     if (array->var == first) return true;
     const CtFlowFact *fact = ct_flow_fact(facts, array);
     const CtFlowStep *step = fact->maker;
     if (depth == 0 || step == NULL) return false;
+    const CtFlowArg *count = made_count(fact, array);
+    const CtFlowStep *dim = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
+    if (count != NULL)
+        return dim != NULL && dim->kind == FLOW_DIM && dim->as.index == 0 &&
+               keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
     if (step->kind == FLOW_UPDATE)
         return step->args.count - 2 == array->type->rank &&
                keeps_lengths(facts, &step->args.items[0], first, depth - 1);
@@ -92,8 +105,14 @@ static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, cons
 static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
                                    const CtFlowArg *array, uint32_t dimension, int depth) {
     const CtFlowBlock *block = loop->as.loop.block;
-    if (block->exit == EXIT_YIELD &&
-        keeps_lengths(facts, &block->values.items[index], block->params.items[1 + index], depth / 2))
+    if (block->exit != EXIT_YIELD) return own_length(array, dimension);
+    const CtFlowArg *count = made_count(ct_flow_fact(facts, &block->values.items[index]), &block->values.items[index]);
+    const CtFlowStep *maker = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
+    if (count != NULL && (maker == NULL || maker->kind != FLOW_DIM)) { /* a number that the first has elements too */
+        CtFlowLength first = length(facts, &loop->args.items[1 + index], dimension, false, depth / 2);
+        if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
+    }
+    if (keeps_lengths(facts, &block->values.items[index], block->params.items[1 + index], depth / 2))
         return length(facts, &loop->args.items[1 + index], dimension, false, depth);
     return own_length(array, dimension);
 }

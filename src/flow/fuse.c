@@ -60,16 +60,34 @@ static bool takes_objects_of(Fuse *f, const CtFlowStep *step, const CtFlowStep *
     return takes;
 }
 
-/* Whether both read an array at their index. */
-static bool share_reads(const CtFlowStep *first, const CtFlowStep *second) {
+/* Which index of a read is a variable; 0: none. */
+static uint32_t index_that_is(const CtFlowStep *read, const CtFlowVar *var) {
+    for (uint32_t i = 1; read->kind == FLOW_READ && i < read->args.count; i++)
+        if (read->args.items[i].var == var) return i;
+    return 0;
+}
+
+/* Whether a block, or one inside, reads an array at some index, in the same dimension as `read` does. */
+static bool reads_at(const CtFlowBlock *block, const CtFlowStep *read, uint32_t dimension, const CtFlowVar *index) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_READ && step->args.items[0].var == read->args.items[0].var &&
+            index_that_is(step, index) == dimension)
+            return true;
+        if (step->kind == FLOW_LOOP && reads_at(step->as.loop.block, read, dimension, index)) return true;
+    }
+    return false;
+}
+
+/* Whether both loops, of which `block` is in the first, read an array at their index. */
+static bool share_reads(const CtFlowStep *first, const CtFlowBlock *block, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
-    for (uint32_t i = 0; i < a->steps.count; i++)
-        for (uint32_t j = 0; a->steps.items[i]->kind == FLOW_READ && j < b->steps.count; j++) {
-            const CtFlowArgs *mine = &a->steps.items[i]->args, *other = &b->steps.items[j]->args;
-            if (b->steps.items[j]->kind == FLOW_READ && mine->items[0].var == other->items[0].var &&
-                mine->items[1].var == a->params.items[0] && other->items[1].var == b->params.items[0])
-                return true;
-        }
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        uint32_t dimension = index_that_is(step, a->params.items[0]);
+        if (dimension > 0 && reads_at(b, step, dimension, b->params.items[0])) return true;
+        if (step->kind == FLOW_LOOP && share_reads(first, step->as.loop.block, second)) return true;
+    }
     return false;
 }
 
@@ -142,7 +160,8 @@ static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second
     if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
     bool vertical = uses_results(f, second, first);
     if (vertical && stay_apart(f, first, second)) return false;
-    return vertical ? reads_at_index(f, first, second) : !f->maps_only && share_reads(first, second);
+    return vertical ? reads_at_index(f, first, second)
+                    : !f->maps_only && share_reads(first, first->as.loop.block, second);
 }
 
 /* ---- one loop of two ---- */

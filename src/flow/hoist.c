@@ -198,14 +198,14 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
     CtFlowBlock *block = loop->as.loop.block;
     const CtFlowArg *turns = &loop->args.items[0];
     bool certain = turns->var == NULL && turns->lit.integer > 0, comes = true;
-    Steps asked = {0};
+    Steps asked = {0}, behind = {0}; /* slices stand behind the question, in which they are checked */
     uint32_t kept = 0;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         bool moves = is_outside(h, step) && !is_changed(h, step, block);
-        bool is_asked =
-            moves && ((!is_free(h, step) && !(comes && is_fair(h, step, loop))) || uses_any(h, step, &asked));
-        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && may_ask(step, certain);
+        bool fair = comes && is_fair(h, step, loop), uses_fair = uses_any(h, step, &behind);
+        bool is_asked = moves && ((!is_free(h, step) && !fair) || uses_any(h, step, &asked));
+        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && !uses_fair && may_ask(step, certain);
         if (!moves || (is_asked && !may)) {
             comes = comes && ct_flow_is_total(&h->effects, step);
             block->steps.items[kept++] = step;
@@ -213,12 +213,15 @@ static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
         }
         if (is_asked && !certain)
             ct_push(h->arena, &asked, step);
+        else if ((fair || uses_fair) && !certain)
+            ct_push(h->arena, &behind, step);
         else
             ct_push(h->arena, out, step);
         ct_flow_facts_step(&h->facts, step, h->depth);
     }
     block->steps.count = kept;
     if (asked.count > 0) ask(h, out, loop, &asked);
+    for (uint32_t i = 0; i < behind.count; i++) ct_push(h->arena, out, behind.items[i]);
 }
 
 static void visit(Hoist *h, CtFlowBlock *block) {

@@ -40,6 +40,10 @@ static Pass *const after[] = {
     ct_flow_cse,           /* questions that are the same */
     ct_flow_copies,        /* loops that had checks */
     ct_flow_drop_dead,     /* arrays that nobody reads */
+    ct_flow_fuse,          /* loops that cannot fail now */
+    ct_flow_simplify,      /* and what they know */
+    ct_flow_cse,           /* what they both did */
+    ct_flow_drop_dead,     /* what one does for both */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

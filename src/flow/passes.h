@@ -56,6 +56,11 @@ bool ct_flow_same(const CtFlowArg *a, const CtFlowArg *b);
 /* The same of all steps in a block and inside. */
 void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
+/* ---- same.c ---- */
+
+/* Whether two steps do the same, failures included, with all that is inside of them. */
+bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
+
 /* ---- facts.c: what is known of variables ---- */
 
 typedef struct CtFlowFact {

@@ -40,6 +40,31 @@ static bool number_stays(const Inside *in, const CtFlowArg *number) {
     return step != NULL && step->kind == FLOW_DIM && is_outside(in, step->args.items[0].var);
 }
 
+/* Whether what a loop carries has in the end the shape that it began with: elements of it are exchanged, no more. */
+static bool is_changed_only(const CtFlowBlock *block, const CtFlowVar *array, const CtFlowVar *first) {
+    const Inside here = {block, NULL};
+    uint32_t result = 0;
+    if (array == first) return true;
+    const CtFlowStep *step = maker_of(&here, array, &result);
+    if (step == NULL) return false;
+    if (step->kind == FLOW_UPDATE)
+        return step->args.count - 2 == array->type->rank && is_changed_only(block, step->args.items[0].var, first);
+    if (step->kind != FLOW_LOOP || result >= step->as.loop.carried || step->as.loop.block->exit != EXIT_YIELD)
+        return false;
+    const CtFlowBlock *inner = step->as.loop.block;
+    return is_changed_only(inner, inner->values.items[result].var, inner->params.items[1 + result]) &&
+           is_changed_only(block, step->args.items[1 + result].var, first);
+}
+
+static bool shape_stays(const Inside *in, const CtFlowArg *array);
+
+static bool carried_shape_stays(const Inside *in, const CtFlowStep *loop, uint32_t carried) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    return block->exit == EXIT_YIELD && !loop->as.loop.initial &&
+           is_changed_only(block, block->values.items[carried].var, block->params.items[1 + carried]) &&
+           shape_stays(in, &loop->args.items[1 + carried]);
+}
+
 static bool shape_stays(const Inside *in, const CtFlowArg *array) {
     uint32_t result;
     const CtFlowStep *step = maker_of(in, array->var, &result);
@@ -47,8 +72,8 @@ static bool shape_stays(const Inside *in, const CtFlowArg *array) {
     switch ((int)step->kind) {
     case FLOW_LOOP: {
         const Inside within = {step->as.loop.block, in};
-        bool made = result >= step->as.loop.carried && !step->as.loop.initial;
-        return made && number_stays(in, &step->args.items[0]) &&
+        if (result < step->as.loop.carried) return carried_shape_stays(in, step, result);
+        return !step->as.loop.initial && number_stays(in, &step->args.items[0]) &&
                (array->type->rank == 1 || shape_stays(&within, &within.block->values.items[result]));
     }
     case FLOW_READ:

@@ -426,16 +426,44 @@ static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
     return product;
 }
 
+/* The largest of some numbers times `sign`, 1 or −1; NaN where there is one. Eight at a time, so that none waits for
+ * another. */
+static CT_CALLED double ct_extreme_of(const double *x, int64_t length, double sign) {
+    double best[8], none[8] = {0};
+    for (int j = 0; j < 8; j++) best[j] = sign * x[0];
+    int64_t i = 0;
+    for (; i + 8 <= length; i += 8)
+        for (int j = 0; j < 8; j++) {
+            double a = sign * x[i + j];
+            best[j] = a > best[j] ? a : best[j];
+            none[j] += a - a; /* not 0 for infinities either */
+        }
+    for (; i < length; i++) {
+        best[0] = sign * x[i] > best[0] ? sign * x[i] : best[0];
+        none[0] += x[i] - x[i];
+    }
+    for (int j = 1; j < 8; j++) {
+        best[0] = best[j] > best[0] ? best[j] : best[0];
+        none[0] += none[j];
+    }
+    for (i = 0; none[0] != 0 && i < length; i++)
+        if (x[i] != x[i]) return x[i];
+    return best[0];
+}
+
 /* Where the first of the largest or smallest is; the first NaN where there is one. */
 static CT_CALLED int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
-    if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
-    int64_t best = 0;
-    for (int64_t i = 0; i < x->dims[0]; i++) {
-        double a = x->data[i].f, b = x->data[best].f;
-        if (a != a) return i;
-        if (largest ? a > b : a < b) best = i;
+    enum { PART = 512 };
+    const double *data = (const double *)x->data, sign = largest ? 1 : -1;
+    int64_t length = x->dims[0], start = 0;
+    if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
+    double best = -INFINITY;
+    for (int64_t i = 0; i < length && best == best; i += PART) {
+        double here = ct_extreme_of(data + i, length - i < PART ? length - i : PART, sign);
+        if (here != here || here > best) best = here, start = i;
     }
-    return best;
+    while (sign * data[start] != best && data[start] == data[start]) start++;
+    return start;
 }
 static CT_CALLED int64_t ct_extreme_i64(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     if (x->dims[0] == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);

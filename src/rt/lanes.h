@@ -42,7 +42,8 @@ static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
 /* ---- scalar.h, for lanes ---- */
 
 static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
-    return ct_choose((ct_lane_ints)g == INT64_MIN, g, p * g); /* the bits of −0.0 */
+    ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* the bits of −0.0 */
+    return (ct_lanes)(((ct_lane_ints)(p * g) & ~none) | (none & INT64_MIN));
 }
 static inline ct_lanes ct_lanes_signum(ct_lanes x) {
     return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));
