@@ -34,7 +34,7 @@ threads:
 	@[ -f build-threads/build.ninja ] || meson setup build-threads -Db_sanitize=thread -Doptimization=1 -Db_lundef=false \
 		-Dc_args=-DCT_WORTH=1 >/dev/null
 	@meson compile -C build-threads cotan:executable
-	@TSAN_OPTIONS=halt_on_error=1 tests/threads.py --cotan build-threads/cotan --threads 3
+	@TSAN_OPTIONS=halt_on_error=1 tests/threads.py --cotan build-threads/cotan --threads 3 --flags=-fsanitize=thread
 	@TSAN_OPTIONS=halt_on_error=1 COTAN_THREADS=3 tests/run.py --cotan build-threads/cotan --quick --sample 8
 
 # Every golden program as native code, or every SAMPLE-th: the compiled code under AddressSanitizer and UBSan, Flow checked after every pass.
