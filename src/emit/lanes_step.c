@@ -125,6 +125,13 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
+/* Of an array whose rows at the turns are packed: whether an element is in one of these, at the same place in each. */
+static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
+    for (uint32_t i = 1; i < indices->count; i++)
+        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return false;
+    return indices->count > 1 && ct_lanes_kind(e, &indices->items[0]) == LANE_TURN;
+}
+
 static bool write_read(Emit *e, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     CtFlowArg array;
@@ -152,7 +159,7 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
     if (e->lanes[result->id].kind == LANE_SAME)
         text = ct_emit_item(e, &array, position(e, &array, &indices, 0));
-    else if (lane_of(e, &array)->is_packed && indices.count > 1)
+    else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
     else if (is_turn_last(e, &indices))
         text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, position(e, &array, &indices, 0));
