@@ -114,6 +114,7 @@ if build build; then
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native
+    run "random programs over long arrays, on Flow" build/tests/random_arrays --long --count 25 --methods native
     run "compiled programs" tests/compile.py --cotan build/cotan
     run "emitted C" tests/emitted.py --cotan build/cotan --every 40
     run "costs" tests/costs.py --cotan build/cotan

@@ -1,12 +1,13 @@
 /* Random programs over arrays: each method against the evaluator, against tape, and against differences.
  *
- *     random_arrays [--seed S] [--count N] [--size K] [--methods a,b] [--save DIR] [--verbose]
+ *     random_arrays [--seed S] [--count N] [--size K] [--methods a,b] [--save DIR] [--long] [--verbose]
  *
  * Of h at a point, with a tangent dx and a cotangent dy: the value is the evaluator's, bit for bit; cotangent, tangent,
  * and the tangent of the cotangent (forward over the method) are those of tape, to 1e-9; ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩, and
  * that is the slope of ⟨h, dy⟩ along dx where differences settle. What fails by the evaluator fails by every method,
  * with the same code at the same place. What `bulk` refuses (E0407) is counted, and may not be much. A failure is made
- * smaller, printed, and (--save) written as a golden test. The last line is the count that test runners read.
+ * smaller, printed, and (--save) written as a golden test. --long: arrays that often have eight elements and more,
+ * which native code takes in lanes. The last line is the count that test runners read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ typedef struct Options {
     long count;
     int size;
     const char *methods[MOST_METHODS + 1], *folder;
-    bool verbose;
+    bool verbose, is_long;
 } Options;
 
 /* ---- questions ---- */
@@ -321,7 +322,7 @@ static bool still_fails(const Options *o, Found *found) {
     Counts counts = {0};
     char verdict[TEXT] = "";
     int count = found->choices.count;
-    Question *q = question_new(array_program(&found->choices, o->size), found->seed);
+    Question *q = question_new(array_program(&found->choices, o->size, o->is_long), found->seed);
     found->choices.count = count; /* without those that were missing */
     judge(q, o->methods, verdict, &counts);
     question_free(q);
@@ -391,6 +392,8 @@ static bool read_options(int argc, char **argv, Options *o) {
             o->size = atoi(argv[++i]);
         } else if (strcmp(argv[i], "--save") == 0 && more) {
             o->folder = argv[++i];
+        } else if (strcmp(argv[i], "--long") == 0) {
+            o->is_long = true;
         } else if (strcmp(argv[i], "--verbose") == 0) {
             o->verbose = true;
         } else if (strcmp(argv[i], "--methods") == 0 && more) {
@@ -410,7 +413,7 @@ static bool read_options(int argc, char **argv, Options *o) {
 static bool try_one(const Options *o, uint64_t seed, Counts *counts) {
     Random random = {seed * 0x2545f4914f6cdd1dULL};
     Found found = {.choices = {.random = &random}, .seed = seed};
-    Question *q = question_new(array_program(&found.choices, o->size), seed);
+    Question *q = question_new(array_program(&found.choices, o->size, o->is_long), seed);
     if (o->verbose) {
         printf("-- seed %llu\n", (unsigned long long)seed);
         print_question(stdout, q, "");
@@ -422,7 +425,7 @@ static bool try_one(const Options *o, uint64_t seed, Counts *counts) {
     if (!fine) {
         found.choices.random = NULL;
         shrink(o, &found);
-        q = question_new(array_program(&found.choices, o->size), seed);
+        q = question_new(array_program(&found.choices, o->size, o->is_long), seed);
         printf("seed %llu, smallest form found:\n%s\n", (unsigned long long)seed, found.verdict);
         print_question(stdout, q, "--method bulk");
         fflush(stdout);

@@ -14,7 +14,7 @@ struct Shaped {
     const Shaped *parts[2];
 };
 
-enum { ANY = -1, MAX_VARS = 40, MAX_STEPS = 6, MAX_PATHS = 200, MAX_TYPES = 100000 };
+enum { ANY = -1, MAX_VARS = 40, MAX_STEPS = 6, MAX_PATHS = 200, MAX_TYPES = 100000, LARGE = 1000 };
 
 typedef struct Var {
     int name;
@@ -31,6 +31,7 @@ typedef struct Maker {
     FILE *out;
     int names;
     int path_depth; /* indices inside the way to a value are variables or numbers */
+    bool is_long;   /* arrays that fill lanes, and some more */
 } Maker;
 
 /* What the letters of a rule stand for. */
@@ -69,8 +70,8 @@ static const Shaped *type_new(Kind kind, int size, const Shaped *a, const Shaped
 }
 
 static int fresh_size(Maker *m, int least) {
-    static const int sizes[] = {1, 2, 3, 2, 3, 2, 0};
-    return sizes[choose(m, least > 0 ? 6 : 7)];
+    static const int sizes[2][7] = {{1, 2, 3, 2, 3, 2, 0}, {9, 8, 3, 11, 2, 8, 0}};
+    return sizes[m->is_long][choose(m, least > 0 ? 6 : 7)];
 }
 
 static const Shaped *fresh_type(Maker *m, int depth) {
@@ -380,7 +381,25 @@ static const char header[] = "data Duo a b = Duo { one :: a, two :: b }\n\n"
                              "matVec :: Array (Array Double) -> Array Double -> Array Double\n"
                              "matVec a x = map (\\row -> dot row x) a\n\n";
 
-ArrayProgram array_program(Choices *choices, int size) {
+static int count_reals(const Shaped *type) {
+    switch (type->kind) {
+    case REAL: return 1;
+    case BOOL:
+    case INT:
+    case FUNCTION: return 0;
+    case ARRAY: return type->size * count_reals(type->parts[0]);
+    case PAIR:
+    case DUO: return count_reals(type->parts[0]) + count_reals(type->parts[1]);
+    }
+    return 0;
+}
+
+static void make_types(Maker *m, ArrayProgram *p) {
+    p->from = fresh_point(m);
+    p->to = choose(m, 2) ? fresh_type(m, 3) : type_new(REAL, 0, NULL, NULL);
+}
+
+ArrayProgram array_program(Choices *choices, int size, bool is_long) {
     static char *text;
     free(text);
     text = NULL;
@@ -389,10 +408,14 @@ ArrayProgram array_program(Choices *choices, int size) {
     if (types == NULL) abort();
     type_count = 0;
     choices->used = 0;
-    Maker m = {choices, open_memstream(&text, &length), 0, 0};
+    Maker m = {choices, open_memstream(&text, &length), 0, 0, is_long};
     if (m.out == NULL) abort();
-    ArrayProgram p = {.from = fresh_point(&m)};
-    p.to = choose(&m, 2) ? fresh_type(&m, 3) : type_new(REAL, 0, NULL, NULL);
+    ArrayProgram p = {0};
+    make_types(&m, &p);
+    if (count_reals(p.from) > LARGE || count_reals(p.to) > LARGE) {
+        m.is_long = false;
+        make_types(&m, &p);
+    }
     fprintf(m.out, "%sh :: ", header);
     print_type(m.out, p.from);
     fputs(" -> ", m.out);

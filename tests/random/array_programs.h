@@ -25,8 +25,9 @@ typedef struct ArrayProgram {
     char *text; /* of the module */
 } ArrayProgram;
 
-/* Of less than `size` rules, about. Types and text live until the next call. */
-ArrayProgram array_program(Choices *choices, int size);
+/* Of less than `size` rules, about. `is_long`: of arrays that often have eight elements and more. Types and text live
+ * until the next call. */
+ArrayProgram array_program(Choices *choices, int size, bool is_long);
 
 /* A value of a type as JSON: its real numbers are base + scale · along, of arrays that are long enough for any program;
  * what is discrete is always the same. Gives how many real numbers it has. */
