@@ -74,7 +74,8 @@ def library(folder, name, function, arguments, method):
 
 
 def measure(driver, name, size, libraries):
-    run = subprocess.run([driver, name, *map(str, size), *libraries], capture_output=True, text=True)
+    run = subprocess.run([driver, name, *map(str, size), *libraries], capture_output=True, text=True,
+                         env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
     if run.returncode != 0:
         return None, run.stderr.strip() or f"ended by signal {-run.returncode}"
     return json.loads(run.stdout), None
