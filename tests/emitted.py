@@ -43,14 +43,14 @@ int main(void) {
 
 
 def entries(path):
-    """The constants of a program that its commands run."""
+    """The constants of a program that its commands run, and that end by themselves."""
     for command in commands_of(path):
         try:
             words = shlex.split(command, comments=True)
         except ValueError:
             continue
         words = words[:words.index("|")] if "|" in words else words
-        if words[:3] != ["cotan", "run", "FILE"] or "--args" in words or "--dump" in words:
+        if words[:3] != ["cotan", "run", "FILE"] or {"--args", "--dump", "--max-steps"} & set(words):
             continue
         names = [word for word in words[3:4] if re.fullmatch(r"[a-z][\w']*", word)]
         yield names[0] if names else "main"
@@ -81,7 +81,10 @@ def check(cotan, path, name, compilers, folder):
     done = subprocess.run([compilers[0], *SANITIZED, "-o", program, source, "-lm"], capture_output=True, timeout=300)
     if done.returncode != 0:
         return "sanitized: " + done.stderr.decode(errors="replace")[:600]
-    done = subprocess.run([program], capture_output=True, timeout=100, preexec_fn=deep_stack)
+    try:
+        done = subprocess.run([program], capture_output=True, timeout=100, preexec_fn=deep_stack)
+    except subprocess.TimeoutExpired:
+        return "sanitized: it did not end within 100 seconds"
     os.remove(program)
     os.remove(source)
     if done.returncode != 0:
