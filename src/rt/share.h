@@ -150,6 +150,15 @@ static CT_COLD void ct_adopt(ct_run *rt, ct_run *member) {
     member->large = member->chunks = NULL;
 }
 
+/* What members make the run frees: where one has nothing left, it gets that back. */
+static CT_COLD void ct_lend_cells(ct_run *rt, ct_run *member) {
+    for (size_t i = 0; i < sizeof rt->free / sizeof *rt->free; i++) {
+        if (member->free[i] != NULL) continue;
+        member->free[i] = rt->free[i];
+        rt->free[i] = NULL;
+    }
+}
+
 static CT_COLD void ct_lend_out(ct_run *rt) {
     size_t rest = rt->limit > rt->bytes + rt->spare_bytes ? rt->limit - rt->bytes - rt->spare_bytes : 0;
     for (int i = 0; i < rt->crew->count; i++) {
@@ -158,6 +167,7 @@ static CT_COLD void ct_lend_out(ct_run *rt) {
         member->stack_end = rt->stack_end;
         member->interrupt = 0;
         member->constants = member->all_constants + (rt->constants - rt->all_constants);
+        ct_lend_cells(rt, member);
     }
 }
 
