@@ -284,6 +284,9 @@ bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
 }
 
 bool ct_array_grow(CtHeap *heap, CtArray *array) {
-    int64_t more = array->capacity / 2 + 4;
-    return ct_array_reserve(heap, array, array->capacity + more) || ct_array_reserve(heap, array, array->length + 1);
+    for (int part = 2; part <= 128; part *= 8) { /* near the limit by less, but not by one: each time may copy all */
+        int64_t more = array->capacity / part + 4;
+        if (ct_array_reserve(heap, array, array->capacity + more)) return true;
+    }
+    return false;
 }
