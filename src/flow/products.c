@@ -14,9 +14,10 @@ typedef CT_VEC(CtFlowStep *) Steps;
 
 typedef struct Around { /* the loops around a block, innermost first */
     const struct Around *outer;
-    const CtFlowStep *loop; /* NULL: a branch that may not be taken */
-    Steps *before;          /* what goes in front of the loop */
-    uint32_t depth;         /* of the block that it is in */
+    const CtFlowStep *loop;   /* NULL: a branch that may not be taken */
+    const CtFlowBlock *block; /* which the loop is in */
+    Steps *before;            /* what goes in front of the loop */
+    uint32_t depth;           /* of the block that it is in */
 } Around;
 
 typedef struct Products {
@@ -109,6 +110,28 @@ static void use_product(Products *p, CtFlowStep *sum, const Factor *left, const 
     ct_push(p->arena, &sum->args, right->index);
 }
 
+static bool reduces(const CtFlowStep *step) {
+    if (step->kind != FLOW_BULK) return step->kind == FLOW_DIM;
+    CtArrayOp op = step->as.bulk;
+    return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM || op == ARRAY_ARGMAX ||
+           op == ARRAY_ARGMIN;
+}
+
+/* Whether what the inner loop makes is looked at as an array. Where it is only reduced, there may be far more elements
+ * than there is memory: those of all pairs of points, say. */
+static bool is_row_kept(const Products *p, const Around *at) {
+    CtFlowMarks marks = {.arena = p->arena};
+    for (uint32_t i = at->loop->as.loop.carried; i < at->loop->results.count; i++) {
+        ct_flow_mark(&marks, at->loop->results.items[i], true);
+        for (uint32_t j = 0; j < at->block->values.count; j++)
+            if (at->block->values.items[j].var == at->loop->results.items[i]) return true;
+    }
+    for (uint32_t i = 0; i < at->block->steps.count; i++)
+        if (!reduces(at->block->steps.items[i]) && ct_flow_uses_marked(&marks, at->block->steps.items[i], NULL))
+            return true;
+    return false;
+}
+
 static void try_sum(Products *p, const Around *around, CtFlowStep *sum) {
     const CtFlowStep *product = NULL, *inner = products_of(p, sum, &product);
     Factor left, right;
@@ -121,7 +144,7 @@ static void try_sum(Products *p, const Around *around, CtFlowStep *sum) {
         right = other;
     }
     uint32_t depth = left.loop->depth;
-    if (is_outside(p, &left.matrix, depth) && is_outside(p, &right.matrix, depth) &&
+    if (is_row_kept(p, right.loop) && is_outside(p, &left.matrix, depth) && is_outside(p, &right.matrix, depth) &&
         is_outside(p, &right.loop->loop->args.items[0], depth) && is_outside(p, &inner->args.items[0], depth))
         use_product(p, sum, &left, &right);
 }
@@ -148,7 +171,7 @@ static void visit(Products *p, CtFlowBlock *block, const Around *around, uint32_
         if (step->kind == FLOW_SWITCH) visit_switch(p, step, around, depth);
         if (step->kind == FLOW_BULK && step->as.bulk == ARRAY_SUM) try_sum(p, around, step);
         if (step->kind == FLOW_LOOP) {
-            const Around in = {around, step, &before, depth};
+            const Around in = {around, step, block, &before, depth};
             visit(p, step->as.loop.block, &in, depth + 1);
             for (uint32_t j = 0; j < before.count; j++) ct_push(p->arena, &out, before.items[j]);
         }
