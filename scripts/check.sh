@@ -110,6 +110,7 @@ run "the library page" tests/library_docs.py
 if build build; then
     all_tests build plain 400 "" "" ""
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
+    run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10

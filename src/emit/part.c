@@ -38,10 +38,6 @@ static bool is_name(const char *text) {
     return *text == '\0';
 }
 
-static bool is_of_numbers(const CtFlowType *type) {
-    return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
-}
-
 /* What is outside has a name. */
 static void name_seen(Emit *e, Share *share) {
     share->before = CT_NEW_ARRAY(e->arena, Use, share->seen.count + 1);
@@ -50,7 +46,7 @@ static void name_seen(Emit *e, Share *share) {
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->lent = var->type->kind == FLOW_ARRAY && !is_of_numbers(var->type);
+        use->lent = var->type->kind == FLOW_ARRAY && !ct_share_is_of_numbers(var->type);
     }
 }
 
@@ -127,7 +123,7 @@ static void add_seen(Fields *f) {
     for (uint32_t i = 0; i < share->seen.count; i++) {
         const CtFlowVar *var = share->seen.items[i];
         if (var->type->kind == FLOW_ARRAY) add_pointers(f, var, &share->before[i]);
-        add_field(f, ct_emit_type(var->type), f->e->uses[var->id].text, is_of_numbers(var->type));
+        add_field(f, ct_emit_type(var->type), f->e->uses[var->id].text, ct_share_is_of_numbers(var->type));
     }
     for (uint32_t i = share->loop->as.loop.carried; i < share->loop->results.count; i++)
         if (share->loop->results.items[i]->type->rank == 1) add_field(f, "ct_array *", share->names[i], false);

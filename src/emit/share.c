@@ -16,10 +16,6 @@ typedef struct Scan {
 
 static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].text != NULL; }
 
-static bool is_of_numbers(const CtFlowType *type) {
-    return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
-}
-
 /* ---- what is from outside ---- */
 
 /* An array of arrays of numbers, or a node: how it may be used. */
@@ -32,7 +28,7 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     case FLOW_CHECK_ZIP: return true;
     case FLOW_READ:
         return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1 &&
-               is_of_numbers(type->element);
+               ct_share_is_of_numbers(type->element);
     case FLOW_PRIM:
     case FLOW_CALL:
     case FLOW_CONSTANT:
@@ -100,7 +96,8 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; j < step->args.count; j++) {
             const CtFlowVar *var = step->args.items[j].var;
-            if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !is_of_numbers(var->type) && !may_use(step, j))
+            if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type) &&
+                !may_use(step, j))
                 return false;
         }
         s->fails |= ct_flow_step_fails(step) || takes_memory(step);
@@ -110,7 +107,7 @@ static bool fits_block(Scan *s, const CtFlowBlock *block) {
     }
     for (uint32_t i = 0; i < block->values.count; i++) {
         const CtFlowVar *var = block->values.items[i].var;
-        if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !is_of_numbers(var->type)) return false;
+        if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type)) return false;
     }
     return true;
 }
@@ -120,7 +117,7 @@ static bool fits_results(const Emit *e, const CtFlowStep *step) {
         const CtFlowVar *result = step->results.items[i];
         if (e->uses[result->id].place != NULL) return false;
         if (ct_flow_is_object(result->type->element) &&
-            (result->type->rank > 1 || !is_of_numbers(result->type->element)))
+            (result->type->rank > 1 || !ct_share_is_of_numbers(result->type->element)))
             return false;
     }
     return true;

@@ -43,6 +43,10 @@ typedef struct Share {
     int depth;
 } Share;
 
+/* Arrays of numbers are seen as views in a part. */
+static inline bool ct_share_is_of_numbers(const CtFlowType *type) {
+    return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
+}
 /* Whether the turns of a loop may be shared out, and whether that can be worth it. */
 bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share);
 /* NULL where brackets would change results. */

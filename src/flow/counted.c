@@ -29,16 +29,6 @@ typedef struct Counted { /* a function, and what is known of its turns */
 
 /* ---- how the turns end ---- */
 
-static bool leaves(const CtFlowBlock *block) {
-    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) return true;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return true;
-    }
-    return false;
-}
-
 /* Whether a function is left at the ends of a block only, and there goes on with itself (`again`), or never does. */
 static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
     const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
@@ -46,7 +36,7 @@ static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, 
     for (uint32_t i = 0; i + switches < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
-            if (leaves(step->as.cases.branches[j].block)) return false;
+            if (ct_flow_leaves(step->as.cases.branches[j].block)) return false;
     }
     for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
         if (!ends_well(function, last->as.cases.branches[j].block, again)) return false;

@@ -69,28 +69,10 @@ static bool is_kept(const CtFlowStep *step) {
     return false;
 }
 
-/* What a step is of, beside its arguments. */
-static uint64_t of(const CtFlowStep *step) {
-    switch ((int)step->kind) {
-    case FLOW_PRIM: return (uint64_t)step->as.prim;
-    case FLOW_CALL: return ct_key(step->as.function);
-    case FLOW_CONSTANT: return ct_key(step->as.constant);
-    case FLOW_MAKE:
-    case FLOW_OPEN: return (uint64_t)step->as.con.data->id << 32 | step->as.con.tag;
-    case FLOW_CHECK: return step->as.index;
-    case FLOW_BULK: return (uint64_t)step->as.bulk;
-    case FLOW_PRODUCT: {
-        const CtFlowFactors *product = &step->as.product;
-        return (uint64_t)product->cotangent << 2 | (uint64_t)product->turned[0] << 1 | product->turned[1];
-    }
-    default: return 0;
-    }
-}
-
 static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9E3779B97F4A7C15u; }
 
 static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
-    uint64_t hash = mix((uint64_t)step->kind, of(step));
+    uint64_t hash = mix((uint64_t)step->kind, ct_flow_operation(step));
     if (step->kind == FLOW_DIM)
         return mix(hash, ct_flow_length_key(&c->facts,
                                             ct_flow_length(&c->facts, &step->args.items[0], step->as.index, false)));
@@ -117,7 +99,7 @@ static bool is_same(const Cse *c, const CtFlowStep *a, const CtFlowStep *b) {
         return ct_flow_same_length(&c->facts, ct_flow_length(&c->facts, &a->args.items[0], a->as.index, false),
                                    ct_flow_length(&c->facts, &b->args.items[0], b->as.index, false));
     if (a->kind == FLOW_SWITCH || a->kind == FLOW_LOOP) return ct_flow_same_steps(c->arena, a, b);
-    if (of(a) != of(b) || a->args.count != b->args.count) return false;
+    if (ct_flow_operation(a) != ct_flow_operation(b) || a->args.count != b->args.count) return false;
     for (uint32_t i = 0; i < a->args.count; i++)
         if (!ct_flow_same(&a->args.items[i], &b->args.items[i])) return false;
     return true;

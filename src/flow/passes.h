@@ -61,6 +61,8 @@ void ct_flow_rename_block(const CtFlowValues *values, CtFlowBlock *block);
 
 /* ---- same.c ---- */
 
+/* What a step is of, beside its arguments and blocks; of a step that is never like another, itself. */
+uint64_t ct_flow_operation(const CtFlowStep *step);
 /* Whether two steps do the same, failures included, with all that is inside of them. */
 bool ct_flow_same_steps(CtArena *arena, const CtFlowStep *a, const CtFlowStep *b);
 

@@ -25,28 +25,25 @@ static bool pair_vars(Pairs *p, const CtFlowVars *a, const CtFlowVars *b) {
     return true;
 }
 
-static bool same_factors(const CtFlowFactors *a, const CtFlowFactors *b) {
-    return a->turned[0] == b->turned[0] && a->turned[1] == b->turned[1] && a->cotangent == b->cotangent;
-}
-
-/* What a step is of, beside its arguments and blocks. */
-static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
-    switch (a->kind) {
-    case FLOW_PRIM: return a->as.prim == b->as.prim;
-    case FLOW_CALL: return a->as.function == b->as.function;
-    case FLOW_CONSTANT: return a->as.constant == b->as.constant;
+uint64_t ct_flow_operation(const CtFlowStep *step) {
+    switch (step->kind) {
+    case FLOW_PRIM: return (uint64_t)step->as.prim;
+    case FLOW_CALL: return ct_key(step->as.function);
+    case FLOW_CONSTANT: return ct_key(step->as.constant);
     case FLOW_MAKE:
-    case FLOW_OPEN: return a->as.con.data == b->as.con.data && a->as.con.tag == b->as.con.tag;
+    case FLOW_OPEN: return (uint64_t)step->as.con.data->id << 32 | step->as.con.tag;
     case FLOW_CHECK:
-    case FLOW_CHECK_SHAPE:
-    case FLOW_DIM: return a->as.index == b->as.index;
-    case FLOW_BULK: return a->as.bulk == b->as.bulk;
-    case FLOW_PRODUCT: return same_factors(&a->as.product, &b->as.product);
+    case FLOW_DIM: return step->as.index;
+    case FLOW_BULK: return (uint64_t)step->as.bulk;
+    case FLOW_PRODUCT: {
+        const CtFlowFactors *product = &step->as.product;
+        return (uint64_t)product->cotangent << 2 | (uint64_t)product->turned[0] << 1 | product->turned[1];
+    }
     case FLOW_LOOP:
-        return a->as.loop.carried == b->as.loop.carried && a->as.loop.initial == b->as.loop.initial &&
-               a->as.loop.associative == b->as.loop.associative;
-    case FLOW_SWITCH: return a->as.cases.count == b->as.cases.count;
-    case FLOW_FAIL:
+        return (uint64_t)step->as.loop.carried << 2 | (uint64_t)step->as.loop.initial << 1 | step->as.loop.associative;
+    case FLOW_SWITCH: return step->as.cases.count;
+    case FLOW_FAIL: /* whatever it tells: where the first has run, there is no second */
+    case FLOW_CHECK_SHAPE:
     case FLOW_CHECK_SIZE:
     case FLOW_CHECK_ZIP:
     case FLOW_CHECK_SLICE:
@@ -55,15 +52,15 @@ static bool same_operation(const CtFlowStep *a, const CtFlowStep *b) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
     case FLOW_LITERALS:
-    case FLOW_STOP: return true;
+    case FLOW_STOP: return 0;
     case FLOW_STRING:
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
+    case FLOW_RELEASE: break;
     }
-    return false;
+    return ct_key(step);
 }
 
 static bool same_steps(Pairs *p, const CtFlowStep *a, const CtFlowStep *b);
@@ -77,7 +74,8 @@ static bool same_blocks(Pairs *p, const CtFlowBlock *a, const CtFlowBlock *b) {
 }
 
 static bool same_steps(Pairs *p, const CtFlowStep *a, const CtFlowStep *b) {
-    if (a->kind != b->kind || !same_operation(a, b) || !same_args(p, &a->args, &b->args)) return false;
+    if (a->kind != b->kind || ct_flow_operation(a) != ct_flow_operation(b) || !same_args(p, &a->args, &b->args))
+        return false;
     if (a->kind == FLOW_LOOP && !same_blocks(p, a->as.loop.block, b->as.loop.block)) return false;
     for (uint32_t i = 0; a->kind == FLOW_SWITCH && i < a->as.cases.count; i++) {
         const CtFlowBranch *mine = &a->as.cases.branches[i], *other = &b->as.cases.branches[i];

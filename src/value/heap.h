@@ -116,7 +116,7 @@ static inline bool ct_layout_pointer(const CtLayout *layout, uint32_t index) {
 
 /* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
 bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity);
-/* Room for one more at the end: grows by half. */
+/* Room for one more at the end: grows by half, near the limit by less; false when the heap is full. */
 bool ct_array_grow(CtHeap *heap, CtArray *array);
 
 #endif
