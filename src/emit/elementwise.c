@@ -3,24 +3,6 @@
  * first. */
 #include "emit/lanes.h"
 
-/* Arithmetic that is cheaper than moving its operands into lanes. */
-static bool is_light(const CtFlowStep *prim) {
-    switch ((int)prim->as.prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_ABS:
-    case PRIM_INT_ADD:
-    case PRIM_INT_SUB:
-    case PRIM_INT_MUL:
-    case PRIM_TO_DOUBLE: return true;
-    default: return false;
-    }
-}
-
 /* The index of the loop comes last, or not at all. */
 static bool is_beside(const CtFlowStep *step, uint32_t indices, const CtFlowVar *index) {
     for (uint32_t i = 1; i < indices; i++)
@@ -34,7 +16,7 @@ static bool is_plain(const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         uint32_t count = step->args.count;
         bool fits = step->kind == FLOW_DIM || step->kind == FLOW_RELEASE;
-        if (step->kind == FLOW_PRIM) fits = is_light(step);
+        if (step->kind == FLOW_PRIM) fits = ct_prim_is_light(step->as.prim);
         if (step->kind == FLOW_READ) fits = is_beside(step, count - 1, index);
         if (step->kind == FLOW_UPDATE) fits = is_beside(step, count - 2, index);
         if (step->kind == FLOW_LOOP) fits = ct_lanes_is_elementwise(step);

@@ -33,25 +33,6 @@ CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
 
 /* ---- what may be repeated ---- */
 
-static bool is_light(CtPrim prim) {
-    switch (prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_RECIP:
-    case PRIM_ABS:
-    case PRIM_MIN:
-    case PRIM_MAX:
-    case PRIM_EQ:
-    case PRIM_LT:
-    case PRIM_LE: return true;
-    default: return ct_prim_info(prim)->args[0] == 'I' && ct_prim_info(prim)->result != 'S';
-    }
-}
-
 static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
@@ -139,7 +120,7 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
         return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
     if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);
     switch (step->kind) {
-    case FLOW_PRIM: return is_light(step->as.prim);
+    case FLOW_PRIM: return ct_prim_is_light(step->as.prim);
     case FLOW_READ:
     case FLOW_DIM: return keeps_arrays(r, step);
     case FLOW_CONSTANT:
