@@ -105,8 +105,8 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *prog
     put_file(out, ct_array_h);
     if (strstr(programs, "CT_LANES") != NULL) put_file(out, ct_lanes_h);
     bool multiplies = strstr(programs, "ct_matrix_product(") != NULL;
+    if (multiplies || strstr(programs, "ct_share(") != NULL) put_file(out, ct_share_h);
     if (multiplies) put_file(out, ct_product_h);
-    if (strstr(programs, "ct_share(") != NULL) put_file(out, ct_share_h);
     put_file(out, ct_text_h);
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
