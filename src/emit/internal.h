@@ -18,9 +18,12 @@ typedef struct Use { /* of a variable */
     bool is_pending;          /* an expression that stands nowhere yet */
     bool reads;               /* it looks at memory, and must stand before that changes */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
-    const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
-    const char *lengths; /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
-    bool lent;           /* of an array of arrays, in a part of a loop: its elements are views */
+    const char *own;          /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
+    const char *lengths;      /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
+    bool lent; /* an object from outside of a part of a loop, which the part does not count: elements and fields of it
+                  are lent too, or views */
+    uint32_t bare; /* of a constructor without fields, which each run has of its own: its number + 1 */
+    bool copied;   /* a node from outside of a part that the part makes its own */
     RowPlace *place;
 } Use;
 
@@ -95,6 +98,9 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
                     uint32_t count);
 
+/* part.c: binds an object that is found in one that is lent. */
+void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text);
+
 /* array.c, loop.c */
 /* The elements of an array, as a pointer. */
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
@@ -111,8 +117,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step);
 /* Whether a loop looks at each turn, or eight, whether the run is to stop. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
 
-/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names that
- * the array has on its way. */
+/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
+ * that the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
 /* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
