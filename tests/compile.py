@@ -74,7 +74,7 @@ def check_program(cotan, name):
             if not works(*compiler):
                 continue
             done = run([*compiler, *sources, "-o", "program", "-lm", "-pthread"], folder)
-            if done.returncode != 0:
+            if done.returncode != 0 or done.stderr:  # a note of the compiler's counts too
                 yield f"{name}.c, {what}", done.stderr[:2000]
                 continue
             done = run([os.path.join(folder, "program")], folder)

@@ -73,7 +73,7 @@ def check(cotan, path, name, compilers, folder):
         file.write(dumped.stdout)
     for compiler in compilers:
         done = subprocess.run([compiler, *WARNINGS, source], capture_output=True, timeout=300)
-        if done.returncode != 0:
+        if done.returncode != 0 or done.stderr:  # a note counts too
             return f"{compiler}: " + done.stderr.decode(errors="replace")[:600]
     with open(source, "ab") as file:
         file.write(DRIVER.encode())

@@ -2,8 +2,7 @@
 #include "emit/internal.h"
 
 extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_product_h[], ct_share_h[],
-    ct_text_h[],
-    ct_outer_h[]; /* src/rt, as texts */
+    ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
 
 /* A file of src/rt, without the lines that include others of them. */
 static void put_file(CtText *out, const char *text) {
@@ -111,7 +110,9 @@ void ct_emit_begin(CtText *out, const char *header, bool exact, const char *prog
     if (header != NULL) put_file(out, ct_outer_h);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
-        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
+        ct_text_puts(out,
+                     "#pragma GCC diagnostic ignored \"-Wpsabi\"    /* no vector is seen from outside */\n"
+                     "#pragma GCC diagnostic ignored \"-Wpedantic\" /* they are given as unions: ct_lanes_in */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {
