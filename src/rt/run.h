@@ -48,6 +48,7 @@
 #endif
 
 enum {
+    CT_LINE = 64, /* bytes of the cache and of a vector, at most */
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
     CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
@@ -89,9 +90,10 @@ typedef struct ct_array {
     int64_t dims[]; /* as many as the rank; behind a 0 all are 0 */
 } ct_array;
 
-typedef struct ct_large { /* in front of memory that comes from malloc */
+typedef struct ct_large { /* in front of memory of the system */
     struct ct_large *next, **link;
-    size_t bytes, unused;
+    size_t bytes;
+    char unused[CT_LINE - 3 * sizeof(void *)]; /* so that what is behind begins a line of the cache */
 } ct_large;
 
 typedef struct ct_run {
@@ -109,7 +111,7 @@ typedef struct ct_run {
     char text[400];
     char *long_text; /* of a failure with a message of the program's own; from malloc */
     ct_object nullary[CT_NULLARIES];
-    ct_object lender; /* the owner of what a part of a loop is lent: share.h */
+    ct_object lender;                   /* the owner of what a part of a loop is lent: share.h */
     ct_word *constants, *all_constants; /* those of the entry, among those of all */
     int64_t constant_words;             /* of all */
     struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
@@ -182,9 +184,10 @@ static CT_COLD void ct_free_spares(ct_run *rt) {
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
     if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
-    ct_large *large = malloc(sizeof *large + bytes);
+    size_t all = sizeof(ct_large) + bytes;
+    ct_large *large = CT_PLAIN ? malloc(all) : aligned_alloc(CT_LINE, (all + CT_LINE - 1) / CT_LINE * CT_LINE);
     if (large == NULL) ct_fail_memory(rt);
-    *large = (ct_large){NULL, NULL, bytes, 0};
+    *large = (ct_large){.bytes = bytes};
     return large;
 }
 
@@ -204,7 +207,7 @@ static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
     ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
     if (large == NULL) large = ct_take_new(rt, bytes);
     bytes = large->bytes;
-    *large = (ct_large){rt->large, &rt->large, bytes, 0};
+    *large = (ct_large){.next = rt->large, .link = &rt->large, .bytes = bytes};
     if (large->next != NULL) large->next->link = &large->next;
     rt->large = large;
     rt->bytes += bytes;
