@@ -130,6 +130,8 @@ bool ct_emit_is_given(const Emit *e, const CtFlowVar *array);
  * written past the cache. Whether a loop makes any. */
 bool ct_emit_is_streamed(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array);
 bool ct_emit_streams(const Emit *e, const CtFlowStep *loop);
+/* How many arrays a loop walks over, those that it makes among them; with `is_row`, along a row: how many of rows. */
+uint32_t ct_emit_walked(const CtFlowStep *loop, bool is_row);
 
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);

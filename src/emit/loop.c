@@ -177,12 +177,14 @@ static void ask_if_far(Emit *e, LoopText *t) {
         const CtFlowVar *var = array_of(t, i);
         const RowPlace *place = e->uses[var->id].place;
         if (!ct_emit_is_streamed(e, t->step, var)) continue;
-        const char *words = place == NULL ? t->count : ct_format(e->arena, "%s * %s", place->count, place->length);
+        const char *words = place == NULL ? t->count : ct_format(e->arena, "%s * %s", place->count, place->length),
+                   *apart = t->over[i] == NULL
+                                ? ""
+                                : ct_format(e->arena, "%s != %s && ", t->data[i], e->uses[t->over[i]->id].data);
         t->far[i] = ct_format(e->arena, "%s_far", t->names[t->carried + i]);
         e->streams = true;
-        const char *other =
-            t->over[i] == NULL ? "" : ct_format(e->arena, "%s != %s && ", t->data[i], e->uses[t->over[i]->id].data);
-        ct_emit_line(e, "const bool %s = %sct_is_far(%s, %s);", t->far[i], other, t->data[i], words);
+        ct_emit_line(e, "const bool %s = %sct_is_far(%s, %u * %s);", t->far[i], apart, t->data[i],
+                     ct_emit_walked(t->step, place != NULL), words);
     }
 }
 

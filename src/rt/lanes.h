@@ -195,10 +195,10 @@ static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints a
 
 /* ---- streaming: past the cache ---- */
 
-/* What is too long for the cache to hold it until somebody reads it: written past the cache, its memory is not read
- * first, and what is in the cache stays there. */
+/* What a loop makes while it walks over more than the cache holds is written past the cache: so its memory is not read
+ * first. `words`: of all that the loop walks over. */
 #ifndef CT_FAR
-#define CT_FAR (1 << 19) /* words; tests say less */
+#define CT_FAR (1 << 21) /* words; tests say less */
 #endif
 static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT_FAR && (uintptr_t)to % CT_LINE == 0; }
 
