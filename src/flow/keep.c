@@ -5,13 +5,15 @@
  * (emit/over.c). */
 #include "flow/passes.h"
 
-enum { DEEPEST = 16 /* steps that lead to a value */ };
+enum { MOST = 100 /* comparisons for one value */ };
 
 typedef struct Keep {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
     CtFlowFacts facts;
+    CtFlowEffects effects;
+    int left; /* comparisons */
 } Keep;
 
 /* A function that takes longer than writing a number and reading it. */
@@ -57,32 +59,32 @@ static bool is_made_in(const CtFlowStep *loop, const CtFlowStep *maker) {
 }
 
 /* Whether an argument in the first loop is at each turn what one in the second is there. */
-static bool is_same(const Keep *k, const CtFlowStep *first, const CtFlowArg *a, const CtFlowStep *second,
-                    const CtFlowArg *b, int depth) {
+static bool is_same(Keep *k, const CtFlowStep *first, const CtFlowArg *a, const CtFlowStep *second,
+                    const CtFlowArg *b) {
     const CtFlowStep *made = ct_flow_fact(&k->facts, a)->maker, *other = ct_flow_fact(&k->facts, b)->maker;
-    bool index = a->var == first->as.loop.block->params.items[0];
-    if (a->var == NULL || b->var == NULL || depth == 0) return depth > 0 && ct_flow_same(a, b);
+    if (k->left-- <= 0) return false;
+    if (a->var == NULL || b->var == NULL) return ct_flow_same(a, b);
     if (is_param(first, a->var) || is_param(second, b->var))
-        return index && b->var == second->as.loop.block->params.items[0];
+        return a->var == first->as.loop.block->params.items[0] && b->var == second->as.loop.block->params.items[0];
     if (!is_made_in(first, made) || !is_made_in(second, other)) return a->var == b->var;
     bool like = made->kind == other->kind && (made->kind == FLOW_PRIM || made->kind == FLOW_READ) &&
                 ct_flow_operation(made) == ct_flow_operation(other) && made->args.count == other->args.count;
     for (uint32_t i = 0; like && i < made->args.count; i++)
-        like = is_same(k, first, &made->args.items[i], second, &other->args.items[i], depth - 1);
+        like = is_same(k, first, &made->args.items[i], second, &other->args.items[i]);
     return like;
 }
 
 /* ---- keeping ---- */
 
 /* A step of the first loop that gives what one of the second does; NULL: there is none. */
-static const CtFlowStep *find(const Keep *k, const CtFlowStep *first, const CtFlowStep *second,
-                              const CtFlowStep *step) {
+static const CtFlowStep *find(Keep *k, const CtFlowStep *first, const CtFlowStep *second, const CtFlowStep *step) {
     const CtFlowBlock *block = first->as.loop.block;
     CtFlowArg value = flow_of(step->results.items[0]);
     for (uint32_t i = 0; i < block->steps.count; i++) {
         if (!is_costly(block->steps.items[i])) continue;
         CtFlowArg own = flow_of(block->steps.items[i]->results.items[0]);
-        if (is_same(k, first, &own, second, &value, DEEPEST)) return block->steps.items[i];
+        k->left = MOST;
+        if (is_same(k, first, &own, second, &value)) return block->steps.items[i];
     }
     return NULL;
 }
@@ -114,13 +116,13 @@ static bool have_same_length(const Keep *k, const CtFlowStep *a, const CtFlowSte
                                ct_flow_length_of(&k->facts, b->args.items[0]));
 }
 
-/* What the loops before it in a block can keep for a loop. */
+/* What the loops before it in a block can keep for a loop. One that fails makes no array: it may be endless. */
 static void keep_for(Keep *k, CtFlowBlock *block, uint32_t index) {
     CtFlowStep *second = block->steps.items[index];
     uint32_t most = vectors_of(second);
     for (uint32_t i = 0; i < index && most > 0; i++) {
         CtFlowStep *first = block->steps.items[i];
-        if (!is_loop(first) || !have_same_length(k, first, second)) continue;
+        if (!is_loop(first) || !have_same_length(k, first, second) || !ct_flow_is_total(&k->effects, first)) continue;
         for (uint32_t j = 0; j < second->as.loop.block->steps.count && most > 0; j++) {
             CtFlowStep *step = second->as.loop.block->steps.items[j];
             const CtFlowStep *value = is_costly(step) ? find(k, first, second, step) : NULL;
@@ -145,7 +147,7 @@ static void visit(Keep *k, CtFlowBlock *block) {
 }
 
 void ct_flow_keep(CtFlow *flow) {
-    Keep k = {.flow = flow, .arena = flow->arena};
+    Keep k = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         k.function = flow->functions.items[i];
         ct_flow_facts_begin(&k.facts, flow, k.function);
