@@ -244,6 +244,50 @@ static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints_i
     return x;
 }
 
+/* ---- streaming: past the cache ---- */
+
+/* What a loop makes while it walks over more than the cache holds is written past the cache: so its memory is not read
+ * first. `words`: of all that the loop walks over. */
+#ifndef CT_FAR
+#define CT_FAR (1 << 21) /* words; tests say less */
+#endif
+static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT_FAR && (uintptr_t)to % CT_LINE == 0; }
+
+#if defined(__clang__)
+typedef ct_lanes ct_streamed;
+#define CT_STREAM(to, x) __builtin_nontemporal_store(x, (ct_streamed *)(to))
+#elif defined(__AVX512F__)
+typedef ct_lanes ct_streamed;
+#define CT_STREAM __builtin_ia32_movntpd512
+#elif defined(__AVX__)
+typedef double ct_streamed __attribute__((vector_size(32)));
+#define CT_STREAM __builtin_ia32_movntpd256
+#elif defined(__SSE2__)
+typedef double ct_streamed __attribute__((vector_size(16)));
+#define CT_STREAM __builtin_ia32_movntpd
+#else
+typedef ct_lanes ct_streamed;
+#define CT_STREAM ct_lanes_store
+#endif
+static inline void ct_lanes_stream(double *to, ct_lanes x, bool is_far) {
+    enum { PARTS = sizeof(ct_lanes) / sizeof(ct_streamed) };
+    if (!is_far) {
+        ct_lanes_store(to, x);
+        return;
+    }
+    ct_streamed parts[PARTS];
+    memcpy(parts, &x, sizeof x);
+    for (int p = 0; p < PARTS; p++) CT_STREAM(to + p * (CT_LANES / PARTS), parts[p]);
+}
+/* From here on other threads see what has been written so. */
+static inline void ct_streams_end(void) {
+#if defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/* ---- rows ---- */
+
 /* Eight rows, each into its lane; and back. */
 static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
     for (int64_t j = 0; j < length; j++) {
@@ -319,7 +363,8 @@ static inline double ct_lanes_total(ct_lanes_in x_in) {
 static inline void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
     for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
-/* To eight elements that are `stride` apart; to any eight. */
+/* To eight elements side by side; that are `stride` apart; to any eight. */
+static inline void ct_lanes_add_row(void *to, ct_lanes_in x) { ct_lanes_store(to, ct_lanes_load(to) + CT_IN(x)); }
 static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes_in x_in) {
     ct_lanes x = CT_IN(x_in);
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
