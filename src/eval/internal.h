@@ -112,7 +112,8 @@ typedef struct Region Region;
 typedef struct FormKey {
     char *data;
     size_t length, capacity;
-    uint32_t depth; /* of what is being walked */
+    uint32_t depth;       /* of what is being walked */
+    uint32_t transformed; /* by so many methods: functions among the values */
 } FormKey;
 
 struct CtEval {
@@ -202,8 +203,9 @@ CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
 void ct_codes_free(Machine *m);
 
-/* form.c: an empty key, m->form_key. False without memory. */
-bool ct_form_start(Machine *m);
+/* form.c: an empty key, m->form_key, for values of a program that so many methods have transformed. False without
+ * memory. */
+bool ct_form_start(Machine *m, uint32_t transformed);
 /* Appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 

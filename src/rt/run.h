@@ -307,21 +307,25 @@ enum {
     CT_ARRAY_WORDS = sizeof(ct_array) / sizeof(ct_word),
 };
 
-static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
-    ct_node *node = ct_take(rt, CT_NODE_WORDS + (size_t)words);
+/* In the cell of one that has been opened, as large as this; NULL: in new memory. */
+static inline ct_node *ct_node_in(ct_run *rt, ct_node *cell, uint32_t tag, uint32_t words, uint32_t pointers) {
+    ct_node *node = cell != NULL ? cell : ct_take(rt, CT_NODE_WORDS + (size_t)words);
     node->head.refs = 1;
     node->head.tag = tag;
     node->head.words = words;
     node->head.pointers = pointers;
     return node;
 }
-
-/* A constructor without fields. */
-static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
-    if (tag >= CT_NULLARIES) return ct_node_new(rt, tag, 0, 0);
-    rt->nullary[tag].refs++;
-    return (ct_node *)&rt->nullary[tag];
+static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
+    return ct_node_in(rt, NULL, tag, words, pointers);
 }
+
+/* A constructor without fields. Such objects stay: how often they are held is counted where nobody knows that it is
+ * one, and means nothing. */
+static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
+    return tag < CT_NULLARIES ? (ct_node *)&rt->nullary[tag] : ct_node_new(rt, tag, 0, 0);
+}
+static inline bool ct_is_bare(const ct_object *object) { return object->words == 0 && object->tag < CT_NULLARIES; }
 
 /* The node alone: its fields have been moved out. */
 static inline void ct_node_free(ct_run *rt, ct_node *node) {
@@ -329,7 +333,7 @@ static inline void ct_node_free(ct_run *rt, ct_node *node) {
 }
 
 static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
-    if (--object->refs > 0) return;
+    if (--object->refs > 0 || ct_is_bare(object)) return;
     object->next = *todo;
     *todo = object;
 }
@@ -346,6 +350,7 @@ static inline int64_t ct_row_words(const ct_array *array) {
 }
 
 static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {
+    if (ct_is_bare(object)) return;
     ct_object *todo = object;
     object->next = NULL;
     while (todo != NULL) {
@@ -373,14 +378,16 @@ static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
 static inline void ct_drop(ct_run *rt, void *object) {
     if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
 }
-/* The end of a node whose fields are in variables now: they are moved, or shared. */
-static inline void ct_node_leave(ct_run *rt, ct_node *node) {
-    if (node->head.refs == 1) {
-        ct_node_free(rt, node);
-        return;
-    }
+/* The end of a node whose fields are in variables now: they are moved, or shared. Gives its cell; NULL where others
+ * hold it. */
+static inline ct_node *ct_node_cell(ct_node *node) {
+    if (node->head.refs == 1) return node;
     node->head.refs--;
     for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;
+    return NULL;
+}
+static inline void ct_node_leave(ct_run *rt, ct_node *node) {
+    if (ct_node_cell(node) != NULL) ct_node_free(rt, node);
 }
 
 /* ---- the run ---- */
