@@ -269,7 +269,8 @@ typedef double ct_streamed __attribute__((vector_size(16)));
 typedef ct_lanes ct_streamed;
 #define CT_STREAM ct_lanes_store
 #endif
-static inline void ct_lanes_stream(double *to, ct_lanes x, bool is_far) {
+static inline void ct_lanes_stream(double *to, ct_lanes_in x_in, bool is_far) {
+    ct_lanes x = CT_IN(x_in);
     enum { PARTS = sizeof(ct_lanes) / sizeof(ct_streamed) };
     if (!is_far) {
         ct_lanes_store(to, x);
