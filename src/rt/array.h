@@ -61,7 +61,7 @@ static CT_CALLED void ct_copy_words(ct_array *to, int64_t at, const ct_array *fr
 
 /* ---- failures ---- */
 
-static CT_COLD void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t length) {
+static CT_COLD CT_FAILS void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t length) {
     if (length == 0) ct_fail(rt, site, 501, "index %lld of an array without elements", (long long)index);
     ct_fail(rt, site, 501, "index %lld is outside of an array of %lld element%s", (long long)index, (long long)length,
             length == 1 ? "" : "s");
@@ -69,20 +69,21 @@ static CT_COLD void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t 
 static inline void ct_check_index(ct_run *rt, int site, int64_t index, int64_t length) {
     if (CT_UNLIKELY((uint64_t)index >= (uint64_t)length)) ct_index_fails(rt, site, index, length);
 }
-static CT_COLD void ct_size_fails(ct_run *rt, int site, const char *what, int64_t count) {
+static CT_COLD CT_FAILS void ct_size_fails(ct_run *rt, int site, const char *what, int64_t count) {
     ct_fail(rt, site, 508, "%s was asked for %lld elements", what, (long long)count);
 }
 static inline void ct_check_size(ct_run *rt, int site, const char *what, int64_t count) {
     if (CT_UNLIKELY(count < 0)) ct_size_fails(rt, site, what, count);
 }
-static CT_COLD void ct_zip_fails(ct_run *rt, int site, int64_t a, int64_t b) {
+static CT_COLD CT_FAILS void ct_zip_fails(ct_run *rt, int site, int64_t a, int64_t b) {
     ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
             (long long)b);
 }
 static inline void ct_check_zip(ct_run *rt, int site, int64_t a, int64_t b) {
     if (CT_UNLIKELY(a != b)) ct_zip_fails(rt, site, a, b);
 }
-static CT_COLD void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first, bool deeper) {
+static CT_COLD CT_FAILS void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first,
+                                            bool deeper) {
     ct_fail(rt, site, 507, "element %lld of an array has %lld element%s%s, but element 0 has %lld", (long long)index,
             (long long)other, other == 1 ? "" : "s", deeper ? " in a deeper dimension" : "", (long long)first);
 }
@@ -318,7 +319,7 @@ static CT_CALLED ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array
     return x;
 }
 
-static CT_COLD void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
+static CT_COLD CT_FAILS void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
     ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
             (long long)start, (long long)length);
 }

@@ -166,7 +166,7 @@ static CT_COLD CT_FAILS void ct_fail_memory(ct_run *rt) {
 }
 
 /* Entering a function that recurses, and turning a loop by recursion. */
-static CT_COLD void ct_pause(ct_run *rt) {
+static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
     if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
     ct_fail_memory(rt);
 }

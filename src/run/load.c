@@ -88,17 +88,6 @@ static void remove_private(int folder, const char *path, const char *name) {
     rmdir(path);
 }
 
-/* Tells the library where what it does not carry is. */
-static bool link_outside(const ct_outside *outside) {
-    for (; outside->name != NULL; outside++) {
-        const CtOutside *ours = ct_outside_functions;
-        while (ours->name != NULL && strcmp(ours->name, outside->name) != 0) ours++;
-        if (ours->name == NULL) return false;
-        memcpy(outside->pointer, &ours->function, sizeof ours->function);
-    }
-    return true;
-}
-
 /* By way of the opened folder, which has been looked at, where the system can name it so. */
 static bool open_library(CtNative *native, int folder, const char *path, const char *name, char reason[200]) {
     char file[4400];
@@ -108,7 +97,7 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
     const ct_outside *outside = native->library != NULL ? dlsym(native->library, "cotan_outside") : NULL;
-    if (words == NULL || entry == NULL || outside == NULL || !link_outside(outside))
+    if (words == NULL || entry == NULL || outside == NULL || !ct_outside_link(outside))
         return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
     memcpy(&native->entry, &entry, sizeof entry);
     ct_run *rt = &native->outer.run;
