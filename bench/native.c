@@ -12,6 +12,7 @@
 
 #include "hand/hand.h"
 #include "rt/array.h"
+#include "run/outside.h"
 
 static const Subject *const subjects[] = {&scalar_subject, &dot_subject,       &matvec_subject,  &rotations_subject,
                                           &sines_subject,  &logsumexp_subject, &mixture_subject, &bundle_subject,
@@ -68,6 +69,7 @@ static void load(Compiled *c, const char *path, const Subject *s, int results) {
     if (library == NULL) die(path, dlerror());
     void *entry = dlsym(library, "cotan_entry");
     const int64_t *words = dlsym(library, "cotan_constant_words");
+    if (!ct_outside_link(dlsym(library, "cotan_outside"))) die(path, "made for another Cotan");
     memcpy(&c->entry, &entry, sizeof entry);
     ct_run_clear(&c->run);
     c->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));

@@ -204,12 +204,12 @@ CT_LANES_1(trunc)
 /* ---- arrays, of each lane one ---- */
 
 /* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. */
-static inline void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
+static CT_CALLED void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
     if (CT_UNLIKELY(length > (int64_t)1 << 54)) ct_fail_memory(rt);
     *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
     return (void *)(((uintptr_t)*memory + 63) / 64 * 64);
 }
-static inline void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
+static CT_CALLED void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
     ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
 }
 
@@ -290,7 +290,7 @@ static inline void ct_streams_end(void) {
 /* ---- rows ---- */
 
 /* Eight rows, each into its lane; and back. */
-static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
+static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
     for (int64_t j = 0; j < length; j++) {
         ct_lanes x = {from[j].f,
                       from[length + j].f,
@@ -303,7 +303,7 @@ static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict 
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
+static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
                                      int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
         for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
@@ -326,7 +326,7 @@ static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints_in at_in, ct_lanes_in
     for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
 }
 /* One array in every lane. */
-static inline void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
+static CT_NEAR void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
     for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
 }
 
@@ -337,7 +337,7 @@ static inline int64_t ct_lanes_length(const ct_word *from) {
         if (((const ct_array *)from[l].p)->dims[0] != length) return -1;
     return length;
 }
-static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
+static CT_NEAR void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
     const ct_word *data[CT_LANES];
     for (int l = 0; l < CT_LANES; l++) data[l] = ((const ct_array *)from[l].p)->data;
     for (int64_t j = 0; j < length; j++) {
@@ -346,7 +346,7 @@ static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, i
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
+static CT_NEAR void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
     for (int l = 0; l < CT_LANES; l++) {
         ct_array *x = ct_vector(rt, false, length);
         for (int64_t j = 0; j < length; j++) x->data[j].f = ((const double *)from)[j * CT_LANES + l];
@@ -361,7 +361,7 @@ static inline double ct_lanes_total(ct_lanes_in x_in) {
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 /* What each lane has added by itself. */
-static inline void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
+static CT_NEAR void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
     for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
 /* To eight elements side by side; that are `stride` apart; to any eight. */
@@ -384,18 +384,18 @@ static inline double ct_lanes_add_to(double sum, ct_lanes_in x_in) {
     for (int l = 0; l < CT_LANES; l++) sum += x[l];
     return sum;
 }
-static inline ct_lanes ct_lanes_sum(const ct_lanes *x, int64_t length) {
+static CT_NEAR ct_lanes ct_lanes_sum(const ct_lanes *x, int64_t length) {
     ct_lanes sum = {0};
     for (int64_t i = 0; i < length; i++) sum += x[i];
     return sum;
 }
-static inline ct_lanes ct_lanes_product(const ct_lanes *x, int64_t length) {
+static CT_NEAR ct_lanes ct_lanes_product(const ct_lanes *x, int64_t length) {
     ct_lanes product = ct_all(1);
     for (int64_t i = 0; i < length; i++) product *= x[i];
     return product;
 }
-static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, const ct_lanes *x, int64_t length,
-                                        bool largest) {
+static CT_NEAR ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, const ct_lanes *x, int64_t length,
+                                         bool largest) {
     if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     ct_lanes best = x[0];
     for (int64_t i = 1; i < length; i++) {
@@ -406,8 +406,8 @@ static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, 
 }
 
 /* Where the first of the largest or smallest is. */
-static inline ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
-                                               int64_t length, bool largest) {
+static CT_NEAR ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
+                                                int64_t length, bool largest) {
     if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     ct_lanes best = x[0];
     ct_lane_ints at = {0};
