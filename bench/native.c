@@ -1,10 +1,11 @@
 /* Times what Cotan has compiled against derivatives by hand: bench/native.py.
  *
- *   native NAME SIZE OTHER PRIMAL.so DERIVATIVE.so
+ *   native NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]
  *
  * One line of JSON: seconds of the primal, the derivative, and the derivatives by hand, each the least of several
  * samples that take turns; and by how much they differ, from each other and from central differences. The libraries are
- * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. */
+ * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. In FOLDER go the
+ * point and the derivative of Cotan's, for others that are to be set beside it. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
@@ -202,8 +203,40 @@ static double differences(Bench *b, const double *results) {
     return fabs(by - along) / (fabs(by) + fabs(along) + 1e-300);
 }
 
+/* ---- for others ---- */
+
+static FILE *file_in(const char *folder, const char *name) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    if (file == NULL) die(path, "cannot be written");
+    return file;
+}
+
+static void put_numbers(const char *folder, const char *name, const double *numbers, size_t count) {
+    FILE *file = file_in(folder, name);
+    fwrite(numbers, sizeof *numbers, count, file);
+    fclose(file);
+}
+
+/* `dims`, a list of shapes in JSON; `point0`, `point1` …, and `results`, doubles as they lie in memory. */
+static void put_point(const Bench *b, const char *folder, const double *results) {
+    FILE *dims = file_in(folder, "dims");
+    for (int i = 0; i < b->s.count; i++) {
+        const Item *item = &b->s.items[i];
+        char name[32];
+        snprintf(name, sizeof name, "point%d", i);
+        put_numbers(folder, name, item->data, (size_t)item_size(item));
+        for (int j = 0; j < item->rank; j++)
+            fprintf(dims, "%s%lld", j > 0 ? ", " : i > 0 ? "], [" : "[[", (long long)item->dims[j]);
+    }
+    fputs("]]\n", dims);
+    fclose(dims);
+    put_numbers(folder, "results", results, b->s.results);
+}
+
 int main(int argc, char **argv) {
-    if (argc != 6) die("arguments", "NAME SIZE OTHER PRIMAL.so DERIVATIVE.so");
+    if (argc != 6 && argc != 7) die("arguments", "NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]");
     Bench *b = calloc(1, sizeof *b);
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(subjects[i]->name, argv[1]) == 0) b->s = *subjects[i];
@@ -219,6 +252,7 @@ int main(int argc, char **argv) {
     call(&b->derivative, &b->s);
     flatten(&b->derivative, b->s.ranks, by_cotan);
     drop(&b->derivative, b->s.ranks);
+    if (argc == 7) put_point(b, argv[6], by_cotan);
     b->s.scalar(&b->s, b->results);
     printf("{\"scalar_differs\": %.3g", differ(b, by_cotan, b->results));
     if (b->s.lanes != NULL) {

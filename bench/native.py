@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""bench/native.py [--quick] [--method M] [NAME…]: what compiled gradients cost, beside the function itself and beside derivatives by hand in C.
+"""bench/native.py [--quick] [--method M] [--jax PYTHON] [NAME…]: what compiled gradients cost, beside the function itself, beside derivatives
+by hand in C, and beside JAX.
 
 Each program of bench/native is compiled by Cotan as always; bench/native.c calls what has been put in the cache, in one process
 with the C of bench/hand. bench/README.md says how the table is read.
@@ -40,6 +41,7 @@ SUBJECTS = [
     ("perceptron", "perceptron 784-128-10, 128", (784, 128), (20, 8),
      [[[0.1, 0.2]], [0.3], [[0.1], [0.2]], [0.1, 0.2], [[1, 2], [3, 4]], [0, 1]]),
 ]
+NOT_IN_JAX = ["minors"]
 TOLERANCE, DIFFERENCES = 1e-9, 1e-5
 
 
@@ -73,33 +75,48 @@ def library(folder, name, function, arguments, method):
     return target
 
 
-def measure(driver, name, size, libraries):
-    run = subprocess.run([driver, name, *map(str, size), *libraries], capture_output=True, text=True,
-                         env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
+def measure(driver, name, size, libraries, jax):
+    with tempfile.TemporaryDirectory() as point:
+        row, error = line_of([driver, name, *map(str, size), *libraries, *([point] if jax else [])])
+        if row is not None and jax and name not in NOT_IN_JAX:
+            beside, error = line_of([jax, os.path.join(HERE, "jax_peer.py"), name, point])
+            row = beside and {**row, **beside}
+    return row, error
+
+
+def line_of(command):
+    run = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, OPENBLAS_NUM_THREADS="1"))
     if run.returncode != 0:
         return None, run.stderr.strip() or f"ended by signal {-run.returncode}"
     return json.loads(run.stdout), None
 
 
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
 def disagreement(row):
     """What does not agree with what; None when all does."""
-    for key, bound in [("scalar_differs", TOLERANCE), ("lanes_differ", TOLERANCE), ("differences", DIFFERENCES)]:
+    for key, bound in [("scalar_differs", TOLERANCE), ("lanes_differ", TOLERANCE), ("jax_differs", TOLERANCE), ("differences", DIFFERENCES)]:
         if key in row and not row[key] <= bound:
             return f"{key} by {row[key]}"
     return None
 
 
-def print_row(what, row):
-    times = "".join(f"{duration(row[key]) if key in row else '–':>9}" for key in ["primal", "derivative", "scalar", "lanes"])
-    ratios = "".join(f"{figures(row['derivative'] / row[key]) if key in row else '–':>9}" for key in ["primal", "scalar", "lanes"])
+def print_row(what, row, others):
+    times = "".join(f"{duration(row[key]) if key in row else '–':>9}" for key in ["primal", "derivative", *others])
+    ratios = "".join(f"{figures(row['derivative'] / row[key]) if key in row else '–':>9}" for key in ["primal", *others])
     print(f"{what:34}{times}  {ratios}", flush=True)
 
 
-def main(quick=False, method="", only=()):
-    wrong = []
+def main(quick=False, method="", jax=None, only=()):
+    wrong, others = [], ["scalar", "lanes", *(["jax"] if jax else [])]
+    heads = [("by", "hand"), ("by hand", "in lanes"), ("", "JAX")][:len(others)]
     print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, beside the function and C by hand{', small' if quick else ''}\n")
-    print(f"{'':34}{'':>9}{'deriva-':>9}{'by':>9}{'by hand':>9}  {'/ the':>9}{'/ by':>9}{'/ by hand':>9}")
-    print(f"{'':34}{'function':>9}{'tive':>9}{'hand':>9}{'in lanes':>9}  {'function':>9}{'hand':>9}{'in lanes':>9}")
+    for times, ratios in [("deriva-", "/ the"), ("tive", "function")]:
+        second = times == "tive"
+        print(f"{'':34}{'function' if second else '':>9}{times:>9}" + "".join(f"{head[second]:>9}" for head in heads)
+              + f"  {ratios:>9}" + "".join(f"{head[1] if second else '/ ' + (head[0] or head[1]):>9}" for head in heads))
     with tempfile.TemporaryDirectory() as folder:
         driver, arguments, ratios = compile_driver(folder), {}, []
         for name, what, size, small, args in SUBJECTS:
@@ -107,18 +124,19 @@ def main(quick=False, method="", only=()):
             if only and name not in only or quick and small is None:
                 continue
             libraries = [library(folder, name, function, arguments[name], method) for function in ["primal", "derivative"]]
-            row, error = measure(driver, name, small if quick else size, libraries)
+            row, error = measure(driver, name, small if quick else size, libraries, jax)
             if row is None:
                 print(f"{what:34} {error}", flush=True)
                 wrong.append(f"{name}: {error}")
                 continue
-            print_row(what, row)
-            ratios.append([row["derivative"] / row[key] for key in ["primal", "scalar"]])
+            print_row(what, row, others)
+            ratios.append({key: row["derivative"] / row[key] for key in ["primal", *others] if key in row})
             if disagreement(row):
                 wrong.append(f"{name}: {disagreement(row)}")
     if ratios:
-        means = [math.exp(sum(math.log(r[i]) for r in ratios) / len(ratios)) for i in (0, 1)]
-        print(f"\ngeometric means: {figures(means[0])} of the function, {figures(means[1])} of C by hand")
+        means = [f"{figures(mean([r[key] for r in ratios if key in r]))} of {what}"
+                 for key, what in [("primal", "the function"), ("scalar", "C by hand"), ("jax", "JAX")] if any(key in r for r in ratios)]
+        print(f"\ngeometric means: {', '.join(means)}")
     for line in wrong:
         print("WRONG " + line)
     return wrong
@@ -128,6 +146,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--method", default="", help="of the derivatives")
+    parser.add_argument("--jax", metavar="PYTHON", help="a Python that has JAX, to be set beside it")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    sys.exit(1 if main(options.quick, options.method, options.names) else 0)
+    sys.exit(1 if main(options.quick, options.method, options.jax, options.names) else 0)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The demo (`make demo`): trains a real model on real data with a gradient taken inside the program, then holds one gradient
-# against the other method and against finite differences. Every line behind `$` can be typed as it stands.
+# The demo (`make demo`): trains a real model on real data with a gradient taken inside the program, holds one gradient against the
+# other method and against finite differences, and has a gradient compiled to C. Every line behind `$` can be typed as it stands.
 set -eu
 cd "$(dirname "$0")/.."
 PATH="$PWD/build:$PATH"
@@ -51,13 +51,20 @@ say "" \
 run "cotan run examples/tree.cot"
 
 say "" \
+    "4. The gradient as C" \
+    "" \
+    "examples/c/curve.cot says how far a damped wave is from measurements. Cotan writes that and its gradient" \
+    "as C, two files that need nothing but the mathematical library; examples/c/embedded.c, a program in C," \
+    "descends along the gradient."
+run "cotan compile examples/c/curve.cot loss --grad -o build/loss && sed -n '/^loss_error loss_grad/,/;\$/p' build/loss.h"
+run "cc -std=c11 -O2 -Ibuild examples/c/embedded.c build/loss.c -lm -o build/embedded && build/embedded"
+
+say "" \
     "That was all. What to try next:" \
     "" \
     "  * Change examples/iris.cot (the rate in \`train\`, the weight decay in \`loss\`) and run it again." \
     "  * build/cotan run examples/newton.cot       derivatives of functions not known where they are taken" \
     "  * build/cotan run examples/quaternion.cot   seven derivatives from a paper's figure" \
     "  * build/cotan core examples/logsumexp.cot   the program as the compiler sees it, differentiated" \
-    "  * build/cotan compile examples/logsumexp.cot logsumexp --grad -o logsumexp" \
-    "                                              function and gradient as C for other programs" \
     "  * docs/language.md tells the language, build/cotan --help the command." \
     ""

@@ -30,6 +30,7 @@ static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
     if (!raw && flow->refused == NULL) {
         ct_flow_places(flow);
         ct_flow_count(flow);
+        ct_flow_reuse_cells(flow);
         lint(flow, build);
     }
     *why = flow->refused;

@@ -64,7 +64,8 @@ static void emit_constant(Emit *e, const CtFlowStep *step) {
     const CtFlowConstant *constant = step->as.constant;
     uint32_t number = ++e->temporaries;
     ct_emit_flush(e, true);
-    ct_emit_line(e, "const ct_word *k%u = %sconstant_%u(rt, %s);", number, e->prefix, constant->id, ct_emit_site(e, step->span));
+    ct_emit_line(e, "const ct_word *k%u = %sconstant_%u(rt, %s);", number, e->prefix, constant->id,
+                 ct_emit_site(e, step->span));
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowVar *var = step->results.items[i];
@@ -99,8 +100,11 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
         ct_emit_declare(e, var, ct_format(e->arena, "ct_bare(rt, %u)", step->as.con.tag));
         return;
     }
+    const CtFlowVar *cell = step->as.con.cell;
+    const char *where = cell != NULL ? ct_format(e->arena, "in(rt, %s", ct_emit_name(e, cell)) : "new(rt";
     ct_emit_declare(
-        e, var, ct_format(e->arena, "ct_node_new(rt, %u, %u, %u)", step->as.con.tag, con->fields.count, con->pointers));
+        e, var,
+        ct_format(e->arena, "ct_node_%s, %u, %u, %u)", where, step->as.con.tag, con->fields.count, con->pointers));
     const char *name = ct_emit_name(e, var);
     for (uint32_t i = 0; i < con->fields.count; i++) {
         const CtFlowArg *arg = &step->args.items[i];
@@ -122,6 +126,10 @@ static void emit_open(Emit *e, const CtFlowStep *step) {
             continue;
         }
         ct_emit_declare(e, var, word_as(e, var->type, ct_format(e->arena, "%s->at[%u]", node, con->slots[i])));
+    }
+    if (step->as.con.cell != NULL) {
+        ct_emit_declare(e, step->as.con.cell, ct_format(e->arena, "ct_node_cell(%s)", node));
+        return;
     }
     if (moves) {
         ct_emit_line(e, con->pointers > 0 ? "ct_node_leave(rt, %s);" : "ct_drop(rt, %s);", node);

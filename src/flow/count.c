@@ -5,6 +5,7 @@
  * A branch lets go at its start of what only other branches use. A loop borrows what it uses from outside, and lets go
  * of it when it has ended. */
 #include "flow/passes.h"
+#include "rt/run.h"
 
 typedef struct Set { /* of variables, by their numbers */
     uint64_t *words;
@@ -14,6 +15,7 @@ typedef struct Count {
     CtFlow *flow;
     CtArena *arena;
     uint32_t words;
+    Set bare; /* constructors without fields, which are not counted */
 } Count;
 
 static Set set_new(const Count *c) { return (Set){CT_NEW_ARRAY(c->arena, uint64_t, c->words)}; }
@@ -37,6 +39,10 @@ static CtFlowStep *counting(const Count *c, CtFlowStepKind kind, CtFlowVar *var)
     step->kind = kind;
     ct_push(c->arena, &step->args, flow_of(var));
     return step;
+}
+
+static void count_one(Count *c, Steps *out, CtFlowStepKind kind, CtFlowVar *var) {
+    if (!has(c->bare, var)) ct_push(c->arena, out, counting(c, kind, var));
 }
 
 static bool is_object(const CtFlowArg *arg) { return arg->var != NULL && ct_flow_is_object(arg->type); }
@@ -83,6 +89,28 @@ bool ct_flow_takes(const CtFlowStep *step, uint32_t index) {
 
 static void count_block(Count *c, CtFlowBlock *block, Set live);
 
+/* ---- constructors without fields ---- */
+
+static bool is_bare(const CtFlowData *data, uint32_t tag) {
+    return tag < CT_NULLARIES && data->cons[tag].fields.count == 0;
+}
+
+static void mark_bare(Count *c, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_MAKE && is_bare(step->as.con.data, step->as.con.tag))
+            add(c->bare, step->results.items[0]);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) mark_bare(c, ct_flow_inner(step, j));
+    }
+}
+
+/* What a switch is on, where a branch knows that it is one; NULL: nothing. */
+static CtFlowVar *bare_in_branch(const Count *c, const CtFlowStep *step, const CtFlowBranch *branch) {
+    const CtFlowArg *on = &step->args.items[0];
+    if (!is_object(on) || branch->tag == FLOW_OTHERS || has(c->bare, on->var)) return NULL;
+    return is_bare(on->type->data, branch->tag) ? on->var : NULL;
+}
+
 /* ---- what a block uses ---- */
 
 static void collect_args(const CtFlowArgs *args, Set used) {
@@ -127,7 +155,7 @@ static void gather(Count *c, const CtFlowBlock *block, Objects *out, Set seen) {
 
 /* ---- steps, from the last to the first; new ones are pushed in that order ---- */
 
-static void release(Count *c, Steps *out, CtFlowVar *var) { ct_push(c->arena, out, counting(c, FLOW_RELEASE, var)); }
+static void release(Count *c, Steps *out, CtFlowVar *var) { count_one(c, out, FLOW_RELEASE, var); }
 
 /* Arguments that are taken: all but the last holder retain. `borrowed` among the same arguments stay until behind the
  * step. */
@@ -136,7 +164,7 @@ static void take_args(Count *c, const CtFlowStep *step, const CtFlowArgs *args, 
         const CtFlowArg *arg = &args->items[i];
         if (!is_object(arg) || (step != NULL && !ct_flow_takes(step, i))) continue;
         if (has(live, arg->var))
-            ct_push(c->arena, before, counting(c, FLOW_RETAIN, arg->var));
+            count_one(c, before, FLOW_RETAIN, arg->var);
         else
             add(live, arg->var);
     }
@@ -199,13 +227,18 @@ static void count_switch(Count *c, CtFlowStep *step, Set live) {
     for (uint32_t i = 0; i < count; i++) gather(c, step->as.cases.branches[i].block, &all, seen);
     for (uint32_t i = 0; i < count; i++) {
         CtFlowBlock *block = step->as.cases.branches[i].block;
+        CtFlowVar *bare = bare_in_branch(c, step, &step->as.cases.branches[i]);
         befores[i] = block->exit == EXIT_YIELD ? copy(c, live) : set_new(c);
+        if (bare != NULL) add(c->bare, bare);
         count_block(c, block, befores[i]);
+        if (bare != NULL) drop(c->bare, bare);
         join(c, some, befores[i]);
     }
     collect_args(&step->args, some);
     for (uint32_t i = 0; i < count; i++) {
         Objects ended = {0};
+        CtFlowVar *bare = bare_in_branch(c, step, &step->as.cases.branches[i]);
+        if (bare != NULL) add(befores[i], bare);
         /* what a branch binds itself is not live before it */
         each_in(c, &all, some, befores[i], &ended);
         prepend(c, step->as.cases.branches[i].block, &ended);
@@ -254,7 +287,9 @@ static void count_block(Count *c, CtFlowBlock *block, Set live) {
 void ct_flow_count(CtFlow *flow) {
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        Count c = {flow, flow->arena, function->vars / 64 + 1};
+        Count c = {flow, flow->arena, function->vars / 64 + 1, {NULL}};
+        c.bare = set_new(&c);
+        mark_bare(&c, function->body);
         Set live = set_new(&c);
         Objects ended = {0};
         count_block(&c, function->body, live);

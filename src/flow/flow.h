@@ -132,6 +132,7 @@ typedef struct CtFlowStep {
             CtFlowData *data;
             uint32_t tag;
             bool takes;
+            CtFlowVar *cell; /* the memory that OPEN leaves to MAKE: cells.c; NULL: none */
         } con;
         struct { /* SWITCH; on the tag of a node, or on a scalar */
             CtFlowBranch *branches;
@@ -244,6 +245,8 @@ void ct_flow_derive(CtFlow *flow);
 void ct_flow_drop_dead(CtFlow *flow);
 /* Writes retains and releases into a program that has none: count.c. */
 void ct_flow_count(CtFlow *flow);
+/* Then nodes are made in the cells of those that end: cells.c. */
+void ct_flow_reuse_cells(CtFlow *flow);
 /* Which functions take a place, recurse, end in each other; sites are numbered: places.c. */
 void ct_flow_places(CtFlow *flow);
 /* The number of a span among the sites; 0 for a place in the library. */

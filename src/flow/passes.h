@@ -155,11 +155,17 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 void ct_flow_messages(CtFlow *flow);
 /* What is given rows is given their arrays: rows.c. */
 void ct_flow_give_arrays(CtFlow *flow);
+/* Recursion whose end literals decide becomes straight lines: unfold.c. */
+void ct_flow_unfold(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
+/* What left a function yields instead, in the blocks of a body that `function` has been given: results of these types.
+ * `span` is that of the call. */
+void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
+                           CtSpan span);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_unroll(CtFlow *flow);
 void ct_flow_split_patched(CtFlow *flow);

@@ -63,9 +63,15 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_PRIM: ct_text_puts(out, ct_prim_info(step->as.prim)->name); return;
     case FLOW_CALL: ct_text_printf(out, "call %s.%u", step->as.function->name, step->as.function->id); return;
     case FLOW_CONSTANT: ct_text_printf(out, "constant %s", step->as.constant->name); return;
-    case FLOW_MAKE: ct_text_printf(out, "make %s", step->as.con.data->cons[step->as.con.tag].name); return;
+    case FLOW_MAKE:
+        ct_text_printf(out, "%s %s", step->as.con.cell != NULL ? "make again" : "make",
+                       step->as.con.data->cons[step->as.con.tag].name);
+        return;
     case FLOW_OPEN:
-        ct_text_printf(out, "open%s %s", step->as.con.takes ? " and take" : "",
+        ct_text_printf(out, "open%s %s",
+                       step->as.con.cell != NULL ? " and keep"
+                       : step->as.con.takes      ? " and take"
+                                                 : "",
                        step->as.con.data->cons[step->as.con.tag].name);
         return;
     case FLOW_LOOP: {

@@ -50,6 +50,8 @@
 enum {
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
+    CT_LINE = 64, /* of the cache */
+    CT_PAGE = 4096,
     CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
     CT_MIDDLE = 1024,   /* and of the largest with one for sizes like it: four between a power of two and the next */
     CT_MIDDLES = 20,    /* so many more lists */
@@ -91,7 +93,8 @@ typedef struct ct_array {
 
 typedef struct ct_large { /* in front of memory that comes from malloc */
     struct ct_large *next, **link;
-    size_t bytes, unused;
+    size_t bytes;
+    void *block; /* all of that memory */
 } ct_large;
 
 typedef struct ct_run {
@@ -100,6 +103,7 @@ typedef struct ct_run {
     ct_large *large, *chunks;
     ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
     size_t bytes, spare_bytes, limit; /* limit 0: none */
+    size_t shift;                     /* of the next large one in its pages */
     char *volatile stack_end;         /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
@@ -109,7 +113,7 @@ typedef struct ct_run {
     char text[400];
     char *long_text; /* of a failure with a message of the program's own; from malloc */
     ct_object nullary[CT_NULLARIES];
-    ct_object lender; /* the owner of what a part of a loop is lent: share.h */
+    ct_object lender;                   /* the owner of what a part of a loop is lent: share.h */
     ct_word *constants, *all_constants; /* those of the entry, among those of all */
     int64_t constant_words;             /* of all */
     struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
@@ -172,19 +176,28 @@ static inline void ct_turn(ct_run *rt) {
 
 static CT_COLD void ct_free_spares(ct_run *rt) {
     for (int i = 0; i < CT_SPARES; i++) {
-        free(rt->spare[i]);
+        if (rt->spare[i] != NULL) free(rt->spare[i]->block);
         rt->spare[i] = NULL;
     }
     rt->spare_bytes = 0;
 }
 
-/* New memory of the system, within the limit. */
+/* New memory of the system, within the limit. It begins with a line of the cache, as vectors want it, and large ones
+ * each elsewhere in their pages: arrays that a loop walks over together would else fall on few sets of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
     if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
-    ct_large *large = malloc(sizeof *large + bytes);
-    if (large == NULL) ct_fail_memory(rt);
-    *large = (ct_large){NULL, NULL, bytes, 0};
+    size_t before = sizeof(ct_large) + CT_LINE - 1;
+    if (bytes >= CT_SPARE_LEAST) {
+        before += rt->shift;
+        rt->shift = (rt->shift + 4 * CT_LINE) % CT_PAGE;
+    }
+    char *block = CT_PLAIN ? malloc(sizeof(ct_large) + bytes) : malloc(before + bytes);
+    if (block == NULL) ct_fail_memory(rt);
+    size_t at = sizeof(ct_large);
+    if (!CT_PLAIN) at = before - (size_t)((uintptr_t)block + before) % CT_LINE;
+    ct_large *large = (ct_large *)(block + at) - 1;
+    *large = (ct_large){NULL, NULL, bytes, block};
     return large;
 }
 
@@ -204,7 +217,7 @@ static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
     ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
     if (large == NULL) large = ct_take_new(rt, bytes);
     bytes = large->bytes;
-    *large = (ct_large){rt->large, &rt->large, bytes, 0};
+    *large = (ct_large){rt->large, &rt->large, bytes, large->block};
     if (large->next != NULL) large->next->link = &large->next;
     rt->large = large;
     rt->bytes += bytes;
@@ -222,7 +235,7 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
         rt->spare_bytes += large->bytes;
         return;
     }
-    free(large);
+    free(large->block);
 }
 
 /* A new chunk for small objects; what is left of the last one stays unused. */
@@ -294,21 +307,25 @@ enum {
     CT_ARRAY_WORDS = sizeof(ct_array) / sizeof(ct_word),
 };
 
-static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
-    ct_node *node = ct_take(rt, CT_NODE_WORDS + (size_t)words);
+/* In the cell of one that has been opened, as large as this; NULL: in new memory. */
+static inline ct_node *ct_node_in(ct_run *rt, ct_node *cell, uint32_t tag, uint32_t words, uint32_t pointers) {
+    ct_node *node = cell != NULL ? cell : ct_take(rt, CT_NODE_WORDS + (size_t)words);
     node->head.refs = 1;
     node->head.tag = tag;
     node->head.words = words;
     node->head.pointers = pointers;
     return node;
 }
-
-/* A constructor without fields. */
-static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
-    if (tag >= CT_NULLARIES) return ct_node_new(rt, tag, 0, 0);
-    rt->nullary[tag].refs++;
-    return (ct_node *)&rt->nullary[tag];
+static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
+    return ct_node_in(rt, NULL, tag, words, pointers);
 }
+
+/* A constructor without fields. Such objects stay: how often they are held is counted where nobody knows that it is
+ * one, and means nothing. */
+static inline ct_node *ct_bare(ct_run *rt, uint32_t tag) {
+    return tag < CT_NULLARIES ? (ct_node *)&rt->nullary[tag] : ct_node_new(rt, tag, 0, 0);
+}
+static inline bool ct_is_bare(const ct_object *object) { return object->words == 0 && object->tag < CT_NULLARIES; }
 
 /* The node alone: its fields have been moved out. */
 static inline void ct_node_free(ct_run *rt, ct_node *node) {
@@ -316,7 +333,7 @@ static inline void ct_node_free(ct_run *rt, ct_node *node) {
 }
 
 static inline void ct_destroy_later(ct_object **todo, ct_object *object) {
-    if (--object->refs > 0) return;
+    if (--object->refs > 0 || ct_is_bare(object)) return;
     object->next = *todo;
     *todo = object;
 }
@@ -333,6 +350,7 @@ static inline int64_t ct_row_words(const ct_array *array) {
 }
 
 static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {
+    if (ct_is_bare(object)) return;
     ct_object *todo = object;
     object->next = NULL;
     while (todo != NULL) {
@@ -360,14 +378,16 @@ static inline void ct_hold(void *object) { ((ct_object *)object)->refs++; }
 static inline void ct_drop(ct_run *rt, void *object) {
     if (--((ct_object *)object)->refs == 0) ct_destroy(rt, object);
 }
-/* The end of a node whose fields are in variables now: they are moved, or shared. */
-static inline void ct_node_leave(ct_run *rt, ct_node *node) {
-    if (node->head.refs == 1) {
-        ct_node_free(rt, node);
-        return;
-    }
+/* The end of a node whose fields are in variables now: they are moved, or shared. Gives its cell; NULL where others
+ * hold it. */
+static inline ct_node *ct_node_cell(ct_node *node) {
+    if (node->head.refs == 1) return node;
     node->head.refs--;
     for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;
+    return NULL;
+}
+static inline void ct_node_leave(ct_run *rt, ct_node *node) {
+    if (ct_node_cell(node) != NULL) ct_node_free(rt, node);
 }
 
 /* ---- the run ---- */
@@ -376,13 +396,13 @@ static inline void ct_node_leave(ct_run *rt, ct_node *node) {
 static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
         ct_large *next = rt->large->next;
-        free(rt->large);
+        free(rt->large->block);
         rt->large = next;
     }
     ct_free_spares(rt);
     while (rt->chunks != NULL) {
         ct_large *next = rt->chunks->next;
-        free(rt->chunks);
+        free(rt->chunks->block);
         rt->chunks = next;
     }
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
