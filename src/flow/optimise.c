@@ -48,6 +48,7 @@ static Pass *const after[] = {
     ct_flow_cse,           /* what they both did */
     ct_flow_keep,          /* what loops that stay two both do, where it costs more than memory */
     ct_flow_drop_dead,     /* what one does for both */
+    ct_flow_bound_turns,   /* now that it is known which loops make arrays */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

@@ -164,6 +164,8 @@ void ct_flow_give_arrays(CtFlow *flow);
 void ct_flow_unfold(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
+/* What would need memory for turns without an end gets to where it fails: endless.c. */
+void ct_flow_bound_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
