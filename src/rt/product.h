@@ -60,8 +60,7 @@ static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
 }
 
 /* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
-__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b,
-                                                              int64_t count, int cotangent) {
+static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, int cotangent) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
             s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
             s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
@@ -89,8 +88,8 @@ __attribute__((always_inline)) static inline void ct_tile_add(double *sums, cons
 }
 
 /* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
-__attribute__((always_inline)) static inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some,
-                                                                int64_t count, int64_t width) {
+static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some, int64_t count,
+                                           int64_t width) {
     if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
     if (from.down == 1 && some == width)
         for (int64_t k = 0; k < count; k++)
@@ -144,7 +143,7 @@ typedef struct ct_multiplying { /* x = a b, or some rows or columns of it */
     double start;
 } ct_multiplying;
 
-static void ct_multiply(ct_run *rt, const ct_multiplying *m) {
+static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
     int64_t strip = ct_least(m->count, CT_STRIP);
     int64_t slice = ct_least((m->columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
     size_t room = (size_t)(strip * (slice + CT_TILE_ROWS));
@@ -208,8 +207,8 @@ static inline bool ct_holds_zero(const ct_array *x) {
 
 /* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
  * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
-static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a, int a_turned,
-                                   const ct_array *b, int b_turned, int cotangent) {
+static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
+                                           int a_turned, const ct_array *b, int b_turned, int cotangent) {
     int64_t words, count = a->dims[1 - a_turned];
     double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;

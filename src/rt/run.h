@@ -14,17 +14,28 @@
 
 #include "rt/scalar.h"
 
+/* What being written in would gain nothing: it is rare (cold), or takes long (called). Where Cotan runs a program,
+ * these are Cotan's own, which nobody has to compile again; those that are near are made with the program all the same,
+ * for the processor. */
 #if defined(__GNUC__)
-#define CT_LIKELY(c)   __builtin_expect((c) != 0, 1)
-#define CT_UNLIKELY(c) __builtin_expect((c) != 0, 0)
-#define CT_COLD        __attribute__((noinline, cold, unused))
-#define CT_CALLED      __attribute__((noinline, unused)) /* takes so long that being written in would gain nothing */
-#define CT_FRAME()     ((char *)__builtin_frame_address(0))
+#define CT_LIKELY(c)           __builtin_expect((c) != 0, 1)
+#define CT_UNLIKELY(c)         __builtin_expect((c) != 0, 0)
+#define CT_COLD                __attribute__((noinline, cold, unused))
+#define CT_CALLED              __attribute__((noinline, unused))
+#define CT_NEAR                __attribute__((noinline, unused))
+#define CT_INSIDE              __attribute__((always_inline))
+#define CT_FAILS               __attribute__((noreturn))
+#define CT_PRINTS(text, first) __attribute__((format(printf, text, first)))
+#define CT_FRAME()             ((char *)__builtin_frame_address(0))
 #else
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
 #define CT_COLD
 #define CT_CALLED
+#define CT_NEAR
+#define CT_INSIDE
+#define CT_FAILS
+#define CT_PRINTS(text, first)
 #define CT_FRAME() ((char *)0)
 #endif
 
@@ -50,6 +61,8 @@
 enum {
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
+    CT_LINE = 64, /* of the cache */
+    CT_PAGE = 4096,
     CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
     CT_MIDDLE = 1024,   /* and of the largest with one for sizes like it: four between a power of two and the next */
     CT_MIDDLES = 20,    /* so many more lists */
@@ -91,7 +104,8 @@ typedef struct ct_array {
 
 typedef struct ct_large { /* in front of memory that comes from malloc */
     struct ct_large *next, **link;
-    size_t bytes, unused;
+    size_t bytes;
+    void *block; /* all of that memory */
 } ct_large;
 
 typedef struct ct_run {
@@ -100,6 +114,7 @@ typedef struct ct_run {
     ct_large *large, *chunks;
     ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
     size_t bytes, spare_bytes, limit; /* limit 0: none */
+    size_t shift;                     /* of the next large one in its pages */
     char *volatile stack_end;         /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
@@ -127,6 +142,12 @@ typedef struct ct_crew {
     ct_run members[];
 } ct_crew;
 
+/* A function that Cotan has: its name, and the variable that is to point to it. */
+typedef struct ct_outside {
+    const char *name;
+    void *pointer;
+} ct_outside;
+
 /* A number that the compiler does not know. */
 static inline double ct_late(double x) {
     volatile double late = x;
@@ -135,11 +156,7 @@ static inline double ct_late(double x) {
 
 /* ---- failing ---- */
 
-#if defined(__GNUC__)
-__attribute__((noreturn, format(printf, 4, 5)))
-#endif
-static CT_COLD void
-ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
+static CT_COLD CT_FAILS CT_PRINTS(4, 5) void ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vsnprintf(rt->text, sizeof rt->text, format, list);
@@ -150,16 +167,12 @@ ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
     longjmp(rt->out, 1);
 }
 
-#if defined(__GNUC__)
-__attribute__((noreturn))
-#endif
-static CT_COLD void
-ct_fail_memory(ct_run *rt) {
+static CT_COLD CT_FAILS void ct_fail_memory(ct_run *rt) {
     ct_fail(rt, rt->here, 801, "the run needs more memory than it may use");
 }
 
 /* Entering a function that recurses, and turning a loop by recursion. */
-static CT_COLD void ct_pause(ct_run *rt) {
+static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
     if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
     ct_fail_memory(rt);
 }
@@ -174,19 +187,28 @@ static inline void ct_turn(ct_run *rt) {
 
 static CT_COLD void ct_free_spares(ct_run *rt) {
     for (int i = 0; i < CT_SPARES; i++) {
-        free(rt->spare[i]);
+        if (rt->spare[i] != NULL) free(rt->spare[i]->block);
         rt->spare[i] = NULL;
     }
     rt->spare_bytes = 0;
 }
 
-/* New memory of the system, within the limit. */
+/* New memory of the system, within the limit. It begins with a line of the cache, as vectors want it, and large ones
+ * each elsewhere in their pages: arrays that a loop walks over together would else fall on few sets of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
     if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
-    ct_large *large = malloc(sizeof *large + bytes);
-    if (large == NULL) ct_fail_memory(rt);
-    *large = (ct_large){NULL, NULL, bytes, 0};
+    size_t before = sizeof(ct_large) + CT_LINE - 1;
+    if (bytes >= CT_SPARE_LEAST) {
+        before += rt->shift;
+        rt->shift = (rt->shift + 4 * CT_LINE) % CT_PAGE;
+    }
+    char *block = CT_PLAIN ? malloc(sizeof(ct_large) + bytes) : malloc(before + bytes);
+    if (block == NULL) ct_fail_memory(rt);
+    size_t at = sizeof(ct_large);
+    if (!CT_PLAIN) at = before - (size_t)((uintptr_t)block + before) % CT_LINE;
+    ct_large *large = (ct_large *)(block + at) - 1;
+    *large = (ct_large){NULL, NULL, bytes, block};
     return large;
 }
 
@@ -206,7 +228,7 @@ static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
     ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
     if (large == NULL) large = ct_take_new(rt, bytes);
     bytes = large->bytes;
-    *large = (ct_large){rt->large, &rt->large, bytes, 0};
+    *large = (ct_large){rt->large, &rt->large, bytes, large->block};
     if (large->next != NULL) large->next->link = &large->next;
     rt->large = large;
     rt->bytes += bytes;
@@ -224,7 +246,7 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
         rt->spare_bytes += large->bytes;
         return;
     }
-    free(large);
+    free(large->block);
 }
 
 /* A new chunk for small objects; what is left of the last one stays unused. */
@@ -385,13 +407,13 @@ static inline void ct_node_leave(ct_run *rt, ct_node *node) {
 static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
         ct_large *next = rt->large->next;
-        free(rt->large);
+        free(rt->large->block);
         rt->large = next;
     }
     ct_free_spares(rt);
     while (rt->chunks != NULL) {
         ct_large *next = rt->chunks->next;
-        free(rt->chunks);
+        free(rt->chunks->block);
         rt->chunks = next;
     }
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;
