@@ -12,6 +12,7 @@
 
 #include "hand/hand.h"
 #include "rt/array.h"
+#include "run/outside.h"
 
 static const Subject *const subjects[] = {&scalar_subject, &dot_subject,       &matvec_subject,  &rotations_subject,
                                           &sines_subject,  &logsumexp_subject, &mixture_subject, &bundle_subject,
@@ -68,6 +69,7 @@ static void load(Compiled *c, const char *path, const Subject *s, int results) {
     if (library == NULL) die(path, dlerror());
     void *entry = dlsym(library, "cotan_entry");
     const int64_t *words = dlsym(library, "cotan_constant_words");
+    if (!ct_outside_link(dlsym(library, "cotan_outside"))) die(path, "made for another Cotan");
     memcpy(&c->entry, &entry, sizeof entry);
     ct_run_clear(&c->run);
     c->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
@@ -128,7 +130,10 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Behind a run that is not timed: the others have had the cache, and a sample of one run would be slower than one of
+ * two. */
 static double sample(Bench *b, int kind, int64_t runs) {
+    once(b, kind);
     double start = now();
     for (int64_t i = 0; i < runs; i++) once(b, kind);
     return (now() - start) / (double)runs;

@@ -46,13 +46,13 @@ TOLERANCE, DIFFERENCES = 1e-9, 1e-5
 
 
 def compile_driver(folder):
-    """The driver and the derivatives by hand, with OpenBLAS if it is installed."""
+    """The driver and the derivatives by hand, with what Cotan does not compile again, and OpenBLAS if it is installed."""
     sources = [os.path.join(HERE, "native.c")] + sorted(
         os.path.join(HERE, "hand", name) for name in os.listdir(os.path.join(HERE, "hand")) if name.endswith(".c"))
     blas = subprocess.run(["pkg-config", "--cflags", "--libs", "openblas"], capture_output=True, text=True)
     target = os.path.join(folder, "native")
     command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-fno-math-errno", "-w", "-I" + os.path.join(ROOT, "src"),
-               "-I" + HERE, *sources, "-o", target, "-lmvec", "-lm", "-ldl"]
+               "-I" + HERE, *sources, os.path.join(BUILD, "libcotan.a"), "-o", target, "-lmvec", "-lm", "-ldl"]
     if blas.returncode == 0:
         command += ["-DHAND_BLAS", *blas.stdout.split()]
     if subprocess.run(command).returncode != 0:

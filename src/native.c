@@ -51,7 +51,7 @@ static void make(CtSession *session, cotan_context *context) {
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
-        ct_emit(&c, flow, context->exact_math);
+        ct_emit(&c, flow, context->exact_math, true);
         session->native = ct_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
         if (session->native != NULL && context->pool != NULL) ct_native_share(session->native, context->pool);
@@ -110,7 +110,7 @@ bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, c
     CtFlow *flow = lower(build, exact, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit(out, flow, exact);
+        ct_emit(out, flow, exact, false);
     else
         ct_flow_print(out, flow);
     return true;

@@ -12,6 +12,9 @@ typedef struct LoopText {
     uint32_t carried, arrays;
     const char **names; /* of what is carried, then of the arrays */
     const char **data;  /* of each array, where it is known before the first turn; or NULL */
+    const char **far;   /* of each array that may be written past the cache: whether it is; or NULL */
+    CtFlowVar **over;   /* of each array: one that ends here, whose place it may take; or NULL */
+    bool is_over;       /* there is such a one */
     const char *count, *index;
     const char *from, *to; /* the turns that are written: all, or a part */
 } LoopText;
@@ -47,6 +50,25 @@ static void put_first(Emit *e, const LoopText *t, uint32_t i) {
         ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
 }
 
+/* Which arrays take the place of others. */
+static void find_ending(Emit *e, LoopText *t) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        const CtFlowType *type = array_of(t, i)->type;
+        if (type->rank > 1 || type->element->kind != FLOW_F64 || e->uses[array_of(t, i)->id].place != NULL) continue;
+        t->over[i] = ct_emit_ending(e, t->step, count++);
+        t->is_over |= t->over[i] != NULL;
+    }
+}
+
+static const char *new_vector(Emit *e, const LoopText *t, uint32_t i) {
+    const char *site = ct_emit_site(e, t->step->span);
+    if (t->over[i] != NULL)
+        return ct_format(e->arena, "ct_vector_over(rt, %s, %s, %s)", site, e->uses[t->over[i]->id].text, t->count);
+    return ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", site, pointers(array_of(t, i)->type), t->count,
+                     t->step->as.loop.initial ? " + 1" : "");
+}
+
 static void begin_arrays(Emit *e, LoopText *t) {
     bool initial = t->step->as.loop.initial;
     for (uint32_t i = 0; i < t->arrays; i++) {
@@ -54,9 +76,7 @@ static void begin_arrays(Emit *e, LoopText *t) {
         if (var->name == NULL) var->name = "xs";
         t->names[t->carried + i] = ct_emit_name(e, var);
         if (e->uses[var->id].place != NULL) continue;
-        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
-                                     pointers(var->type), t->count, initial ? " + 1" : "");
-        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
+        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : new_vector(e, t, i));
         if (initial) put_first(e, t, i);
     }
 }
@@ -144,10 +164,28 @@ static void point_out(Emit *e, LoopText *t) {
         const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
         if (place == NULL)
-            ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, t->data[i], type, t->names[t->carried + i]);
+            ct_emit_line(e, "%s *%s%s = (%s *)%s->data;", type, t->over[i] == NULL ? "restrict " : "", t->data[i], type,
+                         t->names[t->carried + i]);
         else
             ct_emit_line(e, "%s *restrict %s = (%s *)ct_row_place(rt, %s, &%s, %s, %s, %s);", type, t->data[i], type,
                          ct_emit_site(e, t->step->span), place->array, place->count, place->index, place->length);
+    }
+}
+
+/* Which of these are written past the cache, in lanes. */
+static void ask_if_far(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        const CtFlowVar *var = array_of(t, i);
+        const RowPlace *place = e->uses[var->id].place;
+        if (!ct_emit_is_streamed(e, t->step, var)) continue;
+        const char *words = place == NULL ? t->count : ct_format(e->arena, "%s * %s", place->count, place->length),
+                   *apart = t->over[i] == NULL
+                                ? ""
+                                : ct_format(e->arena, "%s != %s && ", t->data[i], e->uses[t->over[i]->id].data);
+        t->far[i] = ct_format(e->arena, "%s_far", t->names[t->carried + i]);
+        e->streams = true;
+        ct_emit_line(e, "const bool %s = %sct_is_far(%s, %u * %s);", t->far[i], apart, t->data[i],
+                     ct_emit_walked(t->step, place != NULL), words);
     }
 }
 
@@ -155,6 +193,7 @@ static void point_out(Emit *e, LoopText *t) {
 
 static void end_turn(Emit *e, const LoopText *t) {
     if (t->block->exit != EXIT_YIELD) return;
+    if (t->is_over) ct_emit_flush(e, true);
     for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
     const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
     const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);
@@ -179,7 +218,10 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         CtFlowVar *row = maker_of_rows(e, t, i);
         if (row == NULL) continue;
         RowPlace *place = CT_NEW(e->arena, RowPlace);
-        *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
+        *place = (RowPlace){.array = t->names[t->carried + i],
+                            .count = t->count,
+                            .index = t->index,
+                            .is_given = ct_emit_is_given(e, array_of(t, i))};
         e->uses[row->id].place = place;
     }
     if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
@@ -207,8 +249,9 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);
+    ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
-    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, t->names, t->data);
+    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, &(LaneResults){t->names, t->data, t->far, t->is_over});
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
@@ -264,6 +307,8 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.arrays = step->results.count - t.carried;
     t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
     t.data = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
+    t.far = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
+    t.over = CT_NEW_ARRAY(e->arena, CtFlowVar *, t.arrays + 1);
     keep_count(e, &t);
     t.to = t.count;
     Share share;
@@ -271,6 +316,8 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     bool shared = ct_share_fits(e, step, &share);
     Lane *lanes = ct_lanes_fit(e, step, sums) ? e->lanes : NULL;
     if (lanes != NULL) e->lanes = NULL; /* until its turns are written */
+    if (lanes != NULL) find_ending(e, &t);
+    share.once |= t.is_over;
     begin_carried(e, &t);
     begin_arrays(e, &t);
     if (shared) {
@@ -290,4 +337,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
         const char *name = t.names[t.carried + i];
         if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
     }
+    if (!e->streams || e->in_part || e->in_loop) return;
+    ct_emit_line(e, "ct_streams_end();");
+    e->streams = false;
 }

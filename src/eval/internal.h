@@ -122,6 +122,7 @@ struct CtEval {
     CtHeap *heap;
     CtEvalLimits limits;
     CtWatch watch; /* wants NULL: nobody looks on */
+    CtQuestion question;
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
     CtCode *all_codes;
@@ -184,7 +185,7 @@ void ct_team_unlock(Machine *m);
  * evaluate; then it leaves it when that is done, or has failed. */
 void ct_constant_enter(Machine *m, CtCode *constant);
 void ct_constant_leave(Machine *m, CtCode *constant, bool known);
-/* A run begins. */
+/* A run begins, or what ended a region has been settled. */
 void ct_team_begin(Machine *m);
 /* ct_refuel of a worker. */
 bool ct_region_refuel(Machine *m);
@@ -221,6 +222,8 @@ bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *arg
 /* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */
 bool ct_stack_reserve(Machine *m, size_t words);
 bool ct_refuel(Machine *m);
+/* How many, after so many, until a limit or a question. */
+uint64_t ct_steps_left(const Machine *m, uint64_t done);
 /* After a run: a stack that has grown very large gives its memory back. */
 void ct_stack_trim(Machine *m);
 

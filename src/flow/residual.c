@@ -110,22 +110,35 @@ static bool is_in_loop(const Scope *scope) {
     return false;
 }
 
-static bool holds_loop(const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
-            if (block->steps.items[i]->kind == FLOW_LOOP || holds_loop(ct_flow_inner(block->steps.items[i], j)))
-                return true;
+/* Whether it holds a loop, or what is not arithmetic. */
+static bool takes_long(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP || (step->kind == FLOW_PRIM && !is_light(step->as.prim))) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (takes_long(ct_flow_inner(step, j))) return true;
+    }
     return false;
 }
 
-/* What takes a loop for each element is kept in a loop that carries arrays: its turns go one by one, and each makes
- * arrays anyway. */
-static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
-    if (step->kind != FLOW_LOOP || !holds_loop(step->as.loop.block)) return false;
-    while (scope->kind != SCOPE_LOOP) scope = scope->parent;
-    for (uint32_t i = 0; i < scope->step->as.loop.carried; i++)
+static const Scope *loop_around(const Scope *scope) {
+    while (scope != NULL && scope->kind != SCOPE_LOOP) scope = scope->parent;
+    return scope;
+}
+
+static bool carries_arrays(const Scope *scope) {
+    for (uint32_t i = 0; scope != NULL && i < scope->step->as.loop.carried; i++)
         if (scope->step->args.items[1 + i].type->kind == FLOW_ARRAY) return true;
     return false;
+}
+
+/* In a loop that carries arrays, whose turns go one by one and make arrays anyway, loops are kept which take long for
+ * each element; and values in them, or in the loop itself, that are more than arithmetic. */
+static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
+    const Scope *loop = loop_around(scope);
+    if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);
+    if (step->kind != FLOW_PRIM || is_light(step->as.prim) || scope != loop) return false;
+    return carries_arrays(loop) || carries_arrays(loop_around(loop->parent));
 }
 
 /* The length of an array of this very scope is kept, not the array. */

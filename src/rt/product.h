@@ -50,8 +50,7 @@ static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
 }
 
 /* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
-__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b,
-                                                              int64_t count, int cotangent) {
+static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, int cotangent) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
             s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
             s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
@@ -79,8 +78,8 @@ __attribute__((always_inline)) static inline void ct_tile_add(double *sums, cons
 }
 
 /* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
-__attribute__((always_inline)) static inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some,
-                                                                int64_t count, int64_t width) {
+static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some, int64_t count,
+                                           int64_t width) {
     if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
     if (from.down == 1 && some == width)
         for (int64_t k = 0; k < count; k++)
@@ -125,7 +124,8 @@ static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64
 }
 
 /* x = the sums of `count` terms each, at least one. `b` stands turned: [j, k]. */
-static void ct_multiply(ct_run *rt, ct_array *x, ct_factor a, ct_factor b, int64_t count, int cotangent, double start) {
+static CT_NEAR void ct_multiply(ct_run *rt, ct_array *x, ct_factor a, ct_factor b, int64_t count, int cotangent,
+                                double start) {
     int64_t rows = x->dims[0], columns = x->dims[1];
     int64_t strip = ct_least(count, CT_STRIP), slice = ct_least((columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
     size_t room = (size_t)(strip * (slice + CT_TILE_ROWS));
@@ -159,8 +159,8 @@ static inline bool ct_holds_zero(const ct_array *x) {
 
 /* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
  * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
-static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a, int a_turned,
-                                   const ct_array *b, int b_turned, int cotangent) {
+static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
+                                           int a_turned, const ct_array *b, int b_turned, int cotangent) {
     int64_t words, count = a->dims[1 - a_turned];
     double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;
