@@ -19,9 +19,9 @@ typedef struct Use { /* of a variable */
     bool is_pending;          /* an expression that stands nowhere yet */
     bool reads;               /* it looks at memory, and must stand before that changes */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
-    const char *own;  /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
-    const char *lengths; /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
-    bool lent;           /* of an array of arrays, in a part of a loop: its elements are views */
+    const char *own;          /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
+    const char *lengths;      /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
+    bool lent;                /* of an array of arrays, in a part of a loop: its elements are views */
     RowPlace *place;
 } Use;
 
@@ -47,6 +47,7 @@ typedef struct Emit {
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind it */
     bool leaves;       /* it is gone to */
+    const char *taken; /* in a branch on what differs: the mask of the lanes that take it; NULL: all do */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
     bool streams;      /* the loop that is being written writes past the cache */
@@ -113,8 +114,8 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step);
 /* Whether a loop looks at each turn, or eight, whether the run is to stop. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
 
-/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names that
- * the array has on its way. */
+/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
+ * that the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
 /* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);
