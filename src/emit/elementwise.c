@@ -8,24 +8,6 @@ typedef struct Nest {
     bool has_loop, has_sums;
 } Nest;
 
-/* Arithmetic that is cheaper than moving its operands into lanes. */
-static bool is_light(const CtFlowStep *prim) {
-    switch ((int)prim->as.prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_ABS:
-    case PRIM_INT_ADD:
-    case PRIM_INT_SUB:
-    case PRIM_INT_MUL:
-    case PRIM_TO_DOUBLE: return true;
-    default: return false;
-    }
-}
-
 /* The index of the loop comes last, or not at all. */
 static bool is_beside(const CtFlowStep *step, uint32_t indices, const CtFlowVar *index) {
     for (uint32_t i = 1; i < indices; i++)
@@ -41,7 +23,7 @@ static bool is_plain(Nest *nest, const CtFlowBlock *block) {
         const CtFlowStep *step = block->steps.items[i];
         uint32_t count = step->args.count;
         bool plain = step->kind == FLOW_DIM || step->kind == FLOW_RELEASE;
-        if (step->kind == FLOW_PRIM) plain = is_light(step);
+        if (step->kind == FLOW_PRIM) plain = ct_prim_is_light(step->as.prim);
         if (step->kind == FLOW_READ) plain = is_beside(step, count - 1, index);
         if (step->kind == FLOW_UPDATE) plain = is_beside(step, count - 2, index);
         if (step->kind == FLOW_LOOP) plain = fits(nest, step);

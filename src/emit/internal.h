@@ -52,7 +52,8 @@ typedef struct Emit {
     bool exact;        /* sums keep their order */
     bool streams;      /* the loop that is being written writes past the cache */
     /* share.h */
-    bool in_part, in_loop; /* in_loop: of a function, in any loop */
+    const CtFlowStep *part; /* the loop of which a part is being written; NULL: none */
+    bool in_loop;           /* of a function, in any loop */
     uint32_t shares;
     CtText parts; /* the functions that are parts of this one's loops */
 } Emit;
@@ -110,8 +111,11 @@ void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const ch
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
 
-/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
- * that the array has on its way. */
+/* Whether a loop looks at each turn, or eight, whether the run is to stop. */
+bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
+
+/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names that
+ * the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
 /* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
 void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *names);

@@ -609,6 +609,7 @@ void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const 
     begin_sums(e, step, names);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
+    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_turn(rt);");
     each_pack(e, index);
     ct_emit_block(e, block, NULL);
     e->block = block;

@@ -99,7 +99,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
 
 /* An object that stays behind the loop, and so behind a part of it. */
 static const char *stays(Emit *e, const CtFlowArg *arg) {
-    return e->in_part ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
+    return e->part != NULL ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
 }
 
 static void put_item(Emit *e, const LoopText *t, uint32_t i) {
@@ -204,11 +204,13 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
-/* A loop that was a recursion can be interrupted, where a turn is more than a few operations. */
-static bool asks(const LoopText *t) {
-    for (uint32_t i = 0; i < t->block->steps.count; i++) {
-        CtFlowStepKind kind = t->block->steps.items[i]->kind;
-        if (t->step->as.loop.counted && (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK)) return true;
+/* A loop that was a recursion, or of which there are parts, can be interrupted where a turn is more than a few
+ * operations. */
+bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; (loop->as.loop.counted || loop == e->part) && i < block->steps.count; i++) {
+        CtFlowStepKind kind = block->steps.items[i]->kind;
+        if (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK) return true;
     }
     return false;
 }
@@ -233,7 +235,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     const CtFlowBlock *around = e->block;
     bool in_loop = e->in_loop;
     e->in_loop = true;
-    if (asks(t)) ct_emit_line(e, "ct_turn(rt);");
+    if (ct_emit_asks(e, t->step)) ct_emit_line(e, "ct_turn(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_turn(e, t);
@@ -271,7 +273,7 @@ static void keep_count(Emit *e, LoopText *t) {
     const CtFlowArg *count = &t->step->args.items[0];
     t->count = ct_emit_operand(e, count);
     ct_emit_flush(e, false);
-    if (strstr(t->count, "->") != NULL || strchr(t->count, '(') != NULL) {
+    if (strpbrk(t->count, "([>") != NULL) {
         const char *name = ct_format(e->arena, "n%u", ++e->temporaries);
         ct_emit_line(e, "const int64_t %s = %s;", name, t->count);
         t->count = name;
@@ -337,7 +339,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
         const char *name = t.names[t.carried + i];
         if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
     }
-    if (!e->streams || e->in_part || e->in_loop) return;
+    if (!e->streams || e->part != NULL || e->in_loop) return;
     ct_emit_line(e, "ct_streams_end();");
     e->streams = false;
 }
