@@ -123,7 +123,8 @@ typedef struct cotan_call {
     const char *method; /* NULL: the best */
     bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The best
                            method is then `native`, and naming that one is asking for native code */
-    uint64_t native_after; /* with `native`: the evaluator begins, and native code takes over after so many steps; 0: at once */
+    uint64_t native_after; /* with `native`: the evaluator begins, and native code takes over after so many steps,
+                              where that can be; 0: at once */
     bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
     bool quotes;        /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */

@@ -412,7 +412,9 @@ static CtEntry entry_of(const cotan_call *call) {
 static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, CtWord input, CtWord *result) {
     ct_eval_limit_steps(session->eval, c->steps ? c->steps : context->limits.steps);
     ct_eval_reset_stats(session->eval);
+    if (c->question) ct_eval_ask(session->eval, *c->question);
     bool done = ct_session_run(session, context, input, result);
+    ct_eval_ask(session->eval, (CtQuestion){0});
     ct_eval_limit_steps(session->eval, context->limits.steps);
     return done;
 }
@@ -437,39 +439,57 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
 }
 
-/* The evaluator has begun at once; native code has to be compiled first, and a program has no effect but its result. */
-static bool outlasts_evaluator(cotan_context *context, CtCall *c, bool *done) {
+static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
+
+static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
     const cotan_call *call = c->call;
-    if (!call->native || call->native_after == 0 || call->count || context->limits.steps != 0) return true;
-    cotan_call eval = *call;
+    return call->native && call->native_after > 0 && !call->count && context->limits.steps == 0;
+}
+
+/* On the evaluator, until native code takes over. */
+static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeover) {
+    cotan_call eval = *c->call;
+    CtQuestion question = ct_takeover(takeover, eval.native_after);
     eval.native = false;
     CtCall first = *c;
     first.call = &eval;
-    first.steps = call->native_after;
-    *done = ct_call(context, &first);
+    first.question = &question;
+    bool done = call_in(context, &first, NULL);
     c->session = first.session;
-    if (*done || strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) != 0) return false;
-    ct_report_clear(context);
-    return true;
+    return done;
 }
 
 bool ct_call(cotan_context *context, CtCall *c) {
+    CtTakeover takeover = {.context = context, .call = c, .entry = entry_of(c->call)};
+    if (begins_on_evaluator(context, c)) {
+        if (!choose_for_call(context, c->call, &takeover.entry)) return false;
+        if (call_evaluator(context, c, &takeover)) return true;
+        bool ended = takeover.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
+        if (!ended) return false;
+        ct_report_clear(context);
+    }
+    return call_in(context, c, takeover.native);
+}
+
+static CtSession *session_of(cotan_context *context, const CtCall *c) {
+    CtEntry entry = entry_of(c->call);
+    return choose_for_call(context, c->call, &entry) ? ct_program_session(c->program, &entry) : NULL;
+}
+
+/* In this session; NULL: that of the call. */
+static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     const cotan_call *call = c->call;
-    bool done = false;
-    if (!outlasts_evaluator(context, c, &done)) return done;
     CtArena *results = c->program->results;
-    CtEntry entry = entry_of(call);
-    if (!choose_for_call(context, call, &entry)) return false;
-    CtSession *session = ct_program_session(c->program, &entry);
+    session = session ? ct_session_activate(c->program, session) : session_of(context, c);
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool wanted = (call->native || entry.reverse == METHOD_NATIVE) && !call->count && c->steps == 0;
+    bool wanted = (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
     bool native = wanted && ct_session_native(session, context);
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
     if (native && session->not_flow) c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
     if (native) ct_eval_reset_stats(session->eval);
-    done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
+    bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->span = stats.span;

@@ -124,7 +124,7 @@ static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
     return ct_build_entry(build, entry);
 }
 
-static CtSession *activate(cotan_program *program, CtSession *session) {
+CtSession *ct_session_activate(cotan_program *program, CtSession *session) {
     cotan_context *context = program->context;
     if (session) ct_arena_on_failure(session->build->arena, context->handler);
     context->active = session;
@@ -133,7 +133,7 @@ static CtSession *activate(cotan_program *program, CtSession *session) {
 }
 
 CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry) {
-    return activate(program, ct_session_make(program, entry, prepare_entry, NULL));
+    return ct_session_activate(program, ct_session_make(program, entry, prepare_entry, NULL));
 }
 
 /* Derivatives by bulk are kept for every form of arguments that was met, each some hundred kilobytes. A session that
@@ -149,7 +149,7 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
         ct_program_forget(program, session);
         session = NULL;
     }
-    return session ? activate(program, session) : ct_program_fresh_session(program, entry);
+    return session ? ct_session_activate(program, session) : ct_program_fresh_session(program, entry);
 }
 
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {

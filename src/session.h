@@ -112,6 +112,7 @@ typedef struct CtCall {
     const cotan_call *call;
     cotan_result *out;
     uint64_t steps;                   /* limit on each run; 0: the context's */
+    const CtQuestion *question;       /* of a run of the evaluator, whatever else is wanted; NULL: none */
     bool at_point;                    /* RUN: call->at is a point, as derivatives take it, not an array of arguments */
     CtApart *point, *value, *derivative; /* which are taken apart, too; NULL: not wanted */
     const CtSession *session;         /* is set to the one that runs, when it begins */
@@ -154,6 +155,8 @@ CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry
 typedef bool CtPrepare(CtBuild *build, const CtEntry *entry, void *data);
 CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data);
 void ct_session_free(CtSession *session);
+/* A session whose work is going on, in the call of now. */
+CtSession *ct_session_activate(cotan_program *program, CtSession *session);
 /* Removes the sessions of expressions, which are not asked for twice. */
 void ct_program_forget_expressions(cotan_program *program);
 /* Removes a session that was interrupted half-way. */
@@ -189,9 +192,22 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
 /* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
-CtFlow *ct_native_lower(CtBuild *build, const char **why);
+CtFlow *ct_native_lower(CtBuild *build, bool exact, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
 bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
+
+/* ---- takeover.c ---- */
+
+/* Native code for a call that the evaluator runs. */
+typedef struct CtTakeover {
+    cotan_context *context;
+    CtCall *call;
+    CtEntry entry;
+    CtSession *native; /* is set to the one that has native code; NULL: the evaluator has gone on */
+    const char *why;
+} CtTakeover;
+/* Asks for it after so many steps; a refusal is told in the call's result. */
+CtQuestion ct_takeover(CtTakeover *t, uint64_t after);
 
 /* ---- interact.c ---- */
 

@@ -83,7 +83,7 @@ def check(cotan, path, name, compilers, folder):
         return "it does not use " + " ".join(not_used(dumped.stdout.decode()))
     for compiler in compilers:
         done = subprocess.run([compiler, *WARNINGS, source], capture_output=True, timeout=300)
-        if done.returncode != 0:
+        if done.returncode != 0 or done.stderr:  # a note counts too
             return f"{compiler}: " + done.stderr.decode(errors="replace")[:600]
     with open(source, "ab") as file:
         file.write(DRIVER.encode())

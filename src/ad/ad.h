@@ -66,10 +66,11 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual);
  * numbers. */
 typedef struct CtForm {
     int64_t known; /* of an Int, a Char, an enumeration: itself; of data: the constructor; of an array: its length */
-    struct CtForm **parts; /* of a tuple or data: of each; of an array: of its first element, NULL without one */
+    struct CtForm **parts; /* of a tuple or data: of each; of an array: of its first element, NULL without one; of a
+                              function: of what it captured */
     uint32_t count;
     bool ragged; /* an array whose elements differ in form, or too deep to be looked at */
-    CtLam *lam;  /* of a function that captured nothing */
+    CtLam *lam;  /* of a function, as it was written */
 } CtForm;
 
 /* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to the arguments of dual->op,

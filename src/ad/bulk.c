@@ -46,8 +46,25 @@ static CtStand *no_stand_in(Inputs *in, const CtType *type, const CtForm *form, 
     if (type->kind == TYPE_FLOAT) return odd(in, "single precision, a Float");
     if (type->kind == TYPE_CHAR) return odd(in, "an array of characters");
     if (type->kind == TYPE_FUN)
-        return odd(in, around.rank > 0 ? "an array of functions" : "a function that captured values");
+        return odd(in, around.rank > 0 ? "an array of functions" : "a function that is not known");
     return odd(in, "an array of values with several constructors, such as lists");
+}
+
+static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape around);
+
+/* A function that captured no numbers but what is known: a closure is not taken apart when the program runs. */
+static CtStand *function(Inputs *in, const CtForm *form) {
+    CtArena *arena = in->room->arena;
+    const CtVar **vars = CT_NEW_ARRAY(arena, const CtVar *, form->count);
+    CtStand **stands = CT_NEW_ARRAY(arena, CtStand *, form->count);
+    uint32_t inputs = in->vars.count;
+    for (uint32_t i = 0; i < form->count; i++) {
+        vars[i] = form->lam->captures[i];
+        stands[i] = stand_in(in, form->lam->captures[i]->type, form->parts[i], (CtShape){0, NULL});
+        if (!stands[i]) return NULL;
+    }
+    if (in->vars.count > inputs) return odd(in, "a function that captured real numbers");
+    return ct_stand_closure(in->room, form->lam, vars, stands, form->count);
 }
 
 /* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
@@ -71,8 +88,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
         }
         return ct_stand_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
     }
-    if (type->kind == TYPE_FUN && around.rank == 0 && form->lam)
-        return ct_stand_closure(in->room, form->lam, NULL, NULL, 0);
+    if (type->kind == TYPE_FUN && around.rank == 0 && form->lam) return function(in, form);
     if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];

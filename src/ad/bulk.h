@@ -73,6 +73,7 @@ typedef enum CtLogic { LOGIC_AND, LOGIC_OR, LOGIC_NOT } CtLogic;
 
 typedef struct CtBulk CtBulk;
 typedef struct CtBulkLoop CtBulkLoop;
+typedef struct CtBulkRule CtBulkRule;
 
 /* λis. ix, of integers of rank 0; live is NULL where it always is, and like ix in the scope of the variables. */
 typedef struct CtIndexing {
@@ -178,6 +179,18 @@ struct CtBulkLoop {
     uint32_t outputs;
     CtBulkLoop *normal, *simple; /* its images, when they have been made: bulk_loop.c, bulk_simplify.c */
     struct CtLoopRows *rows;     /* those for many starts at once: bulk_loop.c */
+    const CtBulkRule *rule;      /* NULL, but for a call of a function with a rule for its derivative */
+};
+
+/* A call of such a function is a loop of one step, whose starts nobody reads: it is what the function is, as long as
+ * the reals of its point do not vary. `loop` is what the rule says: its results are those of the call, and then either
+ * the tangents of the real ones or the cotangents of the point. Its parameters are those of the call, and what the
+ * pullback or the tangent is linear in.
+ */
+struct CtBulkRule {
+    CtBulkLoop *loop;
+    bool by_tangent; /* withJvp */
+    uint32_t reals;  /* of the point: the first of what is the same at all steps */
 };
 
 /* ---- bulk_term.c: constructors ----
@@ -255,6 +268,8 @@ bool ct_bulk_loop_result_varies(CtBulkRoom *r, const CtBulkLoop *loop, uint32_t 
  */
 CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop);
 CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop);
+/* A LOOP of one step, without it: its body, with the arguments bound. */
+CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t);
 /* Of a LOOP in which i is free: build1 k (λi. t), as a loop over rows. */
 CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t);
 /* Terms with a common list of bindings, in which every loop has the results alone that are used, and a body alone that

@@ -109,7 +109,10 @@ static void eval_loop(State *s, CtDeltaLoop *loop) {
     }
     s->name = NULL;
     CtLoopSink sink = {s, share_for_loop, send_from_loop};
-    ct_bulk_loop_reverse(s->r, loop, c, &sink);
+    if (loop->by_rule)
+        ct_bulk_rule_reverse(s->r, loop, c, &sink);
+    else
+        ct_bulk_loop_reverse(s->r, loop, c, &sink);
 }
 
 static void eval(State *s, Cotangent c, CtDelta *d) {
@@ -289,11 +292,15 @@ static CtBulk *name_tangent(Forward *f, const char *name, CtBulk *t) {
     return ct_bulk_var(f->r, var);
 }
 
+static CtBulk *name_for_loop(void *data, const char *name, CtBulk *t) { return name_tangent(data, name, t); }
+
 static void forward_loop(Forward *f, CtDeltaLoop *l) {
     uint32_t params = ct_loop_params(l->source), results = ct_loop_results(l->source);
     CtBulk **tangents = CT_NEW_ARRAY(f->r->arena, CtBulk *, params + 1);
     for (uint32_t p = 0; p < params; p++) tangents[p] = name_tangent(f, NULL, forward(f, l->deltas[p]));
-    f->results[l->id] = ct_bulk_loop_forward(f->r, l, tangents);
+    CtLoopSink names = {f, name_for_loop, NULL};
+    f->results[l->id] =
+        l->by_rule ? ct_bulk_rule_forward(f->r, l, tangents, &names) : ct_bulk_loop_forward(f->r, l, tangents);
     for (uint32_t k = 0; k < results; k++) f->results[l->id][k] = name_tangent(f, l->names[k], f->results[l->id][k]);
 }
 

@@ -63,6 +63,7 @@ typedef struct CtDeltaLoop {
     CtDelta **deltas;   /* of the arguments */
     bool *varies, *result_varies;
     const char **names; /* of the results, where they have some */
+    bool by_rule;       /* what its source's rule pulls back: there is neither primal nor before */
     CtDelta *node;
 } CtDeltaLoop;
 
@@ -127,6 +128,14 @@ typedef struct CtLoopSink {
 void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
 /* From tangents of the arguments (NULL: none), those of the results (NULL where they do not vary). */
 CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents);
+
+/* The loop of a call's rule, in normal form and simplified. */
+CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call);
+/* What the loop of a call's rule is called with: the arguments of the call, and any value for what it is linear in. */
+CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args);
+/* The same two for a node by a rule that gives pullbacks. */
+void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink);
+CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names);
 
 /* What a Delta term is made of. */
 typedef struct CtDeltaNodes {

@@ -405,6 +405,93 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     send_scattered(&sums, sink);
 }
 
+/* ---- rules that give pullbacks ---- */
+
+CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call) {
+    return ct_bulk_loop_simple(r, ct_bulk_loop_normal(r, call->rule->loop));
+}
+
+CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args) {
+    const CtBulkLoop *rule = call->rule->loop;
+    uint32_t count = ct_loop_params(rule), states = rule->count.states, shared = states + call->count.fixed;
+    CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
+    for (uint32_t p = 0; p < count; p++) {
+        const CtBulkVar *param = rule->params[p];
+        if (p >= shared)
+            made[p] = ct_bulk_real(r, 1, param->shape);
+        else
+            made[p] =
+                p < states ? ct_bulk_zero(r, param->element, param->shape) : args[call->count.states + p - states];
+    }
+    return made;
+}
+
+void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
+    const CtBulkLoop *call = l->source;
+    CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
+    CtBulk **args = ct_bulk_rule_args(r, call, l->args);
+    uint32_t states = call->count.states, next = rule->count.states + call->count.fixed;
+    for (uint32_t k = 0; k < states; k++)
+        if (call->results[k]->element == ELEMENT_REAL) args[next++] = c[k] ? c[k] : zero(r, call->results[k]->shape);
+    for (uint32_t k = 0; k < call->rule->reals; k++) {
+        CtDelta *d = l->deltas[states + k];
+        if (!d) continue;
+        CtBulk *sent = ct_bulk_loop(r, rule, args, states + k);
+        sink->send(sink->data, sink->share(sink->data, call->params[states + k]->name, sent), d);
+    }
+}
+
+/* What arrives at the cotangents of a pullback when tangents go back through it: those of the results. */
+typedef struct Transposed {
+    CtBulkRoom *r;
+    const CtLoopSink *names;
+    CtBulk **made; /* by the number of the cotangent */
+} Transposed;
+
+static CtBulk *share_transposed(void *data, const char *name, CtBulk *t) {
+    const Transposed *of = data;
+    return of->names->share(of->names->data, name, t);
+}
+
+static void send_transposed(void *data, CtBulk *c, CtDelta *d) {
+    const Transposed *of = data;
+    CtBulk **place = &of->made[d->as.input];
+    *place = *place ? ct_bulk_op2(of->r, PRIM_ADD, *place, c) : c;
+}
+
+/* The pullback is linear in the cotangents: its own reverse by these is the tangent. */
+CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names) {
+    const CtBulkLoop *call = l->source;
+    CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
+    CtArena *arena = r->arena;
+    uint32_t states = call->count.states, results = rule->count.states, params = ct_loop_params(rule);
+    uint32_t shared = results + call->count.fixed;
+    CtDeltaLoop of = {.source = rule, .primal = rule, .args = ct_bulk_rule_args(r, call, l->args)};
+    of.deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
+    of.varies = CT_NEW_ARRAY(arena, bool, params + 1);
+    of.result_varies = CT_NEW_ARRAY(arena, bool, results + 1);
+    of.before = CT_NEW_ARRAY(arena, CtBulk *, results + 1);
+    CtBulk **c = CT_NEW_ARRAY(arena, CtBulk *, results + 1);
+    for (uint32_t p = shared; p < params; p++) {
+        CtDelta *input = CT_NEW(arena, CtDelta);
+        *input = (CtDelta){.kind = DELTA_INPUT, .shape = rule->params[p]->shape, .as.input = p - shared};
+        of.deltas[p] = input;
+        of.varies[p] = true;
+    }
+    for (uint32_t k = 0; k < results; k++) of.before[k] = ct_bulk_replicate(r, 1, of.args[k]);
+    for (uint32_t k = 0; k < call->rule->reals; k++) {
+        of.result_varies[states + k] = of.varies[states + k] = tangents[states + k] != NULL;
+        c[states + k] = tangents[states + k];
+    }
+    Transposed back = {r, names, CT_NEW_ARRAY(arena, CtBulk *, params - shared + 1)};
+    CtLoopSink sink = {&back, share_transposed, send_transposed};
+    ct_bulk_loop_reverse(r, &of, c, &sink);
+    CtBulk **made = CT_NEW_ARRAY(arena, CtBulk *, states + 1);
+    for (uint32_t k = 0, next = 0; k < states; k++)
+        if (call->results[k]->element == ELEMENT_REAL) made[k] = back.made[next++];
+    return made;
+}
+
 /* ---- forward ---- */
 
 CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents) {

@@ -26,7 +26,8 @@ typedef struct Maker {
     CtMap deltas;  /* of a variable: a CtDelta; none for those that do not vary */
     CtMap bound;   /* the variables in `out`: each is bound once */
     CT_VEC(CtDeltaLoop *) loops;
-    CtMap made; /* those of them whose names the program does not have */
+    CtMap without; /* CtBulkLoop * -> the same without its rule */
+    CtMap made;    /* those of them whose names the program does not have */
     CtBulkDual out;
 } Maker;
 
@@ -510,6 +511,7 @@ static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
     made->params = loop->params;
     made->from_back = loop->from_back;
     made->total = loop->total;
+    made->rule = loop->rule;
     for (uint32_t k = 0; k < loop->vars.count; k++) {
         ct_push(m->r->arena, &made->vars, loop->vars.items[k]);
         ct_push(m->r->arena, &made->terms, loop->terms.items[k]);
@@ -546,6 +548,90 @@ static CtDeltaLoop *new_loop(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta 
     return made;
 }
 
+/* One result of a loop, by the loop's node. */
+static Dual of_node(Maker *m, CtDeltaLoop *node, CtBulk *x, uint32_t result) {
+    if (!node->node || !node->result_varies[result]) return (Dual){x, NULL};
+    CtDelta *d = delta(m, DELTA_RESULT, x->shape, node->node, NULL);
+    d->as.result = result;
+    return (Dual){x, d};
+}
+
+/* ---- calls of functions with rules ---- */
+
+static CtBulkLoop *without_rule(Maker *m, CtBulkLoop *loop) {
+    CtBulkLoop *made = ct_map_get(&m->without, ct_key(loop));
+    if (made) return made;
+    made = CT_NEW(m->r->arena, CtBulkLoop);
+    *made = *loop;
+    made->normal = made;
+    made->simple = NULL;
+    made->rows = NULL;
+    made->rule = NULL;
+    ct_map_set(m->r->arena, &m->without, ct_key(loop), made);
+    return made;
+}
+
+/* How it varies with what the function captured: as the function is written. */
+static CtDelta *by_captures(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
+    CtBulk *x = ct_bulk_loop(m->r, loop, args, result);
+    uint32_t params = ct_loop_params(loop), point = loop->count.states + loop->rule->reals;
+    CtDelta **captured = CT_NEW_ARRAY(m->r->arena, CtDelta *, params + 1);
+    bool some = false;
+    for (uint32_t p = point; p < params; p++) some |= (captured[p] = deltas[p]) != NULL;
+    if (!some) return NULL;
+    CtBulkLoop *plain = without_rule(m, loop);
+    CtDeltaLoop *node = known_loop(m, plain, args);
+    if (!node) node = new_loop(m, plain, args, captured);
+    return of_node(m, node, x, result).d;
+}
+
+/* A node whose reverse is the pullback of a rule: it needs no derivative of the function. */
+static CtDeltaLoop *rule_node(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas) {
+    CtArena *arena = m->r->arena;
+    uint32_t params = ct_loop_params(loop), states = loop->count.states, results = ct_loop_results(loop);
+    CtDeltaLoop *made = CT_NEW(arena, CtDeltaLoop);
+    *made = (CtDeltaLoop){.source = loop, .args = args, .by_rule = true, .id = ++m->out.shares};
+    made->deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
+    made->result_varies = CT_NEW_ARRAY(arena, bool, results + 1);
+    made->names = CT_NEW_ARRAY(arena, const char *, results + 1);
+    for (uint32_t p = states; p < states + loop->rule->reals; p++) made->deltas[p] = deltas[p];
+    for (uint32_t k = 0; k < states; k++) made->result_varies[k] = loop->results[k]->element == ELEMENT_REAL;
+    ct_push(arena, &m->loops, made);
+    made->node = delta(m, DELTA_LOOP, (CtShape){0, NULL}, NULL, NULL);
+    made->node->as.loop = made;
+    return made;
+}
+
+/* The tangents are what else the rule's loop gives: where they vary with those of the point, so does the result. */
+static Dual by_tangent(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
+    CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
+    CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
+    CtDeltaLoop *node = known_loop(m, rule, own);
+    uint32_t states = loop->count.states, count = ct_loop_params(rule), reals = loop->rule->reals, tangent = states;
+    if (!node) {
+        CtDelta **of_point = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
+        for (uint32_t p = 0; p < reals; p++) of_point[count - reals + p] = deltas[states + p];
+        node = new_loop(m, rule, own, of_point);
+    }
+    CtBulk *x = ct_bulk_loop(m->r, rule, own, result);
+    if (x->element != ELEMENT_REAL) return (Dual){x, NULL};
+    for (uint32_t k = 0; k < result; k++) tangent += loop->results[k]->element == ELEMENT_REAL;
+    return of_node(m, node, x, tangent);
+}
+
+static Dual by_cotangent(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
+    CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
+    CtDeltaLoop *node = known_loop(m, loop, args);
+    if (!node) node = rule_node(m, loop, args, deltas);
+    return of_node(m, node, ct_bulk_loop(m->r, rule, ct_bulk_rule_args(m->r, loop, args), result), result);
+}
+
+static bool point_varies(const CtBulkLoop *loop, CtDelta *const *deltas) {
+    for (uint32_t p = 0; loop->rule && p < loop->rule->reals; p++)
+        if (deltas[loop->count.states + p]) return true;
+    return false;
+}
+
 static Dual dual_loop(Maker *m, CtBulk *t) {
     CtBulkLoop *loop = t->as.loop.loop;
     uint32_t params = ct_loop_params(loop), result = t->as.loop.result;
@@ -556,13 +642,15 @@ static Dual dual_loop(Maker *m, CtBulk *t) {
         args[p] = name(m, "x", arg.x);
         deltas[p] = arg.d;
     }
+    if (result < loop->count.states && point_varies(loop, deltas)) {
+        Dual made = loop->rule->by_tangent ? by_tangent(m, loop, args, deltas, result)
+                                           : by_cotangent(m, loop, args, deltas, result);
+        CtDelta *captured = made.x->element == ELEMENT_REAL ? by_captures(m, loop, args, deltas, result) : NULL;
+        return captured ? (Dual){made.x, share(m, add(m, made.d, captured))} : made;
+    }
     CtDeltaLoop *made = known_loop(m, loop, args);
     if (!made) made = new_loop(m, loop, args, deltas);
-    CtBulk *x = ct_bulk_loop(m->r, made->primal, made->args, result);
-    if (!made->node || !made->result_varies[result]) return (Dual){x, NULL};
-    CtDelta *d = delta(m, DELTA_RESULT, t->shape, made->node, NULL);
-    d->as.result = result;
-    return (Dual){x, d};
+    return of_node(m, made, ct_bulk_loop(m->r, made->primal, made->args, result), result);
 }
 
 static Dual dual(Maker *m, CtBulk *t) {

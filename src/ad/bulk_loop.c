@@ -129,14 +129,30 @@ static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *giv
     return rows;
 }
 
+/* The rule of a call, for many calls at once. What differs from call to call is said of all that the call and its rule
+ * share, and of all that the rule alone has. */
+static const CtBulkRule *rule_rows(CtBulkRoom *r, const CtBulkLoop *loop, int64_t k, const bool *given) {
+    const CtBulkRule *rule = loop->rule;
+    uint32_t states = loop->count.states, count = ct_loop_params(rule->loop), own = rule->loop->count.states;
+    bool *of_rule = CT_NEW_ARRAY(r->arena, bool, count + 1);
+    for (uint32_t p = 0; p < count; p++)
+        of_rule[p] = p < own || p >= own + loop->count.fixed || given[states + p - own];
+    CtBulkRule *made = CT_NEW(r->arena, CtBulkRule);
+    *made = *rule;
+    made->loop = rows_of(r, rule->loop, k, of_rule)->loop;
+    return made;
+}
+
 static CtBulk *exchanged(CtBulkRoom *r, CtBulk *t) { return ct_bulk_transpose(r, (const uint32_t[]){1, 0}, 2, t); }
 
 CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
     CtBulkLoop *loop = t->as.loop.loop;
     uint32_t count = ct_loop_params(loop), states = loop->count.states, result = t->as.loop.result;
     bool *given = CT_NEW_ARRAY(r->arena, bool, count + 1);
-    for (uint32_t p = 0; p < count; p++) given[p] = ct_bulk_mentions(t->as.loop.args[p], i);
+    for (uint32_t p = 0; p < count; p++)
+        given[p] = ct_bulk_mentions(t->as.loop.args[p], i) || (loop->rule && p < states + loop->rule->reals);
     CtLoopRows *rows = rows_of(r, loop, k, given);
+    if (loop->rule && !rows->loop->rule) rows->loop->rule = rule_rows(r, loop, k, given);
     CtBulk **args = CT_NEW_ARRAY(r->arena, CtBulk *, count);
     for (uint32_t p = 0; p < count; p++) {
         bool is_element = p >= states && p < states + loop->count.elements;
@@ -146,6 +162,37 @@ CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
     CtBulk *made = ct_bulk_loop(r, rows->loop, args, result);
     if (!rows->result[result]) return ct_bulk_replicate(r, k, made);
     return result < states ? made : exchanged(r, made);
+}
+
+/* ---- a loop of one step ---- */
+
+CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t) {
+    const CtBulkLoop *loop = t->as.loop.loop;
+    uint32_t states = loop->count.states, elements = states + loop->count.elements, count = ct_loop_params(loop);
+    CtBulk *made = loop->results[t->as.loop.result], *first = ct_bulk_int(r, 0, (CtShape){0, NULL});
+    if (t->as.loop.result >= states) made = ct_bulk_literal(r, &made, 1);
+    for (uint32_t k = ct_loop_results(loop); !loop->total && k-- > 0;) { /* the others may fail */
+        CtBulk *other = loop->results[k];
+        if (k != t->as.loop.result)
+            made = ct_bulk_let(r, ct_bulk_new_var(r, "y", other->element, other->shape), other, made);
+    }
+    for (uint32_t b = loop->vars.count; b-- > 0;)
+        made = ct_bulk_let(r, loop->vars.items[b], loop->terms.items[b], made);
+    CtMap replace = {0};
+    CtBulkVar **params = CT_NEW_ARRAY(r->arena, CtBulkVar *, count + 1);
+    ct_map_set(r->arena, &replace, ct_key(loop->index), first);
+    for (uint32_t p = 0; p < count; p++) {
+        const CtBulkVar *param = loop->params[p];
+        params[p] = ct_bulk_new_var(r, param->name, param->element, param->shape);
+        ct_map_set(r->arena, &replace, ct_key(param), ct_bulk_var(r, params[p]));
+    }
+    made = ct_bulk_substitute(r, made, &replace);
+    for (uint32_t p = count; p-- > 0;) {
+        CtBulk *arg = t->as.loop.args[p];
+        if (p >= states && p < elements) arg = ct_bulk_index(r, arg, &first, 1, NULL, t->span);
+        made = ct_bulk_let(r, params[p], arg, made);
+    }
+    return made;
 }
 
 /* ---- leaving out ---- */
@@ -261,6 +308,7 @@ static void make_trim(Trimmer *m, Trim *trim) {
     trim->through = CT_NEW_ARRAY(arena, bool, states + 1);
     trim->param_from = CT_NEW_ARRAY(arena, uint32_t, ct_loop_params(loop) + 1);
     trim->result_to = CT_NEW_ARRAY(arena, uint32_t, ct_loop_results(loop) + 1);
+    if (loop->rule != NULL) return; /* which has the same results and parameters */
     for (uint32_t s = 0; s < states; s++) {
         trim->through[s] = loop->results[s]->kind == BULK_VAR && loop->results[s]->as.var == loop->params[s];
         trim->changed |= trim->through[s];

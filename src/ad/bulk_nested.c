@@ -65,15 +65,8 @@ static CtBulk *leaf(Tracer *tr, void *data, CtBulk *t) {
 
 /* ---- tracing the inner function ---- */
 
-typedef struct Fresh {
-    CT_VEC(CtBulkVar *) vars;
-    CT_VEC(CtBulk *) terms;
-    const char *name;
-    uint32_t level;
-} Fresh;
-
 static CtBulk *fresh_leaf(Tracer *tr, void *data, CtBulk *t) {
-    Fresh *f = data;
+    CtFresh *f = data;
     if (t->element != ELEMENT_REAL) return t;
     CtBulkVar *var = ct_bulk_new_var(tr->room, f->name, t->element, t->shape);
     ct_trace_set_level(tr, var, f->level);
@@ -81,6 +74,8 @@ static CtBulk *fresh_leaf(Tracer *tr, void *data, CtBulk *t) {
     ct_push(tr->arena, &f->terms, t);
     return ct_bulk_var(tr->room, var);
 }
+
+CtStand *ct_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh) { return ct_trace_leaves(tr, s, fresh_leaf, fresh); }
 
 /* let var = t, in the innermost scope that t needs */
 static void bind_in_place(Tracer *tr, CtBulkVar *var, CtBulk *t) {
@@ -91,15 +86,23 @@ static void bind_in_place(Tracer *tr, CtBulkVar *var, CtBulk *t) {
     tr->terms++;
 }
 
-static void bind_point(Tracer *tr, const Fresh *f) {
+void ct_trace_bind_fresh(Tracer *tr, const CtFresh *f) {
     for (uint32_t i = 0; i < f->vars.count; i++) bind_in_place(tr, f->vars.items[i], f->terms.items[i]);
+}
+
+void ct_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
+    for (uint32_t i = 0; i < bindings->checks.count; i++) {
+        const CtBulk *check = bindings->checks.items[i];
+        CtBulk *test = ct_trace_name(tr, "b", ct_bulk_closed(tr->room, bindings, check->as.check.test, false));
+        ct_trace_push_check(tr, test, check);
+    }
 }
 
 /* False when it fails or is refused: then `result` is what comes of that. */
 static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
     Scope inner = {.outer = tr->scope, .level = tr->scope->level + 1};
-    Fresh fresh = {.name = "x", .level = inner.level};
-    in->point = ct_trace_leaves(tr, x, fresh_leaf, &fresh);
+    CtFresh fresh = {.name = "x", .level = inner.level};
+    in->point = ct_trace_fresh(tr, x, &fresh);
     in->inputs = fresh.vars.items;
     in->count = fresh.vars.count;
     tr->scope = &inner;
@@ -107,13 +110,9 @@ static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
     ct_trace_keep_failures(tr, &inner, in->result);
     tr->scope = inner.outer;
     if (ct_trace_refused(tr)) return false;
-    bind_point(tr, &fresh);
+    ct_trace_bind_fresh(tr, &fresh);
     in->bindings = inner.bindings;
-    for (uint32_t i = 0; i < inner.bindings.checks.count; i++) {
-        const CtBulk *check = inner.bindings.checks.items[i];
-        CtBulk *test = ct_trace_name(tr, "b", ct_bulk_closed(tr->room, &inner.bindings, check->as.check.test, false));
-        ct_trace_push_check(tr, test, check);
-    }
+    ct_trace_lift_checks(tr, &inner.bindings);
     if (in->result->kind == STAND_FAILURE) return false;
     CtLeaves leaves = {0};
     ct_stand_leaves(tr->arena, in->result, &leaves);
@@ -210,9 +209,9 @@ static CtBulk *flattened(Tracer *tr, const CtStand *s, CtShape shape, CtSpan spa
 static CtStand *jvp(Tracer *tr, const Inner *in, CtStand *dx) {
     if (!fits(tr, in->point, dx)) return mismatch(tr, "the tangent does not have the shape of the point", in->span);
     CtBulkVar **tangents = CT_NEW_ARRAY(tr->arena, CtBulkVar *, in->count);
-    Fresh fresh = {.name = "dx"};
-    ct_trace_leaves(tr, dx, fresh_leaf, &fresh);
-    bind_point(tr, &fresh);
+    CtFresh fresh = {.name = "dx"};
+    ct_trace_fresh(tr, dx, &fresh);
+    ct_trace_bind_fresh(tr, &fresh);
     for (uint32_t k = 0, next = 0; k < in->count; k++) { /* what has no elements has no tangent */
         if (ct_shape_count(in->inputs[k]->shape) == 0) continue;
         while (ct_shape_count(fresh.vars.items[next]->shape) == 0) next++;

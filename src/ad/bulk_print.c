@@ -473,6 +473,17 @@ static bool uses_index(const CtBulkLoop *loop) {
     return false;
 }
 
+/* What a loop is called; a call of a function with a rule has no states in sight. */
+static void put_loop_head(Printer *pr, const CtBulkLoop *loop) {
+    if (loop->rule != NULL) {
+        put(pr, loop->rule->by_tangent ? "withJvp" : "withVjp");
+        return;
+    }
+    put(pr,
+        loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ") : (loop->from_back ? "mapAccumR " : "mapAccumL "));
+    put_int(pr, loop->steps);
+}
+
 /* mapAccumL n (λi (states) (elements). (states, outputs)) (starts) (arrays), foldl where there are no outputs, and
  * mapAccumR or foldr from the back; i is the index of the step, where that is used. What is the same at all steps has
  * its name from outside, where it is a variable there; other such things follow. */
@@ -483,9 +494,7 @@ static void put_loop_form(Printer *pr, const void *piece, int level) {
     uint32_t fixed = states + elements, indent = pr->indent;
     CtBulkVar **params = CT_NEW_ARRAY(pr->out->arena, CtBulkVar *, loop->count.fixed + 1);
     CtBulk **args = CT_NEW_ARRAY(pr->out->arena, CtBulk *, loop->count.fixed + 1);
-    put(pr,
-        loop->outputs == 0 ? (loop->from_back ? "foldr " : "foldl ") : (loop->from_back ? "mapAccumR " : "mapAccumL "));
-    put_int(pr, loop->steps);
+    put_loop_head(pr, loop);
     put(pr, " (λ");
     for (uint32_t p = fixed; p < fixed + loop->count.fixed; p++) {
         CtBulk *arg = t->as.loop.args[p];
@@ -501,10 +510,11 @@ static void put_loop_form(Printer *pr, const void *piece, int level) {
         put_var(pr, loop->index);
         put(pr, " ");
     }
-    put_params(pr, loop->params, states);
-    if (elements > 0 || others > 0) put(pr, " ");
-    if (elements > 0 || others > 0) put_params(pr, loop->params + states, elements);
-    if (others > 0) put(pr, " ");
+    bool has_states = loop->rule == NULL, has_arrays = has_states && (elements > 0 || others > 0);
+    if (has_states) put_params(pr, loop->params, states);
+    if (has_arrays) put(pr, " ");
+    if (has_arrays) put_params(pr, loop->params + states, elements);
+    if (others > 0 && has_states) put(pr, " ");
     if (others > 0) put_params(pr, params, others);
     put(pr, ".");
     pr->indent = indent + 2;
@@ -512,8 +522,8 @@ static void put_loop_form(Printer *pr, const void *piece, int level) {
     put_body(pr, loop);
     put(pr, ")");
     pr->scope.count = before;
-    put_args(pr, t->as.loop.args, states);
-    if (elements > 0 || others > 0) put_args(pr, t->as.loop.args + states, elements);
+    if (has_states) put_args(pr, t->as.loop.args, states);
+    if (has_arrays) put_args(pr, t->as.loop.args + states, elements);
     if (others > 0) put_args(pr, args, others);
     pr->indent = indent;
     (void)level;

@@ -383,10 +383,12 @@ static CtBulk *walk_build(CtSimplifier *s, CtBulk *t) {
 }
 
 static CtBulk *walk_loop(CtSimplifier *s, CtBulk *t) {
+    if (t->as.loop.loop->steps == 1 && t->as.loop.loop->rule == NULL)
+        return ct_simplify_walk(s, ct_bulk_one_step(s->r, t));
     CtBulkLoop *loop = ct_bulk_loop_simple(s->r, t->as.loop.loop);
     CtBulk **args = CT_NEW_ARRAY(s->r->arena, CtBulk *, ct_loop_params(loop));
     for (uint32_t k = 0; k < ct_loop_params(loop); k++) args[k] = ct_simplify_walk(s, t->as.loop.args[k]);
-    return ct_bulk_loop(s->r, loop, args, t->as.loop.result);
+    return ct_simplify_emit(s, ct_bulk_loop(s->r, loop, args, t->as.loop.result));
 }
 
 /* let x = t: a variable that was made for t takes the name. */
@@ -411,7 +413,7 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_SCATTER:
     case BULK_ONE_HOT: return ct_simplify_emit(s, walk_move(s, t));
     case BULK_BUILD: return ct_simplify_emit(s, walk_build(s, t));
-    case BULK_LOOP: return ct_simplify_emit(s, walk_loop(s, t));
+    case BULK_LOOP: return walk_loop(s, t);
     case BULK_SHARE: return ct_simplify_walk(s, t->as.share.t);
     case BULK_LET:
     case BULK_COND:
@@ -476,6 +478,7 @@ CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop) {
     made->index = loop->index;
     made->from_back = loop->from_back;
     made->total = loop->total;
+    made->rule = loop->rule;
     for (uint32_t k = 0; k < ct_loop_params(loop); k++) made->params[k] = loop->params[k];
     for (uint32_t k = 0; k < ct_loop_results(loop); k++) made->results[k] = loop->results[k];
     simplify_all(r, made, &g, made->results, ct_loop_results(made), NULL);

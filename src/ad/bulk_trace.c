@@ -486,7 +486,10 @@ CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
         return ct_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV:
-        if (ct_deriv_has_rule(core->as.call.of.deriv)) return ct_trace_refuse(tr, core->span, "a rule for a derivative");
+        if (ct_deriv_has_rule(core->as.call.of.deriv)) {
+            parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
+            return ct_trace_rule(tr, core, parts);
+        }
         return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);

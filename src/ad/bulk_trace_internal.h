@@ -110,6 +110,25 @@ CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
 /* What the pullback gives for a cotangent. */
 CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
 
+/* Variables of a level, for the reals of a structure, and those. */
+typedef struct CtFresh {
+    CT_VEC(CtBulkVar *) vars;
+    CT_VEC(CtBulk *) terms;
+    const char *name;
+    uint32_t level;
+} CtFresh;
+/* The structure of the variables. */
+CtStand *ct_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh);
+/* let ⟨vars⟩ = ⟨terms⟩, each in the innermost scope that it needs. */
+void ct_trace_bind_fresh(Tracer *tr, const CtFresh *fresh);
+/* Checks of a scope that has been left, in those around it. */
+void ct_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings);
+
+/* ---- bulk_trace_rule.c ---- */
+
+/* withVjp f rule x, withJvp f rule x */
+CtStand *ct_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args);
+
 /* ---- bulk_trace_loop.c ---- */
 
 typedef enum CtFoldKind {
@@ -150,6 +169,9 @@ CtTraceMark ct_trace_mark(Tracer *tr);
 void ct_trace_go_back(Tracer *tr, const CtTraceMark *to);
 /* The states of so many steps, from the first; NULL when it is no loop. */
 CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start);
+
+/* The bindings of a scope that the results of a loop need, in its body. */
+void ct_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop);
 
 /* ---- bulk_trace_tail.c ---- */
 

@@ -209,9 +209,8 @@ typedef struct Closing {
     Tracer *tr;
     Body *b;
     int64_t size;
-    CtMap inside;   /* variables that the body binds */
-    CtMap captured; /* variables that it does not */
-    CtMap needed;
+    CtMap inside;            /* variables that the body binds */
+    CtMap captured;          /* variables that it does not */
     CT_VEC(CtBulk *) arrays; /* of which it takes elements at its index … */
     CT_VEC(CtBulkVar *) elements;
     CT_VEC(CtBulkVar *) fixed;
@@ -298,26 +297,31 @@ static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms
     for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
 }
 
+typedef struct Needs {
+    Tracer *tr;
+    CtMap vars;
+} Needs;
+
 static CtBulk *need(void *data, CtBulk *t) {
-    Closing *c = data;
-    if (t->kind != BULK_VAR) return ct_bulk_map(c->tr->room, t, need, c);
-    ct_map_set(c->tr->arena, &c->needed, ct_key(t->as.var), t);
+    Needs *n = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(n->tr->room, t, need, n);
+    ct_map_set(n->tr->arena, &n->vars, ct_key(t->as.var), t);
     return t;
 }
 
-/* The bindings that the results need, as ct_bulk_closed has them: those of traces that were in vain stay behind. */
-static void add_bindings(Closing *c, CtBulkLoop *loop) {
-    const CtBulkTrace *body = &c->b->scope.bindings;
-    bool *kept = CT_NEW_ARRAY(c->tr->arena, bool, body->vars.count + 1);
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) need(c, loop->results[i]);
+/* As ct_bulk_closed has them: those of traces that were in vain stay behind. */
+void ct_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
+    Needs needs = {.tr = tr};
+    bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) need(&needs, loop->results[i]);
     for (uint32_t i = body->vars.count; i-- > 0;) {
-        kept[i] = ct_map_has(&c->needed, ct_key(body->vars.items[i]));
-        if (kept[i]) need(c, body->terms.items[i]);
+        kept[i] = ct_map_has(&needs.vars, ct_key(body->vars.items[i]));
+        if (kept[i]) need(&needs, body->terms.items[i]);
     }
     for (uint32_t i = 0; i < body->vars.count; i++) {
         if (!kept[i]) continue;
-        ct_push(c->tr->arena, &loop->vars, body->vars.items[i]);
-        ct_push(c->tr->arena, &loop->terms, body->terms.items[i]);
+        ct_push(tr->arena, &loop->vars, body->vars.items[i]);
+        ct_push(tr->arena, &loop->terms, body->terms.items[i]);
     }
 }
 
@@ -357,7 +361,7 @@ static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, 
         args[k] = ct_bulk_var(tr->room, c.fixed.items[i]);
     }
     for (uint32_t i = 0; i < results.items.count; i++) loop->results[i] = results.items.items[i];
-    add_bindings(&c, loop);
+    ct_trace_add_bindings(tr, body, loop);
     return (Closed){loop, args};
 }
 

@@ -87,14 +87,16 @@ static void put_head(CtText *out, const char *header, bool exact, bool outside, 
                  "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
     if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
-    const char *const files[] = {ct_vector_h, ct_scalar_h, ct_run_h,
-                                 ct_array_h,  ct_lanes_h,  ct_product_h,
-                                 ct_share_h,  ct_text_h,   header != NULL ? ct_outer_h : NULL,
+    const char *const files[] = {ct_vector_h,  ct_scalar_h, ct_run_h,
+                                 ct_array_h,   ct_lanes_h,  ct_share_h,
+                                 ct_product_h, ct_text_h,   header != NULL ? ct_outer_h : NULL,
                                  NULL};
     ct_emit_carried(out, out->arena, files, 3, programs, outside);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
-        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
+        ct_text_puts(out,
+                     "#pragma GCC diagnostic ignored \"-Wpsabi\"    /* no vector is seen from outside */\n"
+                     "#pragma GCC diagnostic ignored \"-Wpedantic\" /* they are given as unions: ct_lanes_in */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {

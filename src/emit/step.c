@@ -166,6 +166,11 @@ static const char *condition_of(Emit *e, const CtFlowStep *step, uint32_t *first
     return ct_format(e->arena, "%s == %u", ct_emit_operand(e, on), branches[*first].tag);
 }
 
+static bool does_nothing(const CtFlowBranch *branch) {
+    const CtFlowBlock *block = branch->block;
+    return block->exit == EXIT_YIELD && block->steps.count == 0 && block->values.count == 0;
+}
+
 static void emit_switch(Emit *e, const CtFlowStep *step) {
     uint32_t count = step->as.cases.count, first = 0;
     const CtFlowArg *on = &step->args.items[0];
@@ -188,8 +193,10 @@ static void emit_switch(Emit *e, const CtFlowStep *step) {
     } else if (count == 2) {
         ct_emit_line(e, "if (%s) {", condition);
         emit_branch(e, step, first);
-        ct_emit_line(e, "} else {");
-        emit_branch(e, step, 1 - first);
+        if (!does_nothing(&step->as.cases.branches[1 - first])) {
+            ct_emit_line(e, "} else {");
+            emit_branch(e, step, 1 - first);
+        }
         ct_emit_line(e, "}");
     } else if (count > 2) {
         ct_emit_line(e, on->type->kind == FLOW_NODE ? "switch (%s->head.tag) {" : "switch (%s) {", scrutinee);

@@ -124,7 +124,7 @@ typedef struct BulkRequest {
 
 static bool forms(Machine *m, const BulkRequest *request, bool build, const CtForm **out) {
     CtLam *lam = request->written;
-    if (!ct_form_start(m)) return false;
+    if (!ct_form_start(m, request->path->count)) return false;
     if (request->path->instead == DUAL_ALWAYS) return true;
     for (uint32_t i = 0; i < lam->capture_count + 1; i++) {
         bool is_point = i == lam->capture_count;

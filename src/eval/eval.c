@@ -141,4 +141,6 @@ void ct_eval_reset_stats(CtEval *eval) {
 
 void ct_eval_limit_steps(CtEval *eval, uint64_t steps) { eval->limits.steps = steps; }
 
+void ct_eval_ask(CtEval *eval, CtQuestion question) { eval->question = question; }
+
 void ct_eval_interrupt(CtEval *eval) { atomic_store_explicit(&eval->interrupt, true, memory_order_relaxed); }

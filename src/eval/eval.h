@@ -38,17 +38,17 @@ bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t c
 /* Calls a function value (borrowed) of type `type`. */
 bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result);
 
-/* Loops whose elements are independent may use the threads of a pool (borrowed), with the same results, steps and errors;
- * one run uses a pool at a time. To be said before the first call; false without memory. */
+/* Loops whose elements are independent may use the threads of a pool (borrowed), with the same results, steps and
+ * errors; one run uses a pool at a time. To be said before the first call; false without memory. */
 bool ct_eval_share(CtEval *eval, CtPool *pool);
 /* Before the pool is freed: from now on in one thread. */
 void ct_eval_alone(CtEval *eval);
 /* Spans are wanted: to be said before the first call, too. */
 void ct_eval_measure(CtEval *eval);
 
-/* Somebody who looks on: `wants` is asked once of every function, when it is compiled; calls of those that it wants are told to
- * `called` before they begin, with the object that holds what the function captures (NULL: nothing) and its arguments, all
- * borrowed. Neither may run the evaluator. Costs the other functions nothing, and no steps. */
+/* Somebody who looks on: `wants` is asked once of every function, when it is compiled; calls of those that it wants are
+ * told to `called` before they begin, with the object that holds what the function captures (NULL: nothing) and its
+ * arguments, all borrowed. Neither may run the evaluator. Costs the other functions nothing, and no steps. */
 typedef struct CtWatch {
     bool (*wants)(void *data, const CtGlobal *global, const CtLam *lam); /* global: NULL for a λ inside */
     void (*called)(void *data, const CtGlobal *global, const CtLam *lam, CtObject *env, const CtWord *args);
@@ -64,6 +64,15 @@ CtEvalStats ct_eval_stats(const CtEval *eval);
 void ct_eval_reset_stats(CtEval *eval);
 /* Another limit on steps (0: none), for runs after the next reset. */
 void ct_eval_limit_steps(CtEval *eval, uint64_t steps);
+/* Once a run has done more than so many steps it is asked, once, whether it is to end there (with E0802). It stands
+ * still meanwhile; the answer must not come from the same evaluator or its program. */
+typedef struct CtQuestion {
+    uint64_t after;
+    bool (*ask)(void *data); /* NULL: nothing is asked */
+    void *data;
+} CtQuestion;
+/* Of the next run. */
+void ct_eval_ask(CtEval *eval, CtQuestion question);
 /* Another thread or a signal handler may ask a run to stop: it ends with an error (E0804). Asked between two runs, it
  * is the next one that ends. */
 void ct_eval_interrupt(CtEval *eval);

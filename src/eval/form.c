@@ -83,6 +83,24 @@ static CtForm *form_array(Machine *m, FormKey *key, const CtType *type, CtWord v
     return put(key, "]", 0) ? form : NULL;
 }
 
+/* A function as it was written, and what it captured. */
+static CtForm *form_closure(Machine *m, FormKey *key, const CtClosure *closure, bool many, bool build) {
+    const CtCode *code = closure->code;
+    CtLam *lam = code->lam;
+    for (uint32_t i = 0; i < key->transformed && lam != NULL; i++) lam = lam->origin;
+    if (lam != NULL && !lam->captures_known) lam = NULL;
+    uint32_t count = lam != NULL ? lam->capture_count : 0;
+    CtForm *form = form_new(m, build, count);
+    if (form == NULL || !put(key, "f%llx(", (long long)(uintptr_t)code)) return NULL;
+    if (build) form->lam = lam;
+    for (uint32_t i = 0; i < count; i++) {
+        CtForm *part = form_at(m, key, lam->captures[i]->type, closure->captures[i], many, build);
+        if (part == NULL) return NULL;
+        if (build) form->parts[i] = part;
+    }
+    return put(key, ")", 0) ? form : NULL;
+}
+
 static CtForm *form_of(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
     CtForm *form;
     switch (type->kind) {
@@ -94,13 +112,7 @@ static CtForm *form_of(Machine *m, FormKey *key, const CtType *type, CtWord valu
         if (build) form->known = value.integer;
         return put(key, many ? "i" : "i%lld ", value.integer) ? form : NULL;
     case TYPE_ARRAY: return form_array(m, key, type, value, build);
-    case TYPE_FUN: {
-        const CtCode *code = ((const CtClosure *)(const void *)value.object)->code;
-        bool captures = value.object->layout->count > 0;
-        form = form_new(m, build, 0);
-        if (build) form->lam = captures ? NULL : code->lam;
-        return put(key, "f%llx ", (long long)(uintptr_t)code) ? form : NULL;
-    }
+    case TYPE_FUN: return form_closure(m, key, (const CtClosure *)(const void *)value.object, many, build);
     case TYPE_TUPLE:
     case TYPE_DATA: return form_fields(m, key, type, value, many, build);
     }
@@ -120,8 +132,9 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     return form;
 }
 
-bool ct_form_start(Machine *m) {
+bool ct_form_start(Machine *m, uint32_t transformed) {
     m->form_key.length = m->form_key.depth = 0;
+    m->form_key.transformed = transformed;
     return put(&m->form_key, "", 0);
 }
 

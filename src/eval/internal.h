@@ -112,7 +112,8 @@ typedef struct Region Region;
 typedef struct FormKey {
     char *data;
     size_t length, capacity;
-    uint32_t depth; /* of what is being walked */
+    uint32_t depth;       /* of what is being walked */
+    uint32_t transformed; /* by so many methods: functions among the values */
 } FormKey;
 
 struct CtEval {
@@ -121,6 +122,7 @@ struct CtEval {
     CtHeap *heap;
     CtEvalLimits limits;
     CtWatch watch; /* wants NULL: nobody looks on */
+    CtQuestion question;
     CtWord *stack, *stack_end;
     CtMap codes; /* CtLam * or CtGlobal * -> CtCode */
     CtCode *all_codes;
@@ -183,7 +185,7 @@ void ct_team_unlock(Machine *m);
  * evaluate; then it leaves it when that is done, or has failed. */
 void ct_constant_enter(Machine *m, CtCode *constant);
 void ct_constant_leave(Machine *m, CtCode *constant, bool known);
-/* A run begins. */
+/* A run begins, or what ended a region has been settled. */
 void ct_team_begin(Machine *m);
 /* ct_refuel of a worker. */
 bool ct_region_refuel(Machine *m);
@@ -202,8 +204,9 @@ CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
 void ct_codes_free(Machine *m);
 
-/* form.c: an empty key, m->form_key. False without memory. */
-bool ct_form_start(Machine *m);
+/* form.c: an empty key, m->form_key, for values of a program that so many methods have transformed. False without
+ * memory. */
+bool ct_form_start(Machine *m, uint32_t transformed);
 /* Appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
 CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
 
@@ -219,6 +222,8 @@ bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *arg
 /* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */
 bool ct_stack_reserve(Machine *m, size_t words);
 bool ct_refuel(Machine *m);
+/* How many, after so many, until a limit or a question. */
+uint64_t ct_steps_left(const Machine *m, uint64_t done);
 /* After a run: a stack that has grown very large gives its memory back. */
 void ct_stack_trim(Machine *m);
 

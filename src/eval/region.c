@@ -330,7 +330,8 @@ bool ct_region_loop(Machine *m, int64_t i) {
     uint32_t errors = context->error_count;
     CtArray *out = (CtArray *)m->fp[pc[4]].object;
     Region region = {.m = m, .pc = pc, .next = i + 1, .end = end, .part = left / (size * PARTS) + 1};
-    region.steps_left = m->limits.steps == 0 ? INT64_MAX : (int64_t)(m->limits.steps - steps_done(m, m->fuel));
+    uint64_t steps = ct_steps_left(m, steps_done(m, m->fuel));
+    region.steps_left = steps > INT64_MAX ? INT64_MAX : (int64_t)steps;
     if (!share_roots(&region)) return false;
     out->items[i] = m->fp[pc[8]];
     for (int64_t at = i + 1; out->head.layout->pointer_elements && at < end; at++) out->items[at].object = NULL;

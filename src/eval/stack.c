@@ -73,19 +73,34 @@ void ct_stack_trim(Machine *m) {
     m->stack_end = stack + STACK_KEPT;
 }
 
+uint64_t ct_steps_left(const Machine *m, uint64_t done) {
+    uint64_t end = m->limits.steps != 0 ? m->limits.steps : UINT64_MAX;
+    if (m->question.ask != NULL && m->question.after < end) end = m->question.after;
+    return end > done ? end - done : 0;
+}
+
+/* Whether the run is to end here, if that is asked now. */
+static bool is_to_end(Machine *m, uint64_t done) {
+    CtQuestion question = m->question;
+    if (question.ask == NULL || done <= question.after) return false;
+    m->question.ask = NULL;
+    ct_team_begin(m);
+    return question.ask(question.data);
+}
+
 bool ct_refuel(Machine *m) {
     if (m->home != NULL) return ct_region_refuel(m);
     uint64_t done = m->slice_end - (uint64_t)m->fuel; /* fuel is negative */
-    uint64_t slice = SLICE;
-    if (m->limits.steps != 0) {
-        if (done > m->limits.steps)
-            return ct_raise(m, CT_E0802, "the run took more than %llu steps", (unsigned long long)m->limits.steps);
-        if (slice > m->limits.steps - done) slice = m->limits.steps - done;
-    }
+    bool ends = is_to_end(m, done);
+    if (m->limits.steps != 0 && done > m->limits.steps)
+        return ct_raise(m, CT_E0802, "the run took more than %llu steps", (unsigned long long)m->limits.steps);
     if (atomic_load_explicit(&m->interrupt, memory_order_relaxed)) {
         atomic_store_explicit(&m->interrupt, false, memory_order_relaxed);
         return ct_raise(m, CT_E0804, "interrupted");
     }
+    if (ends) return ct_raise(m, CT_E0802, "the run has been ended");
+    uint64_t slice = ct_steps_left(m, done);
+    if (slice > SLICE) slice = SLICE;
     m->slice_end = done + slice;
     m->fuel = (int64_t)slice;
     return true;

@@ -29,7 +29,7 @@ static CtFlowArg copy_arg(const CtFlowCopy *c, CtFlowArg arg) {
     return c->outer != NULL ? c->outer(c->data, arg.var) : arg;
 }
 
-static CtFlowArgs copy_args(const CtFlowCopy *c, const CtFlowArgs *args) {
+CtFlowArgs ct_flow_copy_args(const CtFlowCopy *c, const CtFlowArgs *args) {
     CtFlowArgs copies = {0};
     for (uint32_t i = 0; i < args->count; i++) ct_push(c->flow->arena, &copies, copy_arg(c, args->items[i]));
     return copies;
@@ -53,7 +53,7 @@ CtFlowStep *ct_flow_copy_step(CtFlowCopy *c, const CtFlowStep *step) {
     CtFlowStep *copy = CT_NEW(c->flow->arena, CtFlowStep);
     *copy = *step;
     if (ct_flow_is_user(c->flow, c->place) && !ct_flow_is_user(c->flow, step->span)) copy->span = c->place;
-    copy->args = copy_args(c, &step->args);
+    copy->args = ct_flow_copy_args(c, &step->args);
     if (step->kind == FLOW_LOOP) copy->as.loop.block = ct_flow_copy_block(c, step->as.loop.block);
     if (step->kind == FLOW_SWITCH) {
         copy->as.cases.branches = CT_NEW_ARRAY(c->flow->arena, CtFlowBranch, step->as.cases.count + 1);
@@ -75,7 +75,7 @@ CtFlowBlock *ct_flow_copy_block(CtFlowCopy *c, const CtFlowBlock *block) {
         if (c->drops_checks && is_check(block->steps.items[i])) continue;
         ct_push(c->flow->arena, &copy->steps, ct_flow_copy_step(c, block->steps.items[i]));
     }
-    copy->values = copy_args(c, &block->values);
+    copy->values = ct_flow_copy_args(c, &block->values);
     return copy;
 }
 

@@ -18,6 +18,8 @@ typedef struct CtFlowCopy {
 void ct_flow_copy_stands(CtFlowCopy *copy, const CtFlowVar *var, CtFlowArg value);
 /* The new variable for one that the copy binds. */
 CtFlowVar *ct_flow_copy_var(CtFlowCopy *copy, const CtFlowVar *var);
+/* What stands for arguments in the copy. */
+CtFlowArgs ct_flow_copy_args(const CtFlowCopy *copy, const CtFlowArgs *args);
 CtFlowStep *ct_flow_copy_step(CtFlowCopy *copy, const CtFlowStep *step);
 CtFlowBlock *ct_flow_copy_block(CtFlowCopy *copy, const CtFlowBlock *block);
 

@@ -70,29 +70,29 @@ static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtF
     return fresh;
 }
 
-static CtFlowArgs fresh_results(Inline *s, CtFlowStep *step, const CtFlowTypes *types) {
+static CtFlowArgs fresh_results(CtFlow *flow, CtFlowFunction *function, CtFlowStep *step, const CtFlowTypes *types) {
     CtFlowArgs values = {0};
     for (uint32_t i = 0; i < types->count; i++) {
-        CtFlowVar *var = ct_flow_fresh(s->flow, s->function, NULL, types->items[i]);
-        ct_push(s->flow->arena, &step->results, var);
-        ct_push(s->flow->arena, &values, flow_of(var));
+        CtFlowVar *var = ct_flow_fresh(flow, function, NULL, types->items[i]);
+        ct_push(flow->arena, &step->results, var);
+        ct_push(flow->arena, &values, flow_of(var));
     }
     return values;
 }
 
-/* What left the function yields instead; `span` is the call's. */
-static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *types, CtSpan span) {
+void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
+                           CtSpan span) {
     if (block->exit == EXIT_RETURN) {
         block->exit = EXIT_YIELD;
     } else if (block->exit == EXIT_TAIL) {
-        CtFlowStep *call = CT_NEW(s->flow->arena, CtFlowStep);
+        CtFlowStep *call = CT_NEW(flow->arena, CtFlowStep);
         call->kind = FLOW_CALL;
         call->span = span;
         call->as.function = block->tail;
         call->args = block->values;
-        block->values = fresh_results(s, call, types);
+        block->values = fresh_results(flow, function, call, types);
         block->exit = EXIT_YIELD;
-        ct_push(s->flow->arena, &block->steps, call);
+        ct_push(flow->arena, &block->steps, call);
     } else if (block->exit == EXIT_NEVER && block->steps.count > 0) {
         CtFlowStep *last = block->steps.items[block->steps.count - 1];
         bool switches = false;
@@ -100,8 +100,8 @@ static void yield_instead(Inline *s, CtFlowBlock *block, const CtFlowTypes *type
             switches |= ct_flow_leaves(last->as.cases.branches[i].block);
         if (!switches) return; /* it fails */
         for (uint32_t i = 0; i < last->as.cases.count; i++)
-            yield_instead(s, last->as.cases.branches[i].block, types, span);
-        block->values = fresh_results(s, last, types);
+            ct_flow_yield_instead(flow, function, last->as.cases.branches[i].block, types, span);
+        block->values = fresh_results(flow, function, last, types);
         block->exit = EXIT_YIELD;
     }
 }
@@ -124,7 +124,7 @@ static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
 static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
     const CtFlowFunction *callee = call->as.function;
     CtFlowBlock *body = copy_body(s, callee, &call->args, call->span);
-    yield_instead(s, body, &callee->results, call->span);
+    ct_flow_yield_instead(s->flow, s->function, body, &callee->results, call->span);
     for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
     if (body->exit != EXIT_YIELD) return false;
     for (uint32_t i = 0; i < call->results.count; i++) {

@@ -10,6 +10,7 @@ static Pass *const before[] = {
     ct_flow_drop_members, /* function values that are never made */
     ct_flow_inline,       /* known functions, and what applies function values */
     ct_flow_simplify,     /* closures that were in sight are calls of known functions now */
+    ct_flow_unfold,       /* recursion whose end is known now */
     ct_flow_give_arrays,  /* instead of rows */
     ct_flow_count_turns,  /* recursion that counts: loops, for what follows and for derivatives */
     ct_flow_inline,       /* which are written in */
@@ -27,6 +28,7 @@ static Pass *const after[] = {
     ct_flow_messages,      /* of what derivatives have made, or as above */
     ct_flow_inline,        /* forward and reverse sweeps too */
     ct_flow_simplify,      /* residuals in sight are opened */
+    ct_flow_unfold,        /* recursion whose end is known now, in a program that takes no derivatives */
     ct_flow_inline,        /* calls that have come into sight */
     ct_flow_simplify,      /* and what they know */
     ct_flow_unroll,        /* loops of a few turns */
@@ -42,8 +44,11 @@ static Pass *const after[] = {
     ct_flow_drop_dead,     /* arrays that nobody reads */
     ct_flow_fuse,          /* loops that cannot fail now */
     ct_flow_simplify,      /* and what they know */
+    ct_flow_plain_scales,  /* products that need not heed structural zeros */
     ct_flow_cse,           /* what they both did */
+    ct_flow_keep,          /* what loops that stay two both do, where it costs more than memory */
     ct_flow_drop_dead,     /* what one does for both */
+    ct_flow_bound_turns,   /* now that it is known which loops make arrays */
 };
 
 static void run(CtFlow *flow, Pass *const *passes, uint32_t count, bool lint) {

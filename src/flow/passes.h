@@ -125,6 +125,11 @@ int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 
+/* ---- signs.c ---- */
+
+/* Whether a real is certainly not −0.0. */
+bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
+
 /* ---- uses.c: marks on variables ---- */
 
 typedef struct CtFlowMarks {
@@ -155,11 +160,19 @@ bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first);
 void ct_flow_messages(CtFlow *flow);
 /* What is given rows is given their arrays: rows.c. */
 void ct_flow_give_arrays(CtFlow *flow);
+/* Recursion whose end literals decide becomes straight lines: unfold.c. */
+void ct_flow_unfold(CtFlow *flow);
 /* Recursion that counts becomes loops: counted.c. */
 void ct_flow_count_turns(CtFlow *flow);
+/* What would need memory for turns without an end gets to where it fails: endless.c. */
+void ct_flow_bound_turns(CtFlow *flow);
 /* Branches for function values that nothing makes go. */
 void ct_flow_drop_members(CtFlow *flow);
 void ct_flow_inline(CtFlow *flow);
+/* What left a function yields instead, in the blocks of a body that `function` has been given: results of these types.
+ * `span` is that of the call. */
+void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
+                           CtSpan span);
 void ct_flow_simplify(CtFlow *flow);
 void ct_flow_unroll(CtFlow *flow);
 void ct_flow_split_patched(CtFlow *flow);
@@ -170,8 +183,12 @@ void ct_flow_hoist(CtFlow *flow);
 /* Sums of products over two loops become products of matrices: products.c. */
 void ct_flow_products(CtFlow *flow);
 void ct_flow_copies(CtFlow *flow);
+/* What a loop computes and a later one computes once more is kept: keep.c. */
+void ct_flow_keep(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);
+/* Products by what is no structural zero become ordinary ones, where mathematics may be fast: scales.c. */
+void ct_flow_plain_scales(CtFlow *flow);
 
 #endif

@@ -174,21 +174,32 @@ static bool compare_known(Simplify *s, const CtFlowStep *step) {
     return decided && stand(s, step, integer(s, !first));
 }
 
+/* The number of elements that an array has been made with; NULL where it is not made from a number. */
+static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
+    const CtFlowStep *step = fact->maker;
+    if (step == NULL) return NULL;
+    bool loop = step->kind == FLOW_LOOP && !step->as.loop.initial && fact->index >= step->as.loop.carried;
+    bool replicate = step->kind == FLOW_BULK && step->as.bulk == ARRAY_REPLICATE;
+    return loop || replicate ? &step->args.items[0] : NULL;
+}
+
 static bool dim_known(Simplify *s, const CtFlowStep *step) {
-    CtFlowLength length = ct_flow_length(&s->facts, &step->args.items[0], step->as.index, false);
-    return length.known.type != NULL && stand(s, step, length.known);
+    const CtFlowArg *array = &step->args.items[0];
+    CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
+    if (length.known.type != NULL) return stand(s, step, length.known);
+    const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
+    return count != NULL && stand(s, step, *count);
 }
 
 /* ---- checks ---- */
 
-/* Of what a loop makes its count is the length, so that it need not be made for that. */
+/* The count of what is made is its length, so that it need not be made for that. */
 static void check_count(Simplify *s, CtFlowStep *step) {
-    const CtFlowFact *fact = ct_flow_fact(&s->facts, &step->args.items[1]);
-    const CtFlowStep *loop = fact->maker;
-    if (loop == NULL || loop->kind != FLOW_LOOP || step->as.index > 0) return;
-    if (loop->as.loop.initial || fact->index < loop->as.loop.carried) return;
+    const CtFlowArg *count = step->as.index == 0 ? made_count(s, &step->args.items[1]) : NULL;
+    if (count == NULL) return;
     CtFlowArgs args = one(s, step->args.items[0]);
-    ct_push(s->arena, &args, loop->args.items[0]);
+    ct_push(s->arena, &args, *count);
     step->args = args;
 }
 
@@ -212,6 +223,18 @@ static bool natural_known(Simplify *s, const CtFlowStep *step) {
     if (is_max && b->var == NULL && b->lit.integer <= 0) return ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
     bool below = is_less && b->var == NULL && b->lit.integer <= 0;
     return below && ct_flow_is_natural(&s->facts, a) && stand(s, step, integer(s, 0));
+}
+
+/* x + 0 is x, unless that is −0.0: the structural zero of cotangents, which are made plain zeros so. */
+static bool plain_known(Simplify *s, const CtFlowStep *step) {
+    static const double zero = 0;
+    if (step->as.prim != PRIM_ADD) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *a = &step->args.items[i], *b = &step->args.items[1 - i];
+        if (b->var == NULL && memcmp(&b->lit.real, &zero, sizeof zero) == 0 && ct_flow_is_no_minus_zero(&s->facts, a))
+            return stand(s, step, *a);
+    }
+    return false;
 }
 
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
@@ -386,7 +409,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_PRIM:
         if (ct_flow_fold(step, &value)) return stand(s, step, value);
-        return natural_known(s, step) || compare_known(s, step);
+        return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);

@@ -41,6 +41,15 @@ static CT_CALLED ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int
     return x;
 }
 
+/* The same in the place of a vector of numbers that ends here, where nobody else holds that; the caller still lets go
+ * of it. */
+static inline ct_array *ct_vector_over(ct_run *rt, int site, ct_array *ending, int64_t length) {
+    if (ending->head.refs != 1 || ending->owner != NULL || ending->dims[0] != length)
+        return ct_vector_at(rt, site, false, length);
+    ct_hold(ending);
+    return ending;
+}
+
 /* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
 static CT_CALLED ct_array *ct_array_like(ct_run *rt, const ct_array *like, int64_t length) {
     uint32_t rank = ct_rank(like);

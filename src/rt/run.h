@@ -61,6 +61,8 @@
 enum {
     CT_SPARES = 8,
     CT_SPARE_LEAST = 1 << 17,
+    CT_LINE = 64, /* of the cache */
+    CT_PAGE = 4096,
     CT_SMALL = 32,      /* words of the largest object with a free list for just its size */
     CT_MIDDLE = 1024,   /* and of the largest with one for sizes like it: four between a power of two and the next */
     CT_MIDDLES = 20,    /* so many more lists */
@@ -102,7 +104,8 @@ typedef struct ct_array {
 
 typedef struct ct_large { /* in front of memory that comes from malloc */
     struct ct_large *next, **link;
-    size_t bytes, unused;
+    size_t bytes;
+    void *block; /* all of that memory */
 } ct_large;
 
 typedef struct ct_run {
@@ -111,6 +114,7 @@ typedef struct ct_run {
     ct_large *large, *chunks;
     ct_large *spare[CT_SPARES];       /* large ones that nobody holds: the system would clear their pages once more */
     size_t bytes, spare_bytes, limit; /* limit 0: none */
+    size_t shift;                     /* of the next large one in its pages */
     char *volatile stack_end;         /* a frame below it is too deep; behind every frame when the run is to stop */
     volatile int interrupt;
     jmp_buf out;
@@ -181,19 +185,28 @@ static inline void ct_turn(ct_run *rt) {
 
 static CT_COLD void ct_free_spares(ct_run *rt) {
     for (int i = 0; i < CT_SPARES; i++) {
-        free(rt->spare[i]);
+        if (rt->spare[i] != NULL) free(rt->spare[i]->block);
         rt->spare[i] = NULL;
     }
     rt->spare_bytes = 0;
 }
 
-/* New memory of the system, within the limit. */
+/* New memory of the system, within the limit. It begins with a line of the cache, as vectors want it, and large ones
+ * each elsewhere in their pages: arrays that a loop walks over together would else fall on few sets of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
     if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
     if (rt->limit != 0 && bytes + rt->spare_bytes > rt->limit - rt->bytes) ct_free_spares(rt);
-    ct_large *large = malloc(sizeof *large + bytes);
-    if (large == NULL) ct_fail_memory(rt);
-    *large = (ct_large){NULL, NULL, bytes, 0};
+    size_t before = sizeof(ct_large) + CT_LINE - 1;
+    if (bytes >= CT_SPARE_LEAST) {
+        before += rt->shift;
+        rt->shift = (rt->shift + 4 * CT_LINE) % CT_PAGE;
+    }
+    char *block = CT_PLAIN ? malloc(sizeof(ct_large) + bytes) : malloc(before + bytes);
+    if (block == NULL) ct_fail_memory(rt);
+    size_t at = sizeof(ct_large);
+    if (!CT_PLAIN) at = before - (size_t)((uintptr_t)block + before) % CT_LINE;
+    ct_large *large = (ct_large *)(block + at) - 1;
+    *large = (ct_large){NULL, NULL, bytes, block};
     return large;
 }
 
@@ -213,7 +226,7 @@ static CT_COLD void *ct_take_large(ct_run *rt, size_t bytes) {
     ct_large *large = bytes < CT_SPARE_LEAST ? NULL : ct_take_spare(rt, bytes);
     if (large == NULL) large = ct_take_new(rt, bytes);
     bytes = large->bytes;
-    *large = (ct_large){rt->large, &rt->large, bytes, 0};
+    *large = (ct_large){rt->large, &rt->large, bytes, large->block};
     if (large->next != NULL) large->next->link = &large->next;
     rt->large = large;
     rt->bytes += bytes;
@@ -231,7 +244,7 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
         rt->spare_bytes += large->bytes;
         return;
     }
-    free(large);
+    free(large->block);
 }
 
 /* A new chunk for small objects; what is left of the last one stays unused. */
@@ -392,13 +405,13 @@ static inline void ct_node_leave(ct_run *rt, ct_node *node) {
 static inline void ct_free_all(ct_run *rt) {
     while (rt->large != NULL) {
         ct_large *next = rt->large->next;
-        free(rt->large);
+        free(rt->large->block);
         rt->large = next;
     }
     ct_free_spares(rt);
     while (rt->chunks != NULL) {
         ct_large *next = rt->chunks->next;
-        free(rt->chunks);
+        free(rt->chunks->block);
         rt->chunks = next;
     }
     for (int i = 0; i <= CT_SMALL + CT_MIDDLES; i++) rt->free[i] = NULL;

@@ -118,6 +118,7 @@ static CT_COLD void ct_take_parts(void *data, uint32_t who) {
     ct_sharing *sharing = data;
     ct_run *member = &sharing->rt->crew->members[who];
     if (who > 0 && CT_FRAME() != NULL) member->stack_end = CT_FRAME() - CT_PART_STACK;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* whoever interrupts the run from now on interrupts the member too */
     if (setjmp(member->out) != 0) {
         __atomic_store_n(&sharing->failed, 1, __ATOMIC_RELAXED);
         return;
@@ -214,7 +215,10 @@ static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *en
     const ct_loop *loop = frame;
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);
     for (int i = 0; i < loop->parts; i++) {
-        if (!shared) ct_do_part(rt, part, frame, i);
+        if (!shared) {
+            ct_turn(rt);
+            ct_do_part(rt, part, frame, i);
+        }
         if (end != NULL) end(rt, frame, i);
     }
 }

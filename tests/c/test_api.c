@@ -242,6 +242,26 @@ static void native_code_takes_over_from_the_evaluator(void **state) {
     cotan_close(context);
 }
 
+static void the_evaluator_goes_on_where_native_code_cannot_be(void **state) {
+    (void)state;
+    cotan_context *context = open_with((cotan_limits){0});
+    cotan_program *p = load(context, "count :: Int -> (Int, Int -> Int)\n"
+                                     "count n = go n 0 where go k s = if k == 0 then (s, (+ k)) else go (k - 1) (s + k)\n");
+    cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .no_json = true};
+    cotan_result result;
+    assert_null(cotan_call_json(p, &call, &result));
+    uint64_t steps = result.steps;
+    call.native = true;
+    call.native_after = 1000;
+    for (int round = 0; round < 2; round++) { /* the second time it is known */
+        assert_null(cotan_call_json(p, &call, &result));
+        assert_string_equal(result.value_text, "(500500,<function>)");
+        assert_string_equal(result.not_native, "functions go in or out");
+        assert_int_equal(result.steps, steps);
+    }
+    cotan_close(context);
+}
+
 /* All but the last, which is native code's own: it counts no steps and has no stages of Core. */
 static size_t methods_of_core(void) {
     size_t count = 0;
@@ -461,6 +481,7 @@ int main(void) {
         cmocka_unit_test(types_core_and_dumps_are_texts),
         cmocka_unit_test(derivatives_are_checked_against_differences),
         cmocka_unit_test(native_code_takes_over_from_the_evaluator),
+        cmocka_unit_test(the_evaluator_goes_on_where_native_code_cannot_be),
         cmocka_unit_test(methods_are_compared),
         cmocka_unit_test(stages_are_shown),
         cmocka_unit_test(methods_that_disagree_or_stop_are_told),

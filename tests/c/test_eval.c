@@ -564,6 +564,42 @@ static void an_interrupted_run_ends_and_the_next_one_works(void **state) {
     ct_eval_free(eval);
 }
 
+typedef struct Asked {
+    int times;
+    bool ends;
+} Asked;
+
+static bool ends(void *data) {
+    Asked *asked = data;
+    asked->times++;
+    return asked->ends;
+}
+
+static void a_run_is_asked_once_and_ends_or_goes_on(void **state) {
+    Fixture *f = *state;
+    CtGlobal *g = summing(f);
+    CtEval *eval = ct_eval_new(f->p, NULL, no_limits);
+    CtWord args[] = {{.integer = 0}, {.integer = 1000}}, result;
+    assert_true(ct_eval_call(eval, g, args, 2, &result));
+    uint64_t steps = ct_eval_stats(eval).steps;
+    Asked asked = {0, false};
+    CtQuestion question = {steps / 3, ends, &asked};
+    ct_eval_reset_stats(eval);
+    ct_eval_ask(eval, question);
+    assert_true(ct_eval_call(eval, g, args, 2, &result));
+    assert_int_equal(result.integer, 500500);
+    assert_int_equal(asked.times, 1);
+    assert_int_equal(ct_eval_stats(eval).steps, steps);
+    asked.ends = true;
+    ct_eval_reset_stats(eval);
+    ct_eval_ask(eval, question);
+    assert_false(ct_eval_call(eval, g, args, 2, &result));
+    assert_int_equal(f->context.diags->code, CT_E0802);
+    assert_int_equal(asked.times, 2);
+    assert_in_range(ct_eval_stats(eval).steps, steps / 3 + 1, steps / 3 + 10);
+    ct_eval_free(eval);
+}
+
 static void steps_follow_the_cost_model(void **state) {
     Fixture *f = *state;
     CtEvalStats stats;
@@ -710,6 +746,7 @@ int main(void) {
         TEST(the_depth_limit_stops_a_recursion),
         TEST(the_memory_limit_holds_for_stack_and_heap),
         TEST(an_interrupted_run_ends_and_the_next_one_works),
+        TEST(a_run_is_asked_once_and_ends_or_goes_on),
         TEST(steps_follow_the_cost_model),
         TEST(calls_can_be_watched),
         TEST(function_values_can_be_called_from_outside),
