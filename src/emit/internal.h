@@ -125,8 +125,8 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 /* apart.c: whether the turns of a loop may be taken side by side. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
 
-/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes may
- * take its place. NULL: there is none. */
+/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes
+ * may take its place. NULL: there is none. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
 
 /* stream.c: whether an array is one that the program gives and does nothing else with. */
