@@ -37,9 +37,10 @@ ERRORS = [
 SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0"
 NATIVE = [("table", 300, None), ("ragged", 300, None), ("reduced", 900, None), ("reducing", 900, None), ("folds", 3000, None), ("layered", 40, None), ("multiplied", 90, None), ("spreading", 500, None),
           ("own", 300, None), ("scattered", 300, None), ("descent", 300, None), ("smoothed", 300, None), ("squaring", 40, None), ("wrong", 300, "E0501"),
-          ("wrongSlope", 300, "E0501"), ("uneven", 300, "E0507"), ("large", 30, None), ("deep", 30, None)]
-PRODUCTS = ["multiplied"]
-PRIMALS = ["table", "ragged", "reduced", "folds", "left", "scattered", "smoothed", "wrong", "uneven", "large", "deep"]
+          ("wrongSlope", 300, "E0501"), ("uneven", 300, "E0507"), ("large", 30, None), ("deep", 30, None),
+          ("records", 300, None), ("lists", 300, None), ("branching", 60, None), ("weighing", 200, None)]
+PRODUCTS = ["layered", "multiplied"]
+PRIMALS = ["table", "ragged", "reduced", "folds", "left", "scattered", "smoothed", "wrong", "uneven", "large", "deep", "records", "lists"]
 
 
 def run(cotan, threads, words, **more):

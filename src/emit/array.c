@@ -64,11 +64,16 @@ static void emit_read(Emit *e, const CtFlowStep *step) {
         ct_emit_bind(e, result, item, true, true);
         return;
     }
-    if (e->uses[step->args.items[0].var->id].lent) {
-        ct_emit_declare(e, result, ct_format(e->arena, "ct_view(rt, (ct_array *)%s)", item));
+    const char *value = ct_format(e->arena, "(%s)%s", ct_emit_type(result->type), item);
+    if (e->uses[result->id].copied) {
+        ct_emit_declare(e, result, ct_format(e->arena, "(%s)ct_lend_object(rt, %s)", ct_emit_type(result->type), item));
         return;
     }
-    ct_emit_declare(e, result, ct_format(e->arena, "(%s)%s", ct_emit_type(result->type), item));
+    if (e->uses[step->args.items[0].var->id].lent) {
+        ct_emit_lent(e, result, value);
+        return;
+    }
+    ct_emit_declare(e, result, value);
     ct_emit_line(e, "ct_hold(%s);", ct_emit_name(e, result));
 }
 
@@ -227,7 +232,8 @@ static void emit_product(Emit *e, const CtFlowStep *step) {
     const CtFlowArgs *args = &step->args;
     const CtFlowFactors *factors = &step->as.product;
     ct_emit_declare(e, step->results.items[0],
-                    ct_format(e->arena, "ct_matrix_product(rt, %s, %s, %s, %s, %d, %s, %d, %u)", ct_emit_site(e, step->span), ct_emit_arg(e, &args->items[0]),
+                    ct_format(e->arena, "ct_matrix_product(rt, %s, %s, %s, %s, %d, %s, %d, %u)",
+                              ct_emit_site(e, step->span), ct_emit_arg(e, &args->items[0]),
                               ct_emit_arg(e, &args->items[1]), ct_emit_arg(e, &args->items[2]), factors->turned[0],
                               ct_emit_arg(e, &args->items[3]), factors->turned[1], factors->cotangent));
 }

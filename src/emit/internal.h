@@ -21,7 +21,10 @@ typedef struct Use { /* of a variable */
     const char *data;         /* of an array: the variable of C that points to its elements, in a loop; or NULL */
     const char *own;          /* of an array that is changed in place in a loop: the pointer to its elements; or NULL */
     const char *lengths;      /* of such an array: NAME, where its lengths are NAME_n1, …; or NULL */
-    bool lent;                /* of an array of arrays, in a part of a loop: its elements are views */
+    bool lent; /* an object from outside of a part of a loop, which the part does not count: elements and fields of it
+                  are lent too, or views */
+    uint32_t bare; /* of a constructor without fields, which each run has of its own: its number + 1 */
+    bool copied;   /* a node from outside of a part that the part makes its own */
     RowPlace *place;
 } Use;
 
@@ -97,6 +100,9 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 /* variables = texts, all at once. */
 void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
                     uint32_t count);
+
+/* part.c: binds an object that is found in one that is lent. */
+void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text);
 
 /* array.c, loop.c */
 /* The elements of an array, as a pointer. */

@@ -99,7 +99,9 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
 
 /* An object that stays behind the loop, and so behind a part of it. */
 static const char *stays(Emit *e, const CtFlowArg *arg) {
-    return e->part != NULL ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
+    return e->part != NULL && ct_share_is_of_numbers(arg->type)
+               ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg))
+               : ct_emit_object(e, arg);
 }
 
 static void put_item(Emit *e, const LoopText *t, uint32_t i) {

@@ -46,8 +46,14 @@ static void name_seen(Emit *e, Share *share) {
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->lent = var->type->kind == FLOW_ARRAY && !ct_share_is_of_numbers(var->type);
+        use->lent = ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type) && use->bare == 0;
     }
+}
+
+void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text) {
+    bool is_view = ct_share_is_of_numbers(var->type);
+    ct_emit_declare(e, var, is_view ? ct_format(e->arena, "ct_view(rt, %s)", text) : text);
+    e->uses[var->id].lent = !is_view;
 }
 
 /* ---- the struct ---- */
@@ -89,7 +95,11 @@ static void add_field(Fields *f, const char *type, const char *name, bool is_vie
     ct_text_printf(f->types, "    %s%s;\n", type, name);
     ct_text_printf(f->packs, "%s.%s = %s;\n", f->share->frame, name, name);
     ct_text_printf(f->unpacks, is_view ? "    %s%s = ct_view(rt, f->%s);\n" : "    %s%s = f->%s;\n", type, name, name);
-    if (is_view) ct_text_printf(f->ends, "    ct_view_end(rt, %s);\n", name);
+    if (is_view && !f->share->leaves) ct_text_printf(f->ends, "    ct_view_end(rt, %s);\n", name);
+    if (!is_view || !f->share->leaves) return;
+    ct_text_printf(f->types, "    ct_array *%s_view[CT_PARTS];\n", name);
+    ct_text_printf(f->ends, "    f->%s_view[part] = %s;\n", name, name);
+    ct_text_printf(f->merges, "    ct_view_keep(rt, f->%s_view[part], f->%s);\n", name, name);
 }
 
 static bool is_rows(const CtFlowStep *loop, uint32_t i) {
@@ -116,6 +126,12 @@ static void add_pointers(Fields *f, const CtFlowVar *array, const Use *use) {
         add_field(f, "int64_t ", ct_format(f->e->arena, "%s_n%u", use->lengths, i), false);
 }
 
+/* A constructor without fields is the part's own. */
+static void add_bare(Fields *f, const char *name, uint32_t tag) {
+    if (ct_emit_mentions(f->share->body.data, name))
+        ct_text_printf(f->unpacks, "    ct_node *%s = ct_bare(rt, %u);\n", name, tag);
+}
+
 static void add_seen(Fields *f) {
     const Share *share = f->share;
     add_field(f, "int64_t ", share->count, false);
@@ -123,7 +139,11 @@ static void add_seen(Fields *f) {
     for (uint32_t i = 0; i < share->seen.count; i++) {
         const CtFlowVar *var = share->seen.items[i];
         if (var->type->kind == FLOW_ARRAY) add_pointers(f, var, &share->before[i]);
-        add_field(f, ct_emit_type(var->type), f->e->uses[var->id].text, ct_share_is_of_numbers(var->type));
+        const char *name = f->e->uses[var->id].text;
+        if (share->before[i].bare != 0)
+            add_bare(f, name, share->before[i].bare - 1);
+        else
+            add_field(f, ct_emit_type(var->type), name, ct_share_is_of_numbers(var->type));
     }
     for (uint32_t i = share->loop->as.loop.carried; i < share->loop->results.count; i++)
         if (share->loop->results.items[i]->type->rank == 1) add_field(f, "ct_array *", share->names[i], false);

@@ -1,8 +1,10 @@
 /* Which loops may be shared out: those whose turns do not depend on each other, but for what is added up.
  *
  * References are not counted atomically, so that a part may count those to objects of its own only. Of arrays of
- * numbers from outside it has views; of arrays of such arrays it reads elements as views; of nodes from outside it may
- * only look at the tag. What stays behind a part holds no view: numbers, rows, which are copied, arrays of numbers.
+ * numbers from outside it has views. Other objects from outside are lent: it may look at what is in them, as long as
+ * that goes nowhere else, and of arrays of numbers in them it has views too. A node that an array from outside has at
+ * the turn's own index is copied where it goes elsewhere, such as the residual of a call: so each is copied once. What
+ * stays behind a part holds no views but those of arrays that are known in front of it: they become rows of these.
  *
  * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums;
  * be an array to whose elements is added; or one of which each turn only touches what is its own. */
@@ -11,30 +13,37 @@
 typedef struct Scan {
     Emit *e;
     const CtFlowVar *turn;
-    bool has_loop, fails; /* fails: it may end the run, or take memory */
+    bool *lent, *own, *copied; /* objects within those from outside, by their numbers; own: at the turn's own index */
+    bool again;                /* since more is copied than was known */
+    bool has_loop, fails, finds_arrays; /* fails: it may end the run, or take memory; finds_arrays: in what is lent */
 } Scan;
 
 static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].text != NULL; }
 
 /* ---- what is from outside ---- */
 
-/* An array of arrays of numbers, or a node: how it may be used. */
+static bool is_lent(const Scan *s, const CtFlowVar *var) {
+    if (var == NULL || !ct_flow_is_object(var->type) || s->e->uses[var->id].bare != 0) return false;
+    return s->lent[var->id] || (is_outside(s->e, var) && !ct_share_is_of_numbers(var->type));
+}
+
+/* How what is lent may be used. */
 static bool may_use(const CtFlowStep *step, uint32_t index) {
     const CtFlowType *type = step->args.items[index].type;
     switch (step->kind) {
     case FLOW_SWITCH:
+    case FLOW_OPEN:
     case FLOW_DIM:
     case FLOW_CHECK:
-    case FLOW_CHECK_ZIP: return true;
-    case FLOW_READ:
-        return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1 &&
-               ct_share_is_of_numbers(type->element);
+    case FLOW_CHECK_ZIP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return true;
+    case FLOW_READ: return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1;
     case FLOW_PRIM:
     case FLOW_CALL:
     case FLOW_CONSTANT:
     case FLOW_STRING:
     case FLOW_MAKE:
-    case FLOW_OPEN:
     case FLOW_LOOP:
     case FLOW_FAIL:
     case FLOW_CHECK_SIZE:
@@ -49,9 +58,7 @@ static bool may_use(const CtFlowStep *step, uint32_t index) {
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
-    case FLOW_STOP:
-    case FLOW_RETAIN:
-    case FLOW_RELEASE: return false;
+    case FLOW_STOP: return false;
     }
     return false;
 }
@@ -90,35 +97,67 @@ static bool takes_memory(const CtFlowStep *step) {
     return true;
 }
 
+/* What is found in an object that is lent. */
+static void find_lent(Scan *s, const CtFlowStep *step) {
+    bool looks = step->kind == FLOW_READ || step->kind == FLOW_OPEN;
+    if (!looks || !is_lent(s, step->args.items[0].var)) return;
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        const CtFlowVar *var = step->results.items[i];
+        if (var == NULL || !ct_flow_is_object(var->type)) continue;
+        bool numbers = ct_share_is_of_numbers(var->type);
+        s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
+                          is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->turn;
+        s->lent[var->id] = !numbers && !s->copied[var->id];
+        s->finds_arrays |= numbers || s->copied[var->id];
+    }
+}
+
+/* Whether an argument may be what it is, in the end. */
+static bool fits_arg(Scan *s, const CtFlowStep *step, uint32_t index) {
+    const CtFlowVar *var = step->args.items[index].var;
+    if (!is_lent(s, var) || may_use(step, index)) return true;
+    s->copied[var->id] = s->own[var->id];
+    s->again = true;
+    return s->own[var->id];
+}
+
 static bool fits_block(Scan *s, const CtFlowBlock *block) {
     if (block->exit != EXIT_YIELD && block->exit != EXIT_NEVER) return false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
-        for (uint32_t j = 0; j < step->args.count; j++) {
-            const CtFlowVar *var = step->args.items[j].var;
-            if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type) &&
-                !may_use(step, j))
-                return false;
-        }
+        for (uint32_t j = 0; j < step->args.count; j++)
+            if (!fits_arg(s, step, j)) return false;
+        find_lent(s, step);
         s->fails |= ct_flow_step_fails(step) || takes_memory(step);
         s->has_loop |= step->kind == FLOW_LOOP || step->kind == FLOW_CALL;
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
             if (!fits_block(s, ct_flow_inner(step, j))) return false;
     }
     for (uint32_t i = 0; i < block->values.count; i++) {
-        const CtFlowVar *var = block->values.items[i].var;
-        if (is_outside(s->e, var) && ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type)) return false;
+        if (is_lent(s, block->values.items[i].var)) return false;
     }
     return true;
 }
 
-static bool fits_results(const Emit *e, const CtFlowStep *step) {
+static bool fits_turn(Scan *s, const CtFlowBlock *block) {
+    size_t count = s->e->function->vars + 1;
+    s->own = CT_NEW_ARRAY(s->e->arena, bool, count);
+    s->copied = CT_NEW_ARRAY(s->e->arena, bool, count);
+    do {
+        s->lent = CT_NEW_ARRAY(s->e->arena, bool, count);
+        s->again = s->has_loop = s->fails = s->finds_arrays = false;
+        if (!fits_block(s, block)) return false;
+    } while (s->again);
+    return true;
+}
+
+static bool fits_results(const Emit *e, const CtFlowStep *step, Share *share) {
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
         const CtFlowVar *result = step->results.items[i];
         if (e->uses[result->id].place != NULL) return false;
-        if (ct_flow_is_object(result->type->element) &&
-            (result->type->rank > 1 || !ct_share_is_of_numbers(result->type->element)))
-            return false;
+        bool objects = ct_flow_is_object(result->type->element);
+        if (objects && result->type->rank > 1) return false;
+        share->leaves |= objects && !ct_share_is_of_numbers(result->type->element);
     }
     return true;
 }
@@ -243,8 +282,9 @@ bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     *share = (Share){.loop = step};
     if (e->part != NULL || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
         return false;
-    bool fits = fits_results(e, step) && fits_block(&scan, block) && fits_carried(&scan, step, share) &&
-                is_worth_it(e, step, &scan);
+    bool fits = fits_results(e, step, share) && fits_turn(&scan, block) && fits_carried(&scan, step, share) &&
+                is_worth_it(e, step, &scan) && !(share->leaves && scan.finds_arrays);
+    for (uint32_t i = 0; fits && i < e->function->vars; i++) e->uses[i].copied |= scan.copied[i];
     share->grain = scan.has_loop ? 1 : SHARE_VECTOR;
     return fits;
 }

@@ -33,6 +33,7 @@ typedef struct Share {
     const CtFlowStep *loop;
     ShareCarried *carried;
     bool once;                /* parts cannot be done again, since they have changed what was there */
+    bool leaves;              /* what stays behind it holds other objects than arrays of numbers */
     int grain;                /* turns that stay together: vectors of them are computed otherwise than each */
     const char *type, *frame; /* of what parts are given, and the variable */
     const char *count, *work;

@@ -1,5 +1,6 @@
 /* Steps and blocks of Flow as statements of C. */
 #include "emit/lanes.h"
+#include "rt/run.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -98,6 +99,7 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
     CtFlowVar *var = step->results.items[0];
     if (con->fields.count == 0) {
         ct_emit_declare(e, var, ct_format(e->arena, "ct_bare(rt, %u)", step->as.con.tag));
+        if (step->as.con.tag < CT_NULLARIES) e->uses[var->id].bare = step->as.con.tag + 1;
         return;
     }
     const CtFlowVar *cell = step->as.con.cell;
@@ -114,8 +116,28 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
     }
 }
 
+/* The fields of a node that is lent: it stays as it is. */
+static void open_lent(Emit *e, const CtFlowStep *step) {
+    const CtFlowCon *con = &step->as.con.data->cons[step->as.con.tag];
+    const char *node = ct_emit_arg(e, &step->args.items[0]);
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowVar *var = step->results.items[i];
+        if (!used(e, var)) continue;
+        const char *field = word_as(e, var->type, ct_format(e->arena, "%s->at[%u]", node, con->slots[i]));
+        if (ct_flow_is_object(var->type))
+            ct_emit_lent(e, var, field);
+        else
+            ct_emit_declare(e, var, field);
+    }
+    if (step->as.con.cell != NULL) ct_emit_declare(e, step->as.con.cell, "NULL");
+}
+
 static void emit_open(Emit *e, const CtFlowStep *step) {
     const CtFlowCon *con = &step->as.con.data->cons[step->as.con.tag];
+    if (e->uses[step->args.items[0].var->id].lent) {
+        open_lent(e, step);
+        return;
+    }
     const char *node = ct_emit_arg(e, &step->args.items[0]);
     bool moves = step->as.con.takes && con->fields.count > 0;
     ct_emit_flush(e, true);
@@ -328,8 +350,12 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_PULL:
     case FLOW_JVP:
     case FLOW_STOP: return; /* derive.c has replaced them */
-    case FLOW_RETAIN: ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0])); return;
+    case FLOW_RETAIN:
+        if (!e->uses[step->args.items[0].var->id].lent)
+            ct_emit_line(e, "ct_hold(%s);", ct_emit_arg(e, &step->args.items[0]));
+        return;
     case FLOW_RELEASE:
+        if (e->uses[step->args.items[0].var->id].lent) return;
         ct_emit_flush(e, true);
         ct_emit_line(e, "ct_drop(rt, %s);", ct_emit_arg(e, &step->args.items[0]));
         return;

@@ -104,10 +104,10 @@ static inline void ct_check_shape(ct_run *rt, int site, const int64_t *dims, con
 
 /* ---- rows ---- */
 
-/* Row i, unchecked: it keeps the whole array alive. */
+/* Row i, unchecked: it keeps the whole array alive, and a view that it is a row of. */
 static CT_CALLED ct_array *ct_row(ct_run *rt, ct_array *x, int64_t i) {
     uint32_t rank = ct_rank(x) - 1;
-    ct_array *owner = x->owner != NULL ? x->owner : x;
+    ct_array *owner = x->owner != NULL && x->owner != (ct_array *)&rt->lender ? x->owner : x;
     ct_array *row = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
     row->head.refs = 1;
     row->head.tag = 0;

@@ -126,9 +126,10 @@ static inline ct_node *ct_outer_string(ct_outer *o, const char *text) {
 /* The words of an array, which is held from now on; a copy of what the caller had lent. */
 static inline void *ct_outer_data(ct_outer *o, ct_object *object) {
     ct_array *x = (ct_array *)object;
-    bool lent = (x->owner != NULL ? x->owner : x)->head.tag == CT_LENT;
+    const ct_array *owner = x;
     int64_t count = ct_words(x);
-    if (lent) {
+    while (owner->owner != NULL) owner = owner->owner;
+    if (owner->head.tag == CT_LENT) {
         void *copy = ct_outer_memory(o, (size_t)count, sizeof(ct_word));
         if (count > 0) memcpy(copy, x->data, (size_t)count * sizeof(ct_word));
         return copy;

@@ -129,6 +129,8 @@ typedef struct ct_run {
     int64_t constant_words;             /* of all */
     struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
     bool alone;                         /* nor in the rest of this run */
+    bool is_member;                     /* of a crew */
+    int64_t may_copy;                   /* words of what it is lent: share.h */
 } ct_run;
 
 /* The threads that may take parts of a run's loops, each with a run of its own. */
@@ -459,7 +461,7 @@ static CT_COLD void ct_crew_new(ct_run *rt, int count) {
     rt->crew = crew;
     for (int i = 0; crew != NULL && i < count; i++) {
         ct_run *member = &crew->members[crew->count++];
-        member->alone = true;
+        member->alone = member->is_member = true;
         member->constant_words = rt->constant_words;
         member->all_constants = calloc((size_t)rt->constant_words + 1, sizeof(ct_word));
         ct_begin(member);

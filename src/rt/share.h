@@ -74,10 +74,69 @@ static CT_CALLED ct_array *ct_view(ct_run *rt, const ct_array *x) {
 static inline void ct_view_end(ct_run *rt, ct_array *view) {
     if (view != NULL) ct_drop(rt, view);
 }
+/* The same behind the part, where what the part has left may hold the view: then it holds the array. */
+static inline void ct_view_keep(ct_run *rt, ct_array *view, ct_array *x) {
+    if (view == NULL) return;
+    if (view->head.refs > 1) {
+        view->owner->head.refs--;
+        view->owner = x;
+        x->head.refs++;
+    }
+    ct_drop(rt, view);
+}
+static inline bool ct_is_view(const ct_run *rt, const ct_array *x) { return x->owner == (const ct_array *)&rt->lender; }
+
+/* Puts a copy in the place of an object; gives what the copy points to, which is the same still. */
+static ct_word *ct_copy_object(ct_run *rt, ct_word *at, int64_t *pointers) {
+    const ct_object *from = at->p;
+    bool is_array = (from->words & CT_IS_ARRAY) != 0;
+    int64_t words = is_array ? ct_words((const ct_array *)from) : from->words;
+    ct_enter(rt);
+    rt->may_copy -= CT_NODE_WORDS + words;
+    if (rt->may_copy < 0) ct_fail_memory(rt);
+    if (is_array) {
+        const ct_array *x = (const ct_array *)from;
+        ct_array *copy = ct_array_like(rt, x, x->dims[0]);
+        if (words > 0) memcpy(copy->data, x->data, (size_t)words * sizeof(ct_word));
+        at->p = &copy->head;
+        *pointers = words;
+        return copy->data;
+    }
+    ct_node *copy = ct_node_new(rt, from->tag, from->words, from->pointers);
+    memcpy(copy->at, ((const ct_node *)from)->at, (size_t)words * sizeof(ct_word));
+    at->p = &copy->head;
+    *pointers = from->pointers;
+    return copy->at;
+}
+
+/* An object from outside that a part makes its own: a copy, with views of the arrays of numbers in it. What is held in
+ * several places is copied as often; where that comes to more than the run has, the loop is not shared after all. A run
+ * that does its parts itself has the object already. */
+static CT_CALLED ct_object *ct_lend_object(ct_run *rt, ct_object *object) {
+    ct_word whole = {.p = object}, *at = &whole;
+    if (!rt->is_member) {
+        ct_hold(object);
+        return object;
+    }
+    for (;;) { /* along what is pointed to last, so that lists take no stack */
+        int64_t pointers = 0;
+        ct_word *inside = NULL;
+        if (ct_is_bare(at->p))
+            at->p = &rt->nullary[at->p->tag];
+        else if (at->p->words & CT_IS_ARRAY && !at->p->pointers)
+            at->p = &ct_view(rt, (ct_array *)at->p)->head;
+        else
+            inside = ct_copy_object(rt, at, &pointers);
+        if (pointers == 0) return whole.p;
+        for (int64_t i = 0; i + 1 < pointers; i++) inside[i].p = ct_lend_object(rt, inside[i].p);
+        at = &inside[pointers - 1];
+    }
+}
 
 /* Takes an array of numbers that stays behind the part; gives one that is not lent. */
 static inline ct_array *ct_stay(ct_run *rt, ct_array *x) {
-    return x->owner == (ct_array *)&rt->lender ? ct_own(rt, x, 0) : x;
+    bool is_lent = ct_is_view(rt, x) || (x->owner != NULL && ct_is_view(rt, x->owner));
+    return is_lent ? ct_own(rt, x, 0) : x;
 }
 
 /* ---- adding up ---- */
@@ -165,6 +224,7 @@ static CT_COLD void ct_lend_out(ct_run *rt) {
     for (int i = 0; i < rt->crew->count; i++) {
         ct_run *member = &rt->crew->members[i];
         member->limit = rt->limit == 0 ? 0 : rest / (size_t)rt->crew->count + 1;
+        member->may_copy = (int64_t)(rt->bytes / sizeof(ct_word));
         member->stack_end = rt->stack_end;
         member->interrupt = 0;
         member->constants = member->all_constants + (rt->constants - rt->all_constants);
