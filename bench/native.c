@@ -1,17 +1,22 @@
 /* Times what Cotan has compiled against derivatives by hand: bench/native.py.
  *
- *   native NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]
+ *   native THREADS NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]
  *
  * One line of JSON: seconds of the primal, the derivative, and the derivatives by hand, each the least of several
  * samples that take turns; and by how much they differ, from each other and from central differences. The libraries are
- * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. In FOLDER go the
- * point and the derivative of Cotan's, for others that are to be set beside it. */
+ * those of Cotan's cache, called as src/run/load.c does, without what goes from JSON to arrays and back. In FOLDER go
+ * the point and the derivative of Cotan's, for others that are to be set beside it.
+ *
+ * With more than one thread, instead of the derivatives by hand, the primal and the derivative once more with their
+ * loops shared out; then seconds are not of the processor, but of the clock. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <time.h>
 
+#include "base/pool.h"
 #include "hand/hand.h"
 #include "rt/array.h"
+#include "run/outside.h"
 
 static const Subject *const subjects[] = {&scalar_subject, &dot_subject,       &matvec_subject,  &rotations_subject,
                                           &sines_subject,  &logsumexp_subject, &mixture_subject, &bundle_subject,
@@ -68,9 +73,11 @@ static void load(Compiled *c, const char *path, const Subject *s, int results) {
     if (library == NULL) die(path, dlerror());
     void *entry = dlsym(library, "cotan_entry");
     const int64_t *words = dlsym(library, "cotan_constant_words");
+    if (!ct_outside_link(dlsym(library, "cotan_outside"))) die(path, "made for another Cotan");
     memcpy(&c->entry, &entry, sizeof entry);
     ct_run_clear(&c->run);
-    c->run.constants = calloc((size_t)*words + 1, sizeof(ct_word));
+    c->run.constant_words = *words;
+    c->run.constants = c->run.all_constants = calloc((size_t)*words + 1, sizeof(ct_word));
     c->results = results;
     if (setjmp(c->run.out) != 0) die(path, c->run.message);
     for (int i = 0; i < s->count; i++) c->in[i] = as_word(&c->run, &s->items[i]);
@@ -98,23 +105,40 @@ static void flatten(const Compiled *c, const char *ranks, double *to) {
     }
 }
 
-/* ---- the four that take turns ---- */
+static void call_pool(void *pool, void (*work)(void *data, uint32_t who), void *data) { ct_pool_run(pool, work, data); }
+
+static void share(Compiled *c, CtPool *pool) {
+    ct_crew_new(&c->run, (int)ct_pool_size(pool));
+    if (c->run.crew == NULL) die("threads", "no memory");
+    c->run.crew->call = call_pool;
+    c->run.crew->pool = pool;
+}
+
+/* ---- those that take turns ---- */
 
 typedef struct Bench {
     Subject s;
     Compiled primal, derivative;
     char primal_ranks[16];
     double *results;
+    bool shares; /* there are several threads */
 } Bench;
 
-enum { PRIMAL, DERIVATIVE, SCALAR, LANES, KINDS };
-static const char *const names[KINDS] = {"primal", "derivative", "scalar", "lanes"};
+enum { PRIMAL, DERIVATIVE, SCALAR, LANES, SHARED_PRIMAL, SHARED_DERIVATIVE, KINDS };
+static const char *const names[KINDS] = {"primal", "derivative",    "scalar",
+                                         "lanes",  "shared_primal", "shared_derivative"};
+
+static bool takes_part(const Bench *b, int kind) {
+    if (kind == PRIMAL || kind == DERIVATIVE) return true;
+    return kind >= SHARED_PRIMAL ? b->shares : !b->shares && (kind != LANES || b->s.lanes != NULL);
+}
 
 static void once(Bench *b, int kind) {
-    if (kind == PRIMAL) {
+    b->primal.run.alone = b->derivative.run.alone = kind < SHARED_PRIMAL;
+    if (kind == PRIMAL || kind == SHARED_PRIMAL) {
         call(&b->primal, &b->s);
         drop(&b->primal, b->primal_ranks);
-    } else if (kind == DERIVATIVE) {
+    } else if (kind == DERIVATIVE || kind == SHARED_DERIVATIVE) {
         call(&b->derivative, &b->s);
         drop(&b->derivative, b->s.ranks);
     } else {
@@ -122,31 +146,35 @@ static void once(Bench *b, int kind) {
     }
 }
 
-static double now(void) {
+static double now(const Bench *b) {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(b->shares ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Behind a run that is not timed: the others have had the cache, and a sample of one run would be slower than one of
+ * two. */
 static double sample(Bench *b, int kind, int64_t runs) {
-    double start = now();
+    once(b, kind);
+    double start = now(b);
     for (int64_t i = 0; i < runs; i++) once(b, kind);
-    return (now() - start) / (double)runs;
+    return (now(b) - start) / (double)runs;
 }
 
-/* As many runs a sample as take four milliseconds; the least of seven rounds, or of as many as take two seconds. */
+/* As many runs a sample as take four milliseconds; the least of seven rounds, of forty by the clock, which counts what
+ * others do too; or of as many as take two seconds. */
 static void measure(Bench *b, double *seconds) {
     int64_t runs[KINDS];
     for (int kind = 0; kind < KINDS; kind++) {
-        if (kind == LANES && b->s.lanes == NULL) continue;
+        if (!takes_part(b, kind)) continue;
         double first = sample(b, kind, 1);
         seconds[kind] = first;
         runs[kind] = first > 4e-3 ? 1 : (int64_t)(4e-3 / (first + 1e-9)) + 1;
     }
-    double start = now();
-    for (int round = 0; round < 7 && now() - start < 2; round++)
+    double start = now(b);
+    for (int round = 0; round < (b->shares ? 40 : 7) && now(b) - start < 2; round++)
         for (int kind = 0; kind < KINDS; kind++) {
-            if (kind == LANES && b->s.lanes == NULL) continue;
+            if (!takes_part(b, kind)) continue;
             double taken = sample(b, kind, runs[kind]);
             if (taken < seconds[kind]) seconds[kind] = taken;
         }
@@ -235,8 +263,22 @@ static void put_point(const Bench *b, const char *folder, const double *results)
     put_numbers(folder, "results", results, b->s.results);
 }
 
+/* What several threads make of the derivative, against what one has made: whether there is another bit. */
+static bool share_differs(Bench *b, uint32_t threads, const double *results) {
+    CtPool *pool = ct_pool_new(threads);
+    if (pool == NULL) die("threads", "no memory");
+    share(&b->primal, pool);
+    share(&b->derivative, pool);
+    b->shares = true;
+    call(&b->derivative, &b->s);
+    flatten(&b->derivative, b->s.ranks, b->results);
+    drop(&b->derivative, b->s.ranks);
+    return memcmp(b->results, results, b->s.results * sizeof(double)) != 0;
+}
+
 int main(int argc, char **argv) {
-    if (argc != 6 && argc != 7) die("arguments", "NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]");
+    if (argc != 7 && argc != 8) die("arguments", "THREADS NAME SIZE OTHER PRIMAL.so DERIVATIVE.so [FOLDER]");
+    uint32_t threads = (uint32_t)atoll(*++argv);
     Bench *b = calloc(1, sizeof *b);
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
         if (strcmp(subjects[i]->name, argv[1]) == 0) b->s = *subjects[i];
@@ -252,7 +294,7 @@ int main(int argc, char **argv) {
     call(&b->derivative, &b->s);
     flatten(&b->derivative, b->s.ranks, by_cotan);
     drop(&b->derivative, b->s.ranks);
-    if (argc == 7) put_point(b, argv[6], by_cotan);
+    if (argc == 8) put_point(b, argv[6], by_cotan);
     b->s.scalar(&b->s, b->results);
     printf("{\"scalar_differs\": %.3g", differ(b, by_cotan, b->results));
     if (b->s.lanes != NULL) {
@@ -260,9 +302,10 @@ int main(int argc, char **argv) {
         printf(", \"lanes_differ\": %.3g", differ(b, by_cotan, b->results));
     }
     printf(", \"differences\": %.3g", differences(b, by_cotan));
+    if (threads > 1) printf(", \"threads_differ\": %d", share_differs(b, threads, by_cotan));
     measure(b, seconds);
     for (int kind = 0; kind < KINDS; kind++)
-        if (kind != LANES || b->s.lanes != NULL) printf(", \"%s\": %.9g", names[kind], seconds[kind]);
+        if (takes_part(b, kind)) printf(", \"%s\": %.9g", names[kind], seconds[kind]);
     puts("}");
     return 0;
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/native.py [--quick] [--method M] [--jax PYTHON] [NAME…]: what compiled gradients cost, beside the function itself, beside derivatives
-by hand in C, and beside JAX.
+"""bench/native.py [--quick] [--method M] [--jax PYTHON] [--threads N] [NAME…]: what compiled gradients cost, beside the function itself, beside
+derivatives by hand in C, and beside JAX; or, with several threads beside one.
 
 Each program of bench/native is compiled by Cotan as always; bench/native.c calls what has been put in the cache, in one process
 with the C of bench/hand. bench/README.md says how the table is read.
@@ -46,13 +46,13 @@ TOLERANCE, DIFFERENCES = 1e-9, 1e-5
 
 
 def compile_driver(folder):
-    """The driver and the derivatives by hand, with OpenBLAS if it is installed."""
+    """The driver and the derivatives by hand, with what Cotan does not compile again, and OpenBLAS if it is installed."""
     sources = [os.path.join(HERE, "native.c")] + sorted(
         os.path.join(HERE, "hand", name) for name in os.listdir(os.path.join(HERE, "hand")) if name.endswith(".c"))
     blas = subprocess.run(["pkg-config", "--cflags", "--libs", "openblas"], capture_output=True, text=True)
     target = os.path.join(folder, "native")
     command = [os.environ.get("CC", "cc"), "-std=gnu17", "-O3", "-march=native", "-fno-math-errno", "-w", "-I" + os.path.join(ROOT, "src"),
-               "-I" + HERE, *sources, "-o", target, "-lmvec", "-lm", "-ldl"]
+               "-I" + HERE, *sources, os.path.join(BUILD, "libcotan.a"), "-o", target, "-lmvec", "-lm", "-ldl", "-pthread"]
     if blas.returncode == 0:
         command += ["-DHAND_BLAS", *blas.stdout.split()]
     if subprocess.run(command).returncode != 0:
@@ -75,9 +75,9 @@ def library(folder, name, function, arguments, method):
     return target
 
 
-def measure(driver, name, size, libraries, jax):
+def measure(driver, name, size, libraries, jax, threads):
     with tempfile.TemporaryDirectory() as point:
-        row, error = line_of([driver, name, *map(str, size), *libraries, *([point] if jax else [])])
+        row, error = line_of([driver, str(threads), name, *map(str, size), *libraries, *([point] if jax else [])])
         if row is not None and jax and name not in NOT_IN_JAX:
             beside, error = line_of([jax, os.path.join(HERE, "jax_peer.py"), name, point])
             row = beside and {**row, **beside}
@@ -97,7 +97,8 @@ def mean(ratios):
 
 def disagreement(row):
     """What does not agree with what; None when all does."""
-    for key, bound in [("scalar_differs", TOLERANCE), ("lanes_differ", TOLERANCE), ("jax_differs", TOLERANCE), ("differences", DIFFERENCES)]:
+    for key, bound in [("scalar_differs", TOLERANCE), ("lanes_differ", TOLERANCE), ("jax_differs", TOLERANCE), ("differences", DIFFERENCES),
+                       ("threads_differ", 0)]:
         if key in row and not row[key] <= bound:
             return f"{key} by {row[key]}"
     return None
@@ -109,14 +110,38 @@ def print_row(what, row, others):
     print(f"{what:34}{times}  {ratios}", flush=True)
 
 
-def main(quick=False, method="", jax=None, only=()):
-    wrong, others = [], ["scalar", "lanes", *(["jax"] if jax else [])]
+def print_heads(quick, method, others):
     heads = [("by", "hand"), ("by hand", "in lanes"), ("", "JAX")][:len(others)]
     print(f"\ncompiled derivatives ({method or 'the best engine'}), one thread, beside the function and C by hand{', small' if quick else ''}\n")
     for times, ratios in [("deriva-", "/ the"), ("tive", "function")]:
         second = times == "tive"
         print(f"{'':34}{'function' if second else '':>9}{times:>9}" + "".join(f"{head[second]:>9}" for head in heads)
               + f"  {ratios:>9}" + "".join(f"{head[1] if second else '/ ' + (head[0] or head[1]):>9}" for head in heads))
+
+
+def print_shared_heads(quick, threads):
+    print(f"\ncompiled functions and derivatives, by the clock, with one thread and with {threads}{', small' if quick else ''}\n")
+    print(f"{'':34}{'function':>9}{threads:>9}{'speed-up':>9}  {'deriv.':>9}{threads:>9}{'speed-up':>9}")
+
+
+def print_shared_row(what, row):
+    texts = [f"{duration(row[one]):>9}{duration(row['shared_' + one]):>9}{figures(row[one] / row['shared_' + one]):>9}"
+             for one in ("primal", "derivative")]
+    print(f"{what:34}{'  '.join(texts)}", flush=True)
+
+
+def print_means(ratios):
+    means = [f"{figures(mean([r[key] for r in ratios if key in r]))} of {what}"
+             for key, what in [("primal", "the function"), ("scalar", "C by hand"), ("jax", "JAX")] if any(key in r for r in ratios)]
+    print(f"\ngeometric means: {', '.join(means)}")
+
+
+def main(quick=False, method="", jax=None, threads=1, only=()):
+    wrong, others = [], ["scalar", "lanes", *(["jax"] if jax else [])]
+    if threads > 1:
+        print_shared_heads(quick, threads)
+    else:
+        print_heads(quick, method, others)
     with tempfile.TemporaryDirectory() as folder:
         driver, arguments, ratios = compile_driver(folder), {}, []
         for name, what, size, small, args in SUBJECTS:
@@ -124,19 +149,20 @@ def main(quick=False, method="", jax=None, only=()):
             if only and name not in only or quick and small is None:
                 continue
             libraries = [library(folder, name, function, arguments[name], method) for function in ["primal", "derivative"]]
-            row, error = measure(driver, name, small if quick else size, libraries, jax)
+            row, error = measure(driver, name, small if quick else size, libraries, jax, threads)
             if row is None:
                 print(f"{what:34} {error}", flush=True)
                 wrong.append(f"{name}: {error}")
                 continue
-            print_row(what, row, others)
+            if threads > 1:
+                print_shared_row(what, row)
+            else:
+                print_row(what, row, others)
             ratios.append({key: row["derivative"] / row[key] for key in ["primal", *others] if key in row})
             if disagreement(row):
                 wrong.append(f"{name}: {disagreement(row)}")
-    if ratios:
-        means = [f"{figures(mean([r[key] for r in ratios if key in r]))} of {what}"
-                 for key, what in [("primal", "the function"), ("scalar", "C by hand"), ("jax", "JAX")] if any(key in r for r in ratios)]
-        print(f"\ngeometric means: {', '.join(means)}")
+    if ratios and threads == 1:
+        print_means(ratios)
     for line in wrong:
         print("WRONG " + line)
     return wrong
@@ -147,6 +173,9 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="small sizes")
     parser.add_argument("--method", default="", help="of the derivatives")
     parser.add_argument("--jax", metavar="PYTHON", help="a Python that has JAX, to be set beside it")
+    parser.add_argument("--threads", type=int, default=1, metavar="N", help="set N threads beside one, instead of what is by hand")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    sys.exit(1 if main(options.quick, options.method, options.jax, options.names) else 0)
+    if options.jax and options.threads > 1:
+        parser.error("--jax is for one thread")
+    sys.exit(1 if main(options.quick, options.method, options.jax, options.threads, options.names) else 0)

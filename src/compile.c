@@ -42,7 +42,7 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
         c->outer = ct_outer_new(results, c->stem, c->call->function,
                                 params_of(build, results, c->call->function, arity), arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
-    CtFlow *flow = ct_native_lower(build, why);
+    CtFlow *flow = ct_native_lower(build, context->exact_math, why);
     if (flow != NULL) *why = ct_outer_add(c->outer, mode, flow, input, ct_session_result(session));
     if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
     ct_program_forget(c->program, session);

@@ -10,7 +10,7 @@ static void lint(CtFlow *flow, const CtBuild *build) {
 }
 
 /* The program in Flow, ready to be written as C, or `raw`, as lowering left it; NULL with a reason. */
-static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
+static CtFlow *lower(CtBuild *build, bool exact, bool raw, const char **why) {
     if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
                               ? build->entry->type->parts[0]
                               : build->entry->type) ||
@@ -20,6 +20,7 @@ static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
         return NULL;
     }
     CtFlow *flow = ct_flow_make(build->program, build->ad, build->entry);
+    flow->exact = exact;
     lint(flow, build);
     if (!raw && flow->refused == NULL) {
         ct_flow_prepare(flow, build->options.lint);
@@ -37,7 +38,7 @@ static CtFlow *lower(CtBuild *build, bool raw, const char **why) {
     return flow->refused == NULL ? flow : NULL;
 }
 
-CtFlow *ct_native_lower(CtBuild *build, const char **why) { return lower(build, false, why); }
+CtFlow *ct_native_lower(CtBuild *build, bool exact, const char **why) { return lower(build, exact, false, why); }
 
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
@@ -46,11 +47,11 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? ct_native_lower(build, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_native_lower(build, context->exact_math, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
-        ct_emit(&c, flow, context->exact_math);
+        ct_emit(&c, flow, context->exact_math, true);
         session->native = ct_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
         if (session->native != NULL && context->pool != NULL) ct_native_share(session->native, context->pool);
@@ -106,10 +107,10 @@ char *cotan_cache(uint64_t *files, uint64_t *bytes) {
 uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
 
 bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
-    CtFlow *flow = lower(build, strcmp(pass, "lower") == 0, why);
+    CtFlow *flow = lower(build, exact, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit(out, flow, exact);
+        ct_emit(out, flow, exact, false);
     else
         ct_flow_print(out, flow);
     return true;

@@ -192,7 +192,7 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
 /* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
-CtFlow *ct_native_lower(CtBuild *build, const char **why);
+CtFlow *ct_native_lower(CtBuild *build, bool exact, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
 bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The C that golden programs become, by itself: it compiles without a warning under gcc, and clang where that is, and runs clean under AddressSanitizer
-and UBSan, with nothing left of the run; and that each of the compilers makes native code. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
+and UBSan, with nothing left of the run, and carries no function of src/rt that it does not use; and that each of the compilers makes native code. `tests/emitted.py [WORD…]`: programs whose path holds one of the words."""
 import argparse
 import os
 import platform
@@ -62,6 +62,14 @@ def deep_stack():
     resource.setrlimit(resource.RLIMIT_STACK, (limit, limit))
 
 
+def not_used(text):
+    """The functions that a program carries and does not mention."""
+    count = {}
+    for name in re.findall(r"\bct_\w+", text):
+        count[name] = count.get(name, 0) + 1
+    return [name for name in re.findall(r"^static [^\n]*?\b(ct_\w+)\(", text, re.M) if count[name] == 1]
+
+
 def check(cotan, path, name, compilers, folder):
     """What is wrong; None when the program is not lowered."""
     dumped = subprocess.run([cotan, "run", os.path.basename(path), name, "--dump", "c", "--no-warnings"], cwd=os.path.dirname(path),
@@ -71,9 +79,11 @@ def check(cotan, path, name, compilers, folder):
     source = os.path.join(folder, f"{abs(hash((path, name)))}.c")
     with open(source, "wb") as file:
         file.write(dumped.stdout)
+    if not_used(dumped.stdout.decode()):
+        return "it does not use " + " ".join(not_used(dumped.stdout.decode()))
     for compiler in compilers:
         done = subprocess.run([compiler, *WARNINGS, source], capture_output=True, timeout=300)
-        if done.returncode != 0:
+        if done.returncode != 0 or done.stderr:  # a note counts too
             return f"{compiler}: " + done.stderr.decode(errors="replace")[:600]
     with open(source, "ab") as file:
         file.write(DRIVER.encode())

@@ -34,10 +34,11 @@ ERRORS = [
     ("large", ["--args", "[2000]", "--max-memory", "8M"], "E0801"),
 ]
 # Of arrays.cot: function, argument, how it ends. Its loops are parted as long ones are, and what is added up as if that cost nothing.
-SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0"
-NATIVE = [("table", 300, None), ("ragged", 300, None), ("reduced", 900, None), ("reducing", 900, None), ("folds", 3000, None), ("layered", 40, None), ("spreading", 500, None),
-          ("own", 300, None), ("scattered", 300, None), ("descent", 300, None), ("smoothed", 300, None), ("wrong", 300, "E0501"),
+SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0"
+NATIVE = [("table", 300, None), ("ragged", 300, None), ("reduced", 900, None), ("reducing", 900, None), ("folds", 3000, None), ("layered", 40, None), ("multiplied", 90, None), ("spreading", 500, None),
+          ("own", 300, None), ("scattered", 300, None), ("descent", 300, None), ("smoothed", 300, None), ("squaring", 40, None), ("wrong", 300, "E0501"),
           ("wrongSlope", 300, "E0501"), ("uneven", 300, "E0507"), ("large", 30, None), ("deep", 30, None)]
+PRODUCTS = ["multiplied"]
 PRIMALS = ["table", "ragged", "reduced", "folds", "left", "scattered", "smoothed", "wrong", "uneven", "large", "deep"]
 
 
@@ -97,6 +98,8 @@ class Tests:
                 self.check(f"{function} natively as by the evaluator", first == run(self.cotan, 1, [*words, "--engine", "eval"]), first)
             dumped = subprocess.run([self.cotan, *here, "--math", "fast", "--dump", "c"], capture_output=True, text=True).stdout
             shared = dumped.count("    ct_share(rt, share_")
+            multiplies = "= ct_matrix_product(" in dumped
+            self.check(f"the products of {function}", multiplies == (function in PRODUCTS), multiplies)
             self.check(f"the loops of {function}", (shared == 0) == (function == "left"), f"{shared} are shared out")
         words = ["run", ARRAYS, "huge", "--args", "[30]", "--engine", "native", "--max-memory", "32M"]
         for threads in [1, *self.numbers]:

@@ -61,6 +61,8 @@ enum { MOST_THREADS = 256 /* that limits take */ };
 bool read_options(int argc, char **argv, const Verb *verb, Options *options);
 /* A positive number; a size may end in K, M or G. False when it is none. */
 bool read_number(const char *text, bool size, uint64_t *out);
+/* From 1 to MOST_THREADS, or `auto`: as many as there are processors. */
+bool read_threads(const char *text, unsigned *out);
 /* Prints the verb's usage and options. */
 void print_verb_help(const Verb *verb);
 void print_help(void);

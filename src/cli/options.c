@@ -40,14 +40,16 @@ static const OptionRow rows[] = {
     {"--engine", "NAME",
      "eval, the evaluator; native, C that the system's compiler translates; or auto, native code for what runs long",
      TAKES_RUN, ENGINE, 0},
-    {"--keep-c", "FILE", "write the C that native code is made of there, or into that folder", TAKES_RUN, TEXT, AT(keep_c)},
+    {"--keep-c", "FILE", "write the C that native code is made of there, or into that folder", TAKES_RUN, TEXT,
+     AT(keep_c)},
     {"--math", "NAME", "of native code: fast, several numbers at a time, or exact, to the last bit as the evaluator",
      TAKES_RUN | TAKES_STEM, MATH, 0},
     {"--max-memory", "SIZE", "stop with an error above this many bytes; K, M and G are understood", TAKES_LIMITS, SIZE,
      AT(limits.memory)},
     {"--max-steps", "N", "stop with an error after this many steps", TAKES_LIMITS, COUNT, AT(limits.steps)},
     {"--max-depth", "N", "stop with an error at this many unfinished calls", TAKES_LIMITS, COUNT, AT(limits.depth)},
-    {"--threads", "N", "let N threads work on long loops over arrays; without it COTAN_THREADS says, or 1",
+    {"--threads", "N",
+     "let N threads, or auto: one a processor, work on long loops over arrays; without it COTAN_THREADS says, or 1",
      TAKES_LIMITS, THREADS, 0},
     {"--path", "FOLDER", "look for imported modules there too; may be given again", TAKES_FILE, FOLDER, 0},
     {"--no-warnings", NULL, "do not print warnings", TAKES_FILE, FLAG, AT(no_warnings)},
@@ -151,6 +153,18 @@ bool read_number(const char *text, bool size, uint64_t *out) {
     return true;
 }
 
+bool read_threads(const char *text, unsigned *out) {
+    uint64_t number;
+    if (strcmp(text, "auto") == 0) {
+        long processors = sysconf(_SC_NPROCESSORS_ONLN);
+        number = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint64_t)processors;
+    } else if (!read_number(text, false, &number) || number > MOST_THREADS) {
+        return false;
+    }
+    *out = (unsigned)number;
+    return true;
+}
+
 static bool set_colour(const char *when, Options *o) {
     if (strcmp(when, "always") == 0)
         o->colour = o->colour_out = true;
@@ -168,12 +182,8 @@ static bool set_engine(const char *name, Options *o) {
 }
 
 static bool set_threads(Options *o, const char *from, const char *value) {
-    uint64_t number;
-    if (read_number(value, false, &number) && number <= MOST_THREADS) {
-        o->limits.threads = (unsigned)number;
-        return true;
-    }
-    complain(o, "%s takes a number from 1 to 256, not `%s`", from, value);
+    if (read_threads(value, &o->limits.threads)) return true;
+    complain(o, "%s takes a number from 1 to 256, or `auto`, not `%s`", from, value);
     return false;
 }
 

@@ -197,12 +197,12 @@ static void set_limit(Repl *repl, Setting setting, const char *value) {
 }
 
 static void set_threads(Repl *repl, const char *value) {
-    uint64_t threads = 0;
-    if (strcmp(value, "default") != 0 && (!read_number(value, false, &threads) || threads > MOST_THREADS)) {
-        complain_here(repl, "threads are a number from 1 to 256, or `default`");
+    unsigned threads = 0;
+    if (strcmp(value, "default") != 0 && !read_threads(value, &threads)) {
+        complain_here(repl, "threads are a number from 1 to 256, `auto` or `default`");
         return;
     }
-    repl->options.limits.threads = (unsigned)threads;
+    repl->options.limits.threads = threads;
     cotan_set_limits(repl->context, &repl->options.limits);
 }
 

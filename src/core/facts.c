@@ -3,9 +3,9 @@
 
 /* The FAILS column of primitives.def. */
 static const bool prim_fails[] = {
-#define NEVER                                                                             false
-#define FAIL_IF(condition, code)                                                          true
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc) fails,
+#define NEVER                                                                                   false
+#define FAIL_IF(condition, code)                                                                true
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) fails,
 #include "prim/primitives.def"
 #undef CT_PRIM
 #undef NEVER
@@ -122,7 +122,8 @@ bool ct_core_is_total(const CtCore *core) {
 
 /* ---- depth ---- */
 
-/* Walks go along bindings one after the other, and the cells of lists, without C recursion: these count as one level. */
+/* Walks go along bindings one after the other, and the cells of lists, without C recursion: these count as one level.
+ */
 bool ct_core_is_deeper(const CtCore *core, uint32_t levels) {
     for (; core != NULL; levels--) {
         if (levels == 0) return true;
@@ -134,9 +135,7 @@ bool ct_core_is_deeper(const CtCore *core, uint32_t levels) {
                 if (ct_core_is_deeper(core->as.letrec.binds[i].lam, levels - 1)) return true;
             for (uint32_t i = 0; con && i + 1 < core->as.call.count; i++)
                 if (ct_core_is_deeper(core->as.call.args[i], levels - 1)) return true;
-            core = con     ? core->as.call.args[core->as.call.count - 1]
-                   : group ? core->as.letrec.body
-                           : core->as.let.body;
+            core = con ? core->as.call.args[core->as.call.count - 1] : group ? core->as.letrec.body : core->as.let.body;
         }
         switch (core->kind) {
         case CORE_VAR:

@@ -1,20 +1,8 @@
 /* A program as one file of C. */
-#include "emit/internal.h"
+#include "emit/carried.h"
 
 extern const char ct_vector_h[], ct_scalar_h[], ct_run_h[], ct_array_h[], ct_lanes_h[], ct_product_h[], ct_share_h[],
-    ct_text_h[],
-    ct_outer_h[]; /* src/rt, as texts */
-
-/* A file of src/rt, without the lines that include others of them. */
-static void put_file(CtText *out, const char *text) {
-    while (*text != '\0') {
-        const char *end = strchr(text, '\n');
-        size_t length = end != NULL ? (size_t)(end - text) + 1 : strlen(text);
-        if (strncmp(text, "#include \"rt/", 13) != 0) ct_text_add(out, text, length);
-        text += length;
-    }
-    ct_text_putc(out, '\n');
-}
+    ct_text_h[], ct_outer_h[]; /* src/rt, as texts */
 
 static void put_results(Emit *e, CtText *out) {
     for (uint32_t i = 0; i < e->results.count; i++) {
@@ -91,39 +79,41 @@ static void put_program(CtText *out, CtFlow *flow, const char *prefix, const cha
     ct_text_add(out, functions.data, functions.length);
 }
 
-void ct_emit_begin(CtText *out, const char *header, bool exact, const char *programs) {
+static void put_head(CtText *out, const char *header, bool exact, bool outside, const char *programs) {
     ct_text_puts(out, "/* Written by Cotan. */\n#ifndef _DEFAULT_SOURCE\n#define _DEFAULT_SOURCE 1\n#endif\n\n");
     if (header != NULL) ct_text_printf(out, "#include \"%s.h\"\n\n", header);
     ct_text_puts(out,
-                 "/* What follows is carried by every program, and used in part. */\n"
+                 "/* What the program needs of what all programs share. */\n"
                  "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n"
                  "#ifdef __clang__\n#pragma GCC diagnostic ignored \"-Wunneeded-internal-declaration\"\n#endif\n\n");
     if (exact) ct_text_puts(out, "#define CT_MATH_EXACT 1\n");
-    put_file(out, ct_vector_h);
-    put_file(out, ct_scalar_h);
-    put_file(out, ct_run_h);
-    put_file(out, ct_array_h);
-    if (strstr(programs, "CT_LANES") != NULL) put_file(out, ct_lanes_h);
-    bool multiplies = strstr(programs, "ct_matrix_product(") != NULL;
-    if (multiplies) put_file(out, ct_product_h);
-    if (strstr(programs, "ct_share(") != NULL) put_file(out, ct_share_h);
-    put_file(out, ct_text_h);
-    if (header != NULL) put_file(out, ct_outer_h);
+    const char *const files[] = {ct_vector_h,  ct_scalar_h, ct_run_h,
+                                 ct_array_h,   ct_lanes_h,  ct_share_h,
+                                 ct_product_h, ct_text_h,   header != NULL ? ct_outer_h : NULL,
+                                 NULL};
+    ct_emit_carried(out, out->arena, files, 3, programs, outside);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
-        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
+        ct_text_puts(out,
+                     "#pragma GCC diagnostic ignored \"-Wpsabi\"    /* no vector is seen from outside */\n"
+                     "#pragma GCC diagnostic ignored \"-Wpedantic\" /* they are given as unions: ct_lanes_in */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {
     put_program(out, flow, prefix, ct_format(flow->arena, "%sentry", prefix), "static ", exact);
 }
 
-void ct_emit(CtText *out, CtFlow *flow, bool exact) {
+void ct_emit_begin(CtText *out, const char *header, bool exact, const char *rest) {
+    put_head(out, header, exact, false, rest);
+}
+
+void ct_emit(CtText *out, CtFlow *flow, bool exact, bool outside) {
     CtText program = ct_text(flow->arena);
-    put_program(&program, flow, "", "cotan_entry", "", exact);
-    ct_emit_begin(out, NULL, exact, program.data);
-    ct_text_printf(out, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
+    ct_text_printf(&program, "extern const int64_t cotan_constant_words;\nconst int64_t cotan_constant_words = %u;\n",
                    flow->constant_words);
-    ct_text_puts(out, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");
+    if (!outside) ct_text_puts(&program, "/* A run begins and ends with ct_run_clear. */\n");
+    ct_text_puts(&program, "void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out);\n\n");
+    put_program(&program, flow, "", "cotan_entry", "", exact);
+    put_head(out, NULL, exact, outside, program.data);
     ct_text_add(out, program.data, program.length);
 }

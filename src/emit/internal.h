@@ -7,6 +7,7 @@
 typedef struct RowPlace {              /* of a row that is made where it belongs */
     const char *array, *count, *index; /* the array of rows, how many there will be, which one it is */
     const char *length;                /* of the row */
+    bool is_given;                     /* the array of rows is: stream.c */
 } RowPlace;
 
 typedef struct Use { /* of a variable */
@@ -48,8 +49,10 @@ typedef struct Emit {
     bool leaves;       /* it is gone to */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
+    bool streams;      /* the loop that is being written writes past the cache */
     /* share.h */
-    bool in_part, in_loop; /* in_loop: of a function, in any loop */
+    const CtFlowStep *part; /* the loop of which a part is being written; NULL: none */
+    bool in_loop;           /* of a function, in any loop */
     uint32_t shares;
     CtText parts; /* the functions that are parts of this one's loops */
 } Emit;
@@ -107,6 +110,9 @@ void ct_emit_lengths(Emit *e, const CtFlowVar *array, const char *text, const ch
 void ct_emit_loop(Emit *e, CtFlowStep *step);
 void ct_emit_array_step(Emit *e, CtFlowStep *step);
 
+/* Whether a loop looks at each turn, or eight, whether the run is to stop. */
+bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
+
 /* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names that
  * the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
@@ -117,6 +123,19 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
 /* apart.c: whether the turns of a loop may be taken side by side. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
+
+/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes may
+ * take its place. NULL: there is none. */
+CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
+
+/* stream.c: whether an array is one that the program gives and does nothing else with. */
+bool ct_emit_is_given(const Emit *e, const CtFlowVar *array);
+/* Whether what a loop makes is, or is a row of, such an array, of as many numbers as only the run can tell: it may be
+ * written past the cache. Whether a loop makes any. */
+bool ct_emit_is_streamed(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array);
+bool ct_emit_streams(const Emit *e, const CtFlowStep *loop);
+/* How many arrays a loop walks over, those that it makes among them; with `is_row`, along a row: how many of rows. */
+uint32_t ct_emit_walked(const CtFlowStep *loop, bool is_row);
 
 /* function.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);

@@ -503,13 +503,14 @@ static bool has_sums(const Emit *e, const CtFlowStep *step) {
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
-    if (ct_lanes_is_elementwise(step)) return false;
+    if (ct_lanes_is_elementwise(e, step)) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
     lane(&scan, block->params.items[0])->kind = LANE_TURN;
     bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
-               (scan.has_loop || scan.has_arrays || has_sums(e, step)) && fits_results(&scan, step);
+               (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step)) &&
+               fits_results(&scan, step);
     for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
         CtFlowVar *param = block->params.items[1 + i];
         if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;

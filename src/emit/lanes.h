@@ -43,17 +43,25 @@ bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices);
 /* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
  * carried. */
 bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
-/* Whether it is a loop, or one over such loops, whose elements, side by side, the compiler makes vectors of: elementwise.c. */
-bool ct_lanes_is_elementwise(const CtFlowStep *loop);
+/* Whether it is a loop, or one over such loops, whose elements, side by side, the compiler makes vectors of, or lanes
+ * of their own: elementwise.c. */
+bool ct_lanes_is_elementwise(const Emit *e, const CtFlowStep *loop);
 LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg);
 const char *ct_lanes_value(CtPrim prim);
 void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
 bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
 
-/* The turns of a loop of `count` turns that are taken eight at a time: from `index` as it is, up to `to` where there are
- * eights. */
+typedef struct LaneResults { /* of a loop, as C has them */
+    const char *const *names; /* of what is carried, then of the arrays */
+    const char *const *data;  /* where the elements of each array go */
+    const char *const *far;   /* whether they are written past the cache; NULL: they are not */
+    bool is_over;             /* an array may lie where the loop reads another one */
+} LaneResults;
+
+/* The turns of a loop of `count` turns that are taken eight at a time: from `index` as it is, up to `to` where there
+ * are eights. */
 void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
-                    const char *index, const char *const *names, const char *const *data);
+                    const char *index, const LaneResults *results);
 /* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
 bool ct_lanes_step(Emit *e, CtFlowStep *step);
 /* lanes_apart.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */

@@ -226,6 +226,8 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
     if (!ct_lanes_any_differs(e, &indices)) {
         ct_emit_line(e, "%s[%s] += %s;", root->packed, position(e, acc, &indices, 0), term);
+    } else if (is_turn_last(e, &indices)) {
+        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, position(e, acc, &indices, 0), term);
     } else if (ct_lanes_kind(e, &indices.items[0]) == LANE_TURN && !ct_lanes_any_differs(e, &inner)) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
                      position(e, acc, &indices, 0), name, term);
@@ -506,28 +508,38 @@ static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const ch
     for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
 }
 
-static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index, const char *const *names,
-                        const char *const *data) {
+/* Numbers of eight turns, beside each other. */
+static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
+    const char *numbers = lane_arg(e, value, true);
+    if (far != NULL)
+        ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
+    else
+        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
+}
+
+static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
+                        const LaneResults *results) {
     const CtFlowBlock *block = step->as.loop.block;
+    if (results->is_over) ct_emit_flush(e, true);
     for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
         const CtFlowArg *value = &block->values.items[i];
         const CtFlowType *type = step->results.items[i]->type;
         if (type->rank == 1 && !ct_flow_is_object(type->element)) {
-            ct_emit_line(e, "ct_lanes_store%s(%s + %s, %s);", type->element->kind == FLOW_I64 ? "_ints" : "",
-                         data[i - step->as.loop.carried], index, lane_arg(e, value, true));
+            uint32_t array = i - step->as.loop.carried;
+            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], index), results->far[array]);
             continue;
         }
         if (lane_of(e, value)->kind == LANE_ROWS) {
-            put_rows(e, step, names[i], count, index, &lane_of(e, value)->read->args);
+            put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
             continue;
         }
         const Lane *lane = &e->lanes[lane_of(e, value)->root->id];
         if (type->rank == 1)
-            ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", data[i - step->as.loop.carried], index,
-                         ct_emit_arg(e, value), lane->length);
+            ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
+                         index, ct_emit_arg(e, value), lane->length);
         else
             ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
-                         ct_emit_site(e, step->span), names[i], count, index, lane->length, lane->length,
+                         ct_emit_site(e, step->span), results->names[i], count, index, lane->length, lane->length,
                          ct_emit_arg(e, value), lane->length);
         give_back(e, lane);
     }
@@ -559,7 +571,8 @@ static void each_pack(Emit *e, const char *index) {
 }
 
 void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
-                    const char *index, const char *const *names, const char *const *data) {
+                    const char *index, const LaneResults *results) {
+    const char *const *names = results->names;
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
     e->leaves = false;
     e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
@@ -567,10 +580,11 @@ void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const 
     begin_sums(e, step, names);
     ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
     e->depth++;
+    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_turn(rt);");
     each_pack(e, index);
     ct_emit_block(e, block, NULL);
     e->block = block;
-    put_results(e, step, count, index, names, data);
+    put_results(e, step, count, index, results);
     for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
     e->block = around;
     e->pending.count = 0;

@@ -12,6 +12,9 @@ typedef struct LoopText {
     uint32_t carried, arrays;
     const char **names; /* of what is carried, then of the arrays */
     const char **data;  /* of each array, where it is known before the first turn; or NULL */
+    const char **far;   /* of each array that may be written past the cache: whether it is; or NULL */
+    CtFlowVar **over;   /* of each array: one that ends here, whose place it may take; or NULL */
+    bool is_over;       /* there is such a one */
     const char *count, *index;
     const char *from, *to; /* the turns that are written: all, or a part */
 } LoopText;
@@ -47,6 +50,25 @@ static void put_first(Emit *e, const LoopText *t, uint32_t i) {
         ct_emit_line(e, "%s->data[0].%c = %s;", name, ct_emit_letter(type->element), value);
 }
 
+/* Which arrays take the place of others. */
+static void find_ending(Emit *e, LoopText *t) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        const CtFlowType *type = array_of(t, i)->type;
+        if (type->rank > 1 || type->element->kind != FLOW_F64 || e->uses[array_of(t, i)->id].place != NULL) continue;
+        t->over[i] = ct_emit_ending(e, t->step, count++);
+        t->is_over |= t->over[i] != NULL;
+    }
+}
+
+static const char *new_vector(Emit *e, const LoopText *t, uint32_t i) {
+    const char *site = ct_emit_site(e, t->step->span);
+    if (t->over[i] != NULL)
+        return ct_format(e->arena, "ct_vector_over(rt, %s, %s, %s)", site, e->uses[t->over[i]->id].text, t->count);
+    return ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", site, pointers(array_of(t, i)->type), t->count,
+                     t->step->as.loop.initial ? " + 1" : "");
+}
+
 static void begin_arrays(Emit *e, LoopText *t) {
     bool initial = t->step->as.loop.initial;
     for (uint32_t i = 0; i < t->arrays; i++) {
@@ -54,9 +76,7 @@ static void begin_arrays(Emit *e, LoopText *t) {
         if (var->name == NULL) var->name = "xs";
         t->names[t->carried + i] = ct_emit_name(e, var);
         if (e->uses[var->id].place != NULL) continue;
-        const char *make = ct_format(e->arena, "ct_vector_at(rt, %s, %s, %s%s)", ct_emit_site(e, t->step->span),
-                                     pointers(var->type), t->count, initial ? " + 1" : "");
-        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : make);
+        ct_emit_declare(e, var, var->type->rank > 1 ? "NULL" : new_vector(e, t, i));
         if (initial) put_first(e, t, i);
     }
 }
@@ -79,7 +99,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
 
 /* An object that stays behind the loop, and so behind a part of it. */
 static const char *stays(Emit *e, const CtFlowArg *arg) {
-    return e->in_part ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
+    return e->part != NULL ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg)) : ct_emit_object(e, arg);
 }
 
 static void put_item(Emit *e, const LoopText *t, uint32_t i) {
@@ -143,10 +163,28 @@ static void point_out(Emit *e, LoopText *t) {
         const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
         if (place == NULL)
-            ct_emit_line(e, "%s *restrict %s = (%s *)%s->data;", type, t->data[i], type, t->names[t->carried + i]);
+            ct_emit_line(e, "%s *%s%s = (%s *)%s->data;", type, t->over[i] == NULL ? "restrict " : "", t->data[i], type,
+                         t->names[t->carried + i]);
         else
             ct_emit_line(e, "%s *restrict %s = (%s *)ct_row_place(rt, %s, &%s, %s, %s, %s);", type, t->data[i], type,
                          ct_emit_site(e, t->step->span), place->array, place->count, place->index, place->length);
+    }
+}
+
+/* Which of these are written past the cache, in lanes. */
+static void ask_if_far(Emit *e, LoopText *t) {
+    for (uint32_t i = 0; i < t->arrays; i++) {
+        const CtFlowVar *var = array_of(t, i);
+        const RowPlace *place = e->uses[var->id].place;
+        if (!ct_emit_is_streamed(e, t->step, var)) continue;
+        const char *words = place == NULL ? t->count : ct_format(e->arena, "%s * %s", place->count, place->length),
+                   *apart = t->over[i] == NULL
+                                ? ""
+                                : ct_format(e->arena, "%s != %s && ", t->data[i], e->uses[t->over[i]->id].data);
+        t->far[i] = ct_format(e->arena, "%s_far", t->names[t->carried + i]);
+        e->streams = true;
+        ct_emit_line(e, "const bool %s = %sct_is_far(%s, %u * %s);", t->far[i], apart, t->data[i],
+                     ct_emit_walked(t->step, place != NULL), words);
     }
 }
 
@@ -154,6 +192,7 @@ static void point_out(Emit *e, LoopText *t) {
 
 static void end_turn(Emit *e, const LoopText *t) {
     if (t->block->exit != EXIT_YIELD) return;
+    if (t->is_over) ct_emit_flush(e, true);
     for (uint32_t i = 0; i < t->arrays; i++) put_item(e, t, i);
     const char **texts = CT_NEW_ARRAY(e->arena, const char *, t->carried + 1);
     const CtFlowType **types = CT_NEW_ARRAY(e->arena, const CtFlowType *, t->carried + 1);
@@ -164,11 +203,13 @@ static void end_turn(Emit *e, const LoopText *t) {
     ct_emit_assign(e, t->names, texts, types, t->carried);
 }
 
-/* A loop that was a recursion can be interrupted, where a turn is more than a few operations. */
-static bool asks(const LoopText *t) {
-    for (uint32_t i = 0; i < t->block->steps.count; i++) {
-        CtFlowStepKind kind = t->block->steps.items[i]->kind;
-        if (t->step->as.loop.counted && (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK)) return true;
+/* A loop that was a recursion, or of which there are parts, can be interrupted where a turn is more than a few
+ * operations. */
+bool ct_emit_asks(const Emit *e, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; (loop->as.loop.counted || loop == e->part) && i < block->steps.count; i++) {
+        CtFlowStepKind kind = block->steps.items[i]->kind;
+        if (kind == FLOW_LOOP || kind == FLOW_CALL || kind == FLOW_BULK) return true;
     }
     return false;
 }
@@ -178,7 +219,10 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
         CtFlowVar *row = maker_of_rows(e, t, i);
         if (row == NULL) continue;
         RowPlace *place = CT_NEW(e->arena, RowPlace);
-        *place = (RowPlace){.array = t->names[t->carried + i], .count = t->count, .index = t->index};
+        *place = (RowPlace){.array = t->names[t->carried + i],
+                            .count = t->count,
+                            .index = t->index,
+                            .is_given = ct_emit_is_given(e, array_of(t, i))};
         e->uses[row->id].place = place;
     }
     if (ct_emit_keeps_apart(e->arena, t->step)) ct_emit_line(e, "CT_SIDE_BY_SIDE");
@@ -190,7 +234,7 @@ static void emit_turns(Emit *e, LoopText *t, bool from_there) {
     const CtFlowBlock *around = e->block;
     bool in_loop = e->in_loop;
     e->in_loop = true;
-    if (asks(t)) ct_emit_line(e, "ct_turn(rt);");
+    if (ct_emit_asks(e, t->step)) ct_emit_line(e, "ct_turn(rt);");
     ct_emit_block(e, t->block, NULL);
     e->block = t->block;
     end_turn(e, t);
@@ -206,8 +250,9 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     size_t size = (e->function->vars + 1) * sizeof(Use);
     Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
     memcpy(before, e->uses, size);
+    ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
-    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, t->names, t->data);
+    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, &(LaneResults){t->names, t->data, t->far, t->is_over});
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
@@ -227,7 +272,7 @@ static void keep_count(Emit *e, LoopText *t) {
     const CtFlowArg *count = &t->step->args.items[0];
     t->count = ct_emit_operand(e, count);
     ct_emit_flush(e, false);
-    if (strstr(t->count, "->") != NULL || strchr(t->count, '(') != NULL) {
+    if (strpbrk(t->count, "([>") != NULL) {
         const char *name = ct_format(e->arena, "n%u", ++e->temporaries);
         ct_emit_line(e, "const int64_t %s = %s;", name, t->count);
         t->count = name;
@@ -263,6 +308,8 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.arrays = step->results.count - t.carried;
     t.names = CT_NEW_ARRAY(e->arena, const char *, step->results.count + 1);
     t.data = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
+    t.far = CT_NEW_ARRAY(e->arena, const char *, t.arrays + 1);
+    t.over = CT_NEW_ARRAY(e->arena, CtFlowVar *, t.arrays + 1);
     keep_count(e, &t);
     t.to = t.count;
     Share share;
@@ -270,6 +317,8 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     bool shared = ct_share_fits(e, step, &share);
     Lane *lanes = ct_lanes_fit(e, step, sums) ? e->lanes : NULL;
     if (lanes != NULL) e->lanes = NULL; /* until its turns are written */
+    if (lanes != NULL) find_ending(e, &t);
+    share.once |= t.is_over;
     begin_carried(e, &t);
     begin_arrays(e, &t);
     if (shared) {
@@ -289,4 +338,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
         const char *name = t.names[t.carried + i];
         if (type->rank > 1) ct_emit_line(e, "%s = ct_no_rows(rt, %s, %u, %s);", name, name, type->rank, pointers(type));
     }
+    if (!e->streams || e->part != NULL || e->in_loop) return;
+    ct_emit_line(e, "ct_streams_end();");
+    e->streams = false;
 }

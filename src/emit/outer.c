@@ -524,12 +524,14 @@ void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
     CtText stem = ct_text(outer->arena);
     for (const char *c = outer->stem; *c != '\0'; c++)
         ct_text_putc(&stem, *c == '"' || *c == '\\' || *c == '\n' ? '_' : *c);
-    ct_emit_begin(source, stem.data, outer->exact, outer->programs.data);
-    ct_text_puts(source, outer->programs.data);
-    ct_text_puts(source, outer->conversions.data);
-    ct_text_printf(source, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);
-    put_named(source, source_calls, name);
-    if (strstr(outer->functions.data, "no_run()") != NULL) put_named(source, source_no_run, name);
-    ct_text_puts(source, outer->functions.data);
-    put_named(source, source_close, name);
+    CtText rest = ct_text(outer->arena);
+    ct_text_puts(&rest, outer->programs.data);
+    ct_text_puts(&rest, outer->conversions.data);
+    ct_text_printf(&rest, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);
+    put_named(&rest, source_calls, name);
+    if (strstr(outer->functions.data, "no_run()") != NULL) put_named(&rest, source_no_run, name);
+    ct_text_puts(&rest, outer->functions.data);
+    put_named(&rest, source_close, name);
+    ct_emit_begin(source, stem.data, outer->exact, rest.data);
+    ct_text_add(source, rest.data, rest.length);
 }

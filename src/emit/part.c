@@ -225,7 +225,7 @@ void ct_share_begin(Emit *e, Share *share, const char *count, const char **names
     share->depth = e->depth;
     e->out = &share->body;
     e->depth = 1;
-    e->in_part = true;
+    e->part = loop;
 }
 
 static void put_lines(Emit *e, const char *text) {
@@ -274,7 +274,7 @@ void ct_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) 
     add_carried(&f);
     e->out = share->out;
     e->depth = share->depth;
-    e->in_part = false;
+    e->part = NULL;
     put_functions(e, share, &f);
     const char *frame = share->frame;
     ct_emit_line(e, "%s %s;", share->type, frame);

@@ -241,7 +241,7 @@ bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     const CtFlowBlock *block = step->as.loop.block;
     Scan scan = {.e = e, .turn = block->params.items[0]};
     *share = (Share){.loop = step};
-    if (e->in_part || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
+    if (e->part != NULL || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
         return false;
     bool fits = fits_results(e, step) && fits_block(&scan, block) && fits_carried(&scan, step, share) &&
                 is_worth_it(e, step, &scan);

@@ -5,9 +5,8 @@
 
 enum {
     WORK_UNKNOWN = 8, /* turns of a loop, if nothing is known */
-    WORK_FUNCTION = 10,
     WORK_ARRAY = 16,
-    WORK_PRODUCT = 1000,
+    WORK_SIDE = 32, /* of a matrix */
     WORK_RECURSION = 1000,
     WORK_CALL = 100, /* of a function, behind so many calls */
     WORK_DEEPEST = 4,
@@ -20,10 +19,6 @@ typedef struct Work {
 } Work;
 
 static void add_block(Emit *e, const CtFlowBlock *block, Work *work);
-
-static double of_prim(CtPrim prim) {
-    return (prim >= PRIM_SQRT && prim < PRIM_FLOOR) || prim >= PRIM_SHOW_DOUBLE ? WORK_FUNCTION : 1;
-}
 
 static bool is_known(const Emit *e, const CtFlowArg *arg) {
     return arg->var == NULL || e->uses[arg->var->id].text != NULL;
@@ -75,6 +70,28 @@ static void add_call(Emit *e, const CtFlowFunction *callee, Work *work) {
     }
 }
 
+/* A step for so many terms of all the sums. */
+static void add_product(Emit *e, const CtFlowStep *step, Work *work) {
+    CtText sides = ct_text(e->arena);
+    double known = 1.0 / 8;
+    ct_text_puts(&sides, "");
+    for (uint32_t i = 0; i < 3; i++) {
+        const CtFlowArg *arg = &step->args.items[i]; /* two lengths, then the matrix whose inner length is the third */
+        if (arg->var == NULL)
+            known *= (double)arg->lit.integer;
+        else if (!is_known(e, arg))
+            known *= WORK_SIDE;
+        else if (i < 2)
+            ct_text_printf(&sides, " * (double)%s", ct_emit_operand(e, arg));
+        else
+            ct_text_printf(&sides, " * (double)ct_length(%s, %d)", ct_emit_arg(e, arg), 1 - step->as.product.turned[0]);
+    }
+    if (sides.length > 0)
+        ct_text_printf(work->terms, " + %g%s", known, sides.data);
+    else
+        work->steps += known;
+}
+
 static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
     switch (step->kind) {
     case FLOW_LOOP: add_loop(e, step, work); return;
@@ -82,8 +99,8 @@ static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
         work->steps += 1;
         for (uint32_t i = 0; i < step->as.cases.count; i++) add_block(e, step->as.cases.branches[i].block, work);
         return;
-    case FLOW_PRIM: work->steps += of_prim(step->as.prim); return;
-    case FLOW_PRODUCT: work->steps += WORK_PRODUCT; return;
+    case FLOW_PRIM: work->steps += ct_prim_info(step->as.prim)->work; return;
+    case FLOW_PRODUCT: add_product(e, step, work); return;
     case FLOW_CALL: add_call(e, step->as.function, work); return;
     case FLOW_BULK:
     case FLOW_STRING:

@@ -1,5 +1,5 @@
-/* A loop that only copies an array is gone: what it makes is the array. One that copies a row is a read of the row, so
- * that loops over such loops go too. The length must be the array's. */
+/* A loop that only copies an array that has been made is gone: what it makes is the array. One that copies a row of a
+ * product is a read of the row, so that loops over such loops go too. The length must be the array's. */
 #include "flow/passes.h"
 
 typedef struct Copies {
@@ -14,6 +14,9 @@ static bool is_outside(const Copies *c, const CtFlowArg *arg, uint32_t depth) {
     return arg->var == NULL || ct_flow_fact(&c->facts, arg)->depth <= depth;
 }
 
+/* Whether a step makes an array of its own, not one that somebody else may hold. */
+static bool makes_whole(const CtFlowStep *step) { return step->kind == FLOW_LOOP || step->kind == FLOW_UPDATE; }
+
 /* The read of an array, or of a row of one, whose copy a loop makes; NULL where it makes something else. */
 static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_t depth) {
     const CtFlowBlock *block = loop->as.loop.block;
@@ -22,8 +25,8 @@ static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_
     const CtFlowStep *read = ct_flow_fact(&c->facts, &block->values.items[0])->maker;
     if (read == NULL || read->kind != FLOW_READ) return NULL;
     const CtFlowStep *made_by = ct_flow_fact(&c->facts, &read->args.items[0])->maker;
-    if (made_by == NULL || made_by->kind != FLOW_PRODUCT) return NULL;
     uint32_t last = read->args.count - 1;
+    if (made_by == NULL || (made_by->kind != FLOW_PRODUCT && (last > 1 || !makes_whole(made_by)))) return NULL;
     if (read->args.items[last].var != block->params.items[0]) return NULL;
     for (uint32_t i = 0; i < last; i++)
         if (!is_outside(c, &read->args.items[i], depth)) return NULL;

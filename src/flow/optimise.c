@@ -44,7 +44,9 @@ static Pass *const after[] = {
     ct_flow_drop_dead,     /* arrays that nobody reads */
     ct_flow_fuse,          /* loops that cannot fail now */
     ct_flow_simplify,      /* and what they know */
+    ct_flow_plain_scales,  /* products that need not heed structural zeros */
     ct_flow_cse,           /* what they both did */
+    ct_flow_keep,          /* what loops that stay two both do, where it costs more than memory */
     ct_flow_drop_dead,     /* what one does for both */
     ct_flow_bound_turns,   /* now that it is known which loops make arrays */
 };

@@ -137,6 +137,11 @@ int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, c
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 
+/* ---- signs.c ---- */
+
+/* Whether a real is certainly not −0.0. */
+bool ct_flow_is_no_minus_zero(const CtFlowFacts *facts, const CtFlowArg *arg);
+
 /* ---- uses.c: marks on variables ---- */
 
 typedef struct CtFlowMarks {
@@ -190,8 +195,12 @@ void ct_flow_hoist(CtFlow *flow);
 /* Sums of products over two loops become products of matrices: products.c. */
 void ct_flow_products(CtFlow *flow);
 void ct_flow_copies(CtFlow *flow);
+/* What a loop computes and a later one computes once more is kept: keep.c. */
+void ct_flow_keep(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);
+/* Products by what is no structural zero become ordinary ones, where mathematics may be fast: scales.c. */
+void ct_flow_plain_scales(CtFlow *flow);
 
 #endif

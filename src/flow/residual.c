@@ -33,25 +33,6 @@ CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
 
 /* ---- what may be repeated ---- */
 
-static bool is_light(CtPrim prim) {
-    switch (prim) {
-    case PRIM_ADD:
-    case PRIM_SUB:
-    case PRIM_MUL:
-    case PRIM_DIV:
-    case PRIM_NEGATE:
-    case PRIM_SCALE:
-    case PRIM_RECIP:
-    case PRIM_ABS:
-    case PRIM_MIN:
-    case PRIM_MAX:
-    case PRIM_EQ:
-    case PRIM_LT:
-    case PRIM_LE: return true;
-    default: return ct_prim_info(prim)->args[0] == 'I' && ct_prim_info(prim)->result != 'S';
-    }
-}
-
 static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
         if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
@@ -110,22 +91,35 @@ static bool is_in_loop(const Scope *scope) {
     return false;
 }
 
-static bool holds_loop(const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
-            if (block->steps.items[i]->kind == FLOW_LOOP || holds_loop(ct_flow_inner(block->steps.items[i], j)))
-                return true;
+/* Whether it holds a loop, or what is not arithmetic. */
+static bool takes_long(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP || (step->kind == FLOW_PRIM && !ct_prim_is_light(step->as.prim))) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (takes_long(ct_flow_inner(step, j))) return true;
+    }
     return false;
 }
 
-/* What takes a loop for each element is kept in a loop that carries arrays: its turns go one by one, and each makes
- * arrays anyway. */
-static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
-    if (step->kind != FLOW_LOOP || !holds_loop(step->as.loop.block)) return false;
-    while (scope->kind != SCOPE_LOOP) scope = scope->parent;
-    for (uint32_t i = 0; i < scope->step->as.loop.carried; i++)
+static const Scope *loop_around(const Scope *scope) {
+    while (scope != NULL && scope->kind != SCOPE_LOOP) scope = scope->parent;
+    return scope;
+}
+
+static bool carries_arrays(const Scope *scope) {
+    for (uint32_t i = 0; scope != NULL && i < scope->step->as.loop.carried; i++)
         if (scope->step->args.items[1 + i].type->kind == FLOW_ARRAY) return true;
     return false;
+}
+
+/* In a loop that carries arrays, whose turns go one by one and make arrays anyway, loops are kept which take long for
+ * each element; and values in them, or in the loop itself, that are more than arithmetic. */
+static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
+    const Scope *loop = loop_around(scope);
+    if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);
+    if (step->kind != FLOW_PRIM || ct_prim_is_light(step->as.prim) || scope != loop) return false;
+    return carries_arrays(loop) || carries_arrays(loop_around(loop->parent));
 }
 
 /* The length of an array of this very scope is kept, not the array. */
@@ -139,7 +133,7 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
         return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
     if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);
     switch (step->kind) {
-    case FLOW_PRIM: return is_light(step->as.prim);
+    case FLOW_PRIM: return ct_prim_is_light(step->as.prim);
     case FLOW_READ:
     case FLOW_DIM: return keeps_arrays(r, step);
     case FLOW_CONSTANT:

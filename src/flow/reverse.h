@@ -68,6 +68,7 @@ typedef struct Reverse {
     CtMap calls;         /* step -> Variant * */
     CtMap slopes;        /* step -> CtFlowVar *, the slope that it gives */
     CtMap stored;        /* variable's number -> the array of its values in all turns of its loop */
+    CtMap rows_only;     /* such arrays, by number: nobody but the loop around looks at them in the forward sweep */
     CtMap lengths;       /* variable's number and dimension -> CtFlowArg *, known to be its length */
     CtMap loops;         /* block of a loop -> the step */
     CtMap keeps;    /* of what a loop carries, by number and dimension: whether its length stays; NULL: being asked */
@@ -97,6 +98,8 @@ CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
 CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
 CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
+/* Whether an array of numbers that a loop's block makes is known to have the same length in all turns. */
+bool ct_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
 bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
 /* residual.c: values of the forward sweep in the reverse sweep. */

@@ -331,16 +331,32 @@ CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     return place;
 }
 
+/* Whether an array is one that a loop makes; of how many elements. */
+static bool is_made(const Reverse *r, const CtFlowVar *array, CtFlowArg *length) {
+    const CtFlowStep *def = array == NULL ? NULL : ct_map_get(&r->defs, array->id);
+    if (def == NULL || def->kind != FLOW_LOOP) return false;
+    *length = def->args.items[0];
+    for (uint32_t i = def->as.loop.carried; i < def->results.count; i++)
+        if (def->results.items[i] == array) return true;
+    return false;
+}
+
+static bool is_of_turn(const Reverse *r, const CtFlowStep *loop, CtFlowArg value) {
+    return value.var != NULL && ct_map_get(&r->owner, value.var->id) == loop->as.loop.block;
+}
+
 /* The length of the rows that a loop makes, where that is a value from outside of it. Without turns there are none, and
  * nobody asks. */
 static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
                            CtFlowArg *length) {
-    const CtFlowStep *def = row == NULL ? NULL : ct_map_get(&r->defs, row->id);
-    if (loop->as.loop.block->exit != EXIT_YIELD || def == NULL || def->kind != FLOW_LOOP || dimension > 0) return false;
-    bool is_made = false;
-    for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) is_made |= def->results.items[i] == row;
-    *length = def->args.items[0];
-    return is_made && (length->var == NULL || ct_map_get(&r->owner, length->var->id) != loop->as.loop.block);
+    return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
+           !is_of_turn(r, loop, *length);
+}
+
+bool ct_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
+    CtFlowArg length;
+    return row->type->kind == FLOW_ARRAY && row->type->rank == 1 && !ct_flow_is_object(row->type->element) &&
+           is_made(r, row, &length) && !is_of_turn(r, loop, ct_reverse_simplest(r, length));
 }
 
 typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
@@ -356,6 +372,11 @@ static bool is_same(Length a, Length b) {
     return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
 }
 
+static bool is_length_of(const Reverse *r, CtFlowArg value, const CtFlowVar *array, uint32_t dimension) {
+    const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+    return def != NULL && def->kind == FLOW_DIM && def->args.items[0].var == array && def->as.index == dimension;
+}
+
 /* Whether an array that a loop carries has the same length in all turns: as it has at first, `like`. */
 static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
     static const bool yes = true, no = false;
@@ -368,7 +389,9 @@ static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, u
     if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
     ct_map_set(r->arena, &r->keeps, key, NULL);
     Length next = origin_of(r, (CtFlowArg){0}, block->values.items[index - 1].var, dimension);
+    CtFlowArg made;
     bool keeps = (next.array == param && next.dimension == dimension) ||
+                 (is_made(r, block->values.items[index - 1].var, &made) && is_length_of(r, made, param, dimension)) ||
                  is_same(next, origin_of(r, (CtFlowArg){0}, *like, dimension));
     ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
     return keeps;

@@ -164,14 +164,21 @@ static void give_elements(Reverse *r, Looping *lp) {
 
 /* ---- what the forward loop hands over: arrays of the values of all turns ---- */
 
+/* Rows that are only kept lie in one matrix, where the inner loop writes them; others are held as they are. */
+static const CtFlowType *type_of_turns(Reverse *r, const Looping *lp, const CtFlowVar *var) {
+    bool rows = ct_map_has(&r->rows_only, var->id) && ct_reverse_has_regular_rows(r, lp->step, var);
+    return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
+}
+
 static CtFlowVar *array_of_turns(Reverse *r, const Looping *lp, CtFlowVar *var) {
     CtFlowVar *known = ct_map_get(&r->stored, var->id);
     if (known != NULL) return known;
     CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
-    known = ct_reverse_forward_var(r, var->name, ct_flow_array(r->flow, 1, var->type), owner, lp->step);
+    known = ct_reverse_forward_var(r, var->name, type_of_turns(r, lp, var), owner, lp->step);
     ct_push(r->arena, &lp->step->results, known);
     ct_push(r->arena, &((CtFlowBlock *)lp->block)->values, flow_of(var));
     ct_map_set(r->arena, &r->stored, var->id, known);
+    ct_map_set(r->arena, &r->rows_only, known->id, known);
     return known;
 }
 

@@ -213,6 +213,18 @@ static bool natural_known(Simplify *s, const CtFlowStep *step) {
     return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
 }
 
+/* x + 0 is x, unless that is −0.0: the structural zero of cotangents, which are made plain zeros so. */
+static bool plain_known(Simplify *s, const CtFlowStep *step) {
+    static const double zero = 0;
+    if (step->as.prim != PRIM_ADD) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *a = &step->args.items[i], *b = &step->args.items[1 - i];
+        if (b->var == NULL && memcmp(&b->lit.real, &zero, sizeof zero) == 0 && ct_flow_is_no_minus_zero(&s->facts, a))
+            return stand(s, step, *a);
+    }
+    return false;
+}
+
 /* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
@@ -406,7 +418,7 @@ static bool is_known(Simplify *s, CtFlowStep *step) {
     switch (step->kind) {
     case FLOW_PRIM:
         if (ct_flow_fold(step, &value)) return stand(s, step, value);
-        return natural_known(s, step) || compare_known(s, step);
+        return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
     case FLOW_OPEN: return open_known(s, step);
     case FLOW_READ: return read_known(s, step);
     case FLOW_DIM: return dim_known(s, step);

@@ -52,7 +52,7 @@ typedef struct Token {
 #define ZERO             {.kind = TOKEN_ZERO},
 #define NONE             {.kind = TOKEN_NONE},
 
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc)                              \
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
     static const Token first_##id[] = {d1{.kind = TOKEN_END}};                                                         \
     static const Token second_##id[] = {d2{.kind = TOKEN_END}};
 #include "prim/primitives.def"
@@ -79,7 +79,8 @@ typedef struct Token {
 #undef NONE
 
 static const Token *const derivatives[CT_PRIM_COUNT][2] = {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc) {first_##id, second_##id},
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
+    {first_##id, second_##id},
 #include "prim/primitives.def"
 #undef CT_PRIM
 };
@@ -107,7 +108,7 @@ static const Token *const derivatives[CT_PRIM_COUNT][2] = {
 #define KNOWN(letter, d) (!IS_REAL(letter) || (d) != NONE)
 
 static const CtPrimInfo infos[CT_PRIM_COUNT] = {
-#define CT_PRIM(id_, name_, sig, value, d1, d2, fails, cost_, lo1, hi1, lo2, hi2, doc_)                                \
+#define CT_PRIM(id_, name_, sig, value, d1, d2, fails, cost_, work_, lo1, hi1, lo2, hi2, doc_)                         \
     {.id = #id_,                                                                                                       \
      .name = name_,                                                                                                    \
      .signature = sig,                                                                                                 \
@@ -115,6 +116,7 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
      .args = {(sig)[0], ARITY(sig) == 2 ? (sig)[1] : 0},                                                               \
      .result = RESULT(sig),                                                                                            \
      .cost = cost_,                                                                                                    \
+     .work = work_,                                                                                                    \
      .has_derivative = IS_REAL(RESULT(sig)) && KNOWN((sig)[0], d1) && (ARITY(sig) == 1 || KNOWN((sig)[1], d2)),        \
      .is_zero = (d1) <= ZERO && (d2) <= ZERO,                                                                          \
      .low = {lo1, lo2},                                                                                                \
@@ -138,6 +140,8 @@ static const CtPrimInfo infos[CT_PRIM_COUNT] = {
 #undef NONE
 
 const CtPrimInfo *ct_prim_info(CtPrim prim) { return &infos[prim]; }
+
+bool ct_prim_is_light(CtPrim prim) { return ct_prim_info(prim)->work == 1; }
 
 bool ct_prim_find(const char *name, CtPrim *prim) {
     for (int i = 0; i < CT_PRIM_COUNT; i++)
@@ -253,7 +257,7 @@ CtPrimTerm ct_prim_derivative(CtPrimBuilder *builder, CtPrim prim, uint32_t inde
 double ct_prim_value(CtPrim prim, double A, double B) {
     switch (prim) {
 #define NONE NAN
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc)                              \
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc)                        \
     case PRIM_##id:                                                                                                    \
         return value;
 #include "prim/primitives.def"

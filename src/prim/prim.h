@@ -5,7 +5,7 @@
 #include "base/diag.h"
 
 typedef enum CtPrim {
-#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, lo1, hi1, lo2, hi2, doc) PRIM_##id,
+#define CT_PRIM(id, name, signature, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) PRIM_##id,
 #include "prim/primitives.def"
 #undef CT_PRIM
     CT_PRIM_COUNT
@@ -18,7 +18,7 @@ typedef struct CtPrimInfo {
     uint32_t arity;
     char args[2]; /* letters of the signature */
     char result;
-    uint32_t cost;
+    uint32_t cost, work; /* in steps; of native code, in additions or so */
     bool has_derivative; /* real result, a derivative for each real argument (zero counts) */
     bool is_zero;        /* real or discrete result that does not vary with its real arguments: floor, signum */
     double low[2], high[2];
@@ -26,6 +26,8 @@ typedef struct CtPrimInfo {
 } CtPrimInfo;
 
 const CtPrimInfo *ct_prim_info(CtPrim prim);
+/* Whether it is arithmetic of the processor: no call, and so cheap that it is rather done again than kept. */
+bool ct_prim_is_light(CtPrim prim);
 /* By the name in the table; false when there is none. */
 bool ct_prim_find(const char *name, CtPrim *prim);
 

@@ -34,11 +34,20 @@ static inline ct_array *ct_vector(ct_run *rt, bool pointers, int64_t length) {
     return x;
 }
 /* The same, whose failure has a site. */
-static inline ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_t length) {
+static CT_CALLED ct_array *ct_vector_at(ct_run *rt, int site, bool pointers, int64_t length) {
     rt->here = site;
     ct_array *x = ct_vector(rt, pointers, length);
     rt->here = 0;
     return x;
+}
+
+/* The same in the place of a vector of numbers that ends here, where nobody else holds that; the caller still lets go
+ * of it. */
+static inline ct_array *ct_vector_over(ct_run *rt, int site, ct_array *ending, int64_t length) {
+    if (ending->head.refs != 1 || ending->owner != NULL || ending->dims[0] != length)
+        return ct_vector_at(rt, site, false, length);
+    ct_hold(ending);
+    return ending;
 }
 
 /* Room for `length` elements that are like the rows of `like`, an array of the same rank. */
@@ -61,7 +70,7 @@ static CT_CALLED void ct_copy_words(ct_array *to, int64_t at, const ct_array *fr
 
 /* ---- failures ---- */
 
-static CT_COLD void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t length) {
+static CT_COLD CT_FAILS void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t length) {
     if (length == 0) ct_fail(rt, site, 501, "index %lld of an array without elements", (long long)index);
     ct_fail(rt, site, 501, "index %lld is outside of an array of %lld element%s", (long long)index, (long long)length,
             length == 1 ? "" : "s");
@@ -69,18 +78,21 @@ static CT_COLD void ct_index_fails(ct_run *rt, int site, int64_t index, int64_t 
 static inline void ct_check_index(ct_run *rt, int site, int64_t index, int64_t length) {
     if (CT_UNLIKELY((uint64_t)index >= (uint64_t)length)) ct_index_fails(rt, site, index, length);
 }
-static CT_COLD void ct_size_fails(ct_run *rt, int site, const char *what, int64_t count) {
+static CT_COLD CT_FAILS void ct_size_fails(ct_run *rt, int site, const char *what, int64_t count) {
     ct_fail(rt, site, 508, "%s was asked for %lld elements", what, (long long)count);
 }
 static inline void ct_check_size(ct_run *rt, int site, const char *what, int64_t count) {
     if (CT_UNLIKELY(count < 0)) ct_size_fails(rt, site, what, count);
 }
-static inline void ct_check_zip(ct_run *rt, int site, int64_t a, int64_t b) {
-    if (CT_UNLIKELY(a != b))
-        ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
-                (long long)b);
+static CT_COLD CT_FAILS void ct_zip_fails(ct_run *rt, int site, int64_t a, int64_t b) {
+    ct_fail(rt, site, 504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
+            (long long)b);
 }
-static CT_COLD void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first, bool deeper) {
+static inline void ct_check_zip(ct_run *rt, int site, int64_t a, int64_t b) {
+    if (CT_UNLIKELY(a != b)) ct_zip_fails(rt, site, a, b);
+}
+static CT_COLD CT_FAILS void ct_shape_fails(ct_run *rt, int site, int64_t index, int64_t other, int64_t first,
+                                            bool deeper) {
     ct_fail(rt, site, 507, "element %lld of an array has %lld element%s%s, but element 0 has %lld", (long long)index,
             (long long)other, other == 1 ? "" : "s", deeper ? " in a deeper dimension" : "", (long long)first);
 }
@@ -316,7 +328,7 @@ static CT_CALLED ct_array *ct_append(ct_run *rt, int site, ct_array *a, ct_array
     return x;
 }
 
-static CT_COLD void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
+static CT_COLD CT_FAILS void ct_slice_fails(ct_run *rt, int site, int64_t start, int64_t count, int64_t length) {
     ct_fail(rt, site, 501, "a slice of %lld from %lld is outside of an array of %lld elements", (long long)count,
             (long long)start, (long long)length);
 }
@@ -428,7 +440,7 @@ static CT_CALLED int64_t ct_product_i64(const ct_array *x) {
 
 /* The largest of some numbers times `sign`, 1 or −1; NaN where there is one. Eight at a time, so that none waits for
  * another. */
-static CT_CALLED double ct_extreme_of(const double *x, int64_t length, double sign) {
+static CT_NEAR double ct_extreme_of(const double *x, int64_t length, double sign) {
     double best[8], none[8] = {0};
     for (int j = 0; j < 8; j++) best[j] = sign * x[0];
     int64_t i = 0;
@@ -452,7 +464,7 @@ static CT_CALLED double ct_extreme_of(const double *x, int64_t length, double si
 }
 
 /* Where the first of the largest or smallest is; the first NaN where there is one. */
-static CT_CALLED int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
+static CT_NEAR int64_t ct_extreme(ct_run *rt, int site, const char *what, const ct_array *x, bool largest) {
     enum { PART = 512 };
     const double *data = (const double *)x->data, sign = largest ? 1 : -1;
     int64_t length = x->dims[0], start = 0;

@@ -14,6 +14,27 @@ enum { CT_LANES = 8 };
 typedef double ct_lanes __attribute__((vector_size(64)));
 typedef int64_t ct_lane_ints __attribute__((vector_size(64)));
 
+/* How lanes are given to functions. Of a vector that is wider than the processor's gcc notes that its ABI has changed
+ * once, even if the function is written in; not of one in a union that is aligned as the processor's are. */
+#if defined(__clang__) || defined(__AVX512F__)
+typedef ct_lanes ct_lanes_in;
+typedef ct_lane_ints ct_lane_ints_in;
+#define CT_IN(x) (x)
+#else
+#pragma GCC diagnostic ignored "-Wpedantic"
+#define CT_IN_TYPE(type)                                                                                               \
+    typedef type type##_low __attribute__((aligned(16)));                                                              \
+    typedef union {                                                                                                    \
+        struct {                                                                                                       \
+            type##_low x;                                                                                              \
+        } low;                                                                                                         \
+        type##_low x;                                                                                                  \
+    } type##_in __attribute__((transparent_union))
+CT_IN_TYPE(ct_lanes);
+CT_IN_TYPE(ct_lane_ints);
+#define CT_IN(in) ((in).x)
+#endif
+
 static inline ct_lanes ct_all(double x) { return (ct_lanes){x, x, x, x, x, x, x, x}; }
 static inline ct_lane_ints ct_all_ints(int64_t i) { return (ct_lane_ints){i, i, i, i, i, i, i, i}; }
 static inline ct_lane_ints ct_lanes_turns(int64_t i) {
@@ -23,48 +44,66 @@ static inline ct_lane_ints ct_lanes_turns(int64_t i) {
 /* ---- choosing: masks are −1 or 0, tests 1 or 0 ---- */
 
 #define CT_TEST(mask) (-(ct_lane_ints)(mask))
-static inline ct_lanes ct_choose(ct_lane_ints mask, ct_lanes a, ct_lanes b) {
+static inline ct_lanes ct_choose(ct_lane_ints_in mask_in, ct_lanes_in a_in, ct_lanes_in b_in) {
+    ct_lane_ints mask = CT_IN(mask_in);
+    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
     return (ct_lanes)((mask & (ct_lane_ints)a) | (~mask & (ct_lane_ints)b));
 }
-static inline ct_lane_ints ct_choose_ints(ct_lane_ints mask, ct_lane_ints a, ct_lane_ints b) {
+static inline ct_lane_ints ct_choose_ints(ct_lane_ints_in mask_in, ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
+    ct_lane_ints mask = CT_IN(mask_in), a = CT_IN(a_in), b = CT_IN(b_in);
     return (mask & a) | (~mask & b);
 }
-static inline bool ct_any(ct_lane_ints mask) {
+static inline bool ct_any(ct_lane_ints_in mask_in) {
+    ct_lane_ints mask = CT_IN(mask_in);
     int64_t any = 0;
     for (int l = 0; l < CT_LANES; l++) any |= mask[l];
     return any != 0;
 }
 /* Whether one of the turns from i on is no index. */
-static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
+static inline bool ct_lanes_leave(ct_lane_ints_in index_in, int64_t length) {
+    ct_lane_ints index = CT_IN(index_in);
     return ct_any((ct_lane_ints)((index < 0) | (index >= length)));
 }
 
 /* ---- scalar.h, for lanes ---- */
 
-static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
+static inline ct_lanes ct_lanes_scale(ct_lanes_in p_in, ct_lanes_in g_in) {
+    ct_lanes p = CT_IN(p_in), g = CT_IN(g_in);
     ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* the bits of −0.0 */
     return (ct_lanes)(((ct_lane_ints)(p * g) & ~none) | (none & INT64_MIN));
 }
-static inline ct_lanes ct_lanes_signum(ct_lanes x) {
+static inline ct_lanes ct_lanes_signum(ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
     return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));
 }
-static inline ct_lanes ct_lanes_min(ct_lanes a, ct_lanes b) {
+static inline ct_lanes ct_lanes_min(ct_lanes_in a_in, ct_lanes_in b_in) {
+    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
     return ct_choose((ct_lane_ints)((b < a) | ((b != b) & (a == a))), b, a);
 }
-static inline ct_lanes ct_lanes_max(ct_lanes a, ct_lanes b) {
+static inline ct_lanes ct_lanes_max(ct_lanes_in a_in, ct_lanes_in b_in) {
+    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
     return ct_choose((ct_lane_ints)((a < b) | ((b != b) & (a == a))), b, a);
 }
-static inline ct_lanes ct_lanes_abs(ct_lanes x) { return (ct_lanes)((ct_lane_ints)x & INT64_MAX); }
-static inline ct_lanes ct_lanes_of(ct_lane_ints i) { return __builtin_convertvector(i, ct_lanes); }
-static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints a, ct_lane_ints b) {
+static inline ct_lanes ct_lanes_abs(ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
+    return (ct_lanes)((ct_lane_ints)x & INT64_MAX);
+}
+static inline ct_lanes ct_lanes_of(ct_lane_ints_in i_in) {
+    ct_lane_ints i = CT_IN(i_in);
+    return __builtin_convertvector(i, ct_lanes);
+}
+static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
+    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_add(a[l], b[l]);
     return a;
 }
-static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints a, ct_lane_ints b) {
+static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
+    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_sub(a[l], b[l]);
     return a;
 }
-static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
+static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
+    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_mul(a[l], b[l]);
     return a;
 }
@@ -73,7 +112,8 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
 
 /* One by one. */
 #define CT_LANES_1(name)                                                                                               \
-    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
+    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in) {                                                         \
+        ct_lanes x = CT_IN(x_in);                                                                                      \
         double in[CT_LANES], out[CT_LANES];                                                                            \
         memcpy(in, &x, sizeof in);                                                                                     \
         for (int l = 0; l < CT_LANES; l++) out[l] = name(in[l]);                                                       \
@@ -81,7 +121,8 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
         return x;                                                                                                      \
     }
 #define CT_LANES_2(name)                                                                                               \
-    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
+    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in, ct_lanes_in y_in) {                                       \
+        ct_lanes x = CT_IN(x_in), y = CT_IN(y_in);                                                                     \
         double a[CT_LANES], b[CT_LANES];                                                                               \
         memcpy(a, &x, sizeof a);                                                                                       \
         memcpy(b, &y, sizeof b);                                                                                       \
@@ -109,14 +150,16 @@ typedef union ct_parts {
 } ct_parts;
 #define CT_VECTOR_1(name)                                                                                              \
     __attribute__((const)) ct_part CT_VECTOR(v, name)(ct_part);                                                        \
-    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
+    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in) {                                                         \
+        ct_lanes x = CT_IN(x_in);                                                                                      \
         ct_parts y = {x};                                                                                              \
         for (int p = 0; p < CT_LANES / CT_PART; p++) y.part[p] = CT_VECTOR(v, name)(y.part[p]);                        \
         return y.all;                                                                                                  \
     }
 #define CT_VECTOR_2(name)                                                                                              \
     __attribute__((const)) ct_part CT_VECTOR(vv, name)(ct_part, ct_part);                                              \
-    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
+    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in, ct_lanes_in y_in) {                                       \
+        ct_lanes x = CT_IN(x_in), y = CT_IN(y_in);                                                                     \
         ct_parts a = {x}, b = {y};                                                                                     \
         for (int p = 0; p < CT_LANES / CT_PART; p++) a.part[p] = CT_VECTOR(vv, name)(a.part[p], b.part[p]);            \
         return a.all;                                                                                                  \
@@ -161,12 +204,12 @@ CT_LANES_1(trunc)
 /* ---- arrays, of each lane one ---- */
 
 /* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. */
-static inline void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
+static CT_CALLED void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
     if (CT_UNLIKELY(length > (int64_t)1 << 54)) ct_fail_memory(rt);
     *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
     return (void *)(((uintptr_t)*memory + 63) / 64 * 64);
 }
-static inline void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
+static CT_CALLED void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
     ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
 }
 
@@ -180,21 +223,74 @@ static inline ct_lane_ints ct_lanes_load_ints(const void *from) {
     memcpy(&x, from, sizeof x);
     return x;
 }
-static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
-static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
-static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {
+static inline void ct_lanes_store(void *to, ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
+    memcpy(to, &x, sizeof x);
+}
+static inline void ct_lanes_store_ints(void *to, ct_lane_ints_in x_in) {
+    ct_lane_ints x = CT_IN(x_in);
+    memcpy(to, &x, sizeof x);
+}
+static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints_in at_in) {
+    ct_lane_ints at = CT_IN(at_in);
     ct_lanes x;
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const double *)from)[at[l]];
     return x;
 }
-static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints at) {
+static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints_in at_in) {
+    ct_lane_ints at = CT_IN(at_in);
     ct_lane_ints x;
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const int64_t *)from)[at[l]];
     return x;
 }
 
+/* ---- streaming: past the cache ---- */
+
+/* What a loop makes while it walks over more than the cache holds is written past the cache: so its memory is not read
+ * first. `words`: of all that the loop walks over. */
+#ifndef CT_FAR
+#define CT_FAR (1 << 21) /* words; tests say less */
+#endif
+static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT_FAR && (uintptr_t)to % CT_LINE == 0; }
+
+#if defined(__clang__)
+typedef ct_lanes ct_streamed;
+#define CT_STREAM(to, x) __builtin_nontemporal_store(x, (ct_streamed *)(to))
+#elif defined(__AVX512F__)
+typedef ct_lanes ct_streamed;
+#define CT_STREAM __builtin_ia32_movntpd512
+#elif defined(__AVX__)
+typedef double ct_streamed __attribute__((vector_size(32)));
+#define CT_STREAM __builtin_ia32_movntpd256
+#elif defined(__SSE2__)
+typedef double ct_streamed __attribute__((vector_size(16)));
+#define CT_STREAM __builtin_ia32_movntpd
+#else
+typedef ct_lanes ct_streamed;
+#define CT_STREAM ct_lanes_store
+#endif
+static inline void ct_lanes_stream(double *to, ct_lanes_in x_in, bool is_far) {
+    ct_lanes x = CT_IN(x_in);
+    enum { PARTS = sizeof(ct_lanes) / sizeof(ct_streamed) };
+    if (!is_far) {
+        ct_lanes_store(to, x);
+        return;
+    }
+    ct_streamed parts[PARTS];
+    memcpy(parts, &x, sizeof x);
+    for (int p = 0; p < PARTS; p++) CT_STREAM(to + p * (CT_LANES / PARTS), parts[p]);
+}
+/* From here on other threads see what has been written so. */
+static inline void ct_streams_end(void) {
+#if defined(__SSE2__)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/* ---- rows ---- */
+
 /* Eight rows, each into its lane; and back. */
-static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
+static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
     for (int64_t j = 0; j < length; j++) {
         ct_lanes x = {from[j].f,
                       from[length + j].f,
@@ -207,26 +303,30 @@ static inline void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict 
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
+static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
                                      int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
         for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
 }
-static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
+static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
     for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
 /* An element of its own for each lane. */
-static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
+static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints_in at_in) {
+    ct_lane_ints at = CT_IN(at_in);
     ct_lanes x;
     for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
     return x;
 }
-static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints at, ct_lanes x) {
+static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints_in at_in, ct_lanes_in x_in) {
+    ct_lane_ints at = CT_IN(at_in);
+    ct_lanes x = CT_IN(x_in);
     for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
 }
 /* One array in every lane. */
-static inline void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
+static CT_NEAR void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from) {
     for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
 }
 
@@ -237,7 +337,7 @@ static inline int64_t ct_lanes_length(const ct_word *from) {
         if (((const ct_array *)from[l].p)->dims[0] != length) return -1;
     return length;
 }
-static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
+static CT_NEAR void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
     const ct_word *data[CT_LANES];
     for (int l = 0; l < CT_LANES; l++) data[l] = ((const ct_array *)from[l].p)->data;
     for (int64_t j = 0; j < length; j++) {
@@ -246,7 +346,7 @@ static inline void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, i
         to[j] = x;
     }
 }
-static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
+static CT_NEAR void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *from, int64_t length) {
     for (int l = 0; l < CT_LANES; l++) {
         ct_array *x = ct_vector(rt, false, length);
         for (int64_t j = 0; j < length; j++) x->data[j].f = ((const double *)from)[j * CT_LANES + l];
@@ -256,40 +356,46 @@ static inline void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes *
 
 /* ---- adding to what all lanes share ---- */
 
-static inline double ct_lanes_total(ct_lanes x) {
+static inline double ct_lanes_total(ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
 }
 /* What each lane has added by itself. */
-static inline void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
+static CT_NEAR void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
     for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
-/* To eight elements that are `stride` apart; to any eight. */
-static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes x) {
+/* To eight elements side by side; that are `stride` apart; to any eight. */
+static inline void ct_lanes_add_row(void *to, ct_lanes_in x) { ct_lanes_store(to, ct_lanes_load(to) + CT_IN(x)); }
+static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
 }
-static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
+static inline void ct_lanes_add_at(void *to, ct_lane_ints_in at_in, ct_lanes_in x_in) {
+    ct_lane_ints at = CT_IN(at_in);
+    ct_lanes x = CT_IN(x_in);
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[at[l]] += x[l];
 }
 
 /* ---- reductions ---- */
 
 /* sum + x, turn by turn. */
-static inline double ct_lanes_add_to(double sum, ct_lanes x) {
+static inline double ct_lanes_add_to(double sum, ct_lanes_in x_in) {
+    ct_lanes x = CT_IN(x_in);
     for (int l = 0; l < CT_LANES; l++) sum += x[l];
     return sum;
 }
-static inline ct_lanes ct_lanes_sum(const ct_lanes *x, int64_t length) {
+static CT_NEAR ct_lanes ct_lanes_sum(const ct_lanes *x, int64_t length) {
     ct_lanes sum = {0};
     for (int64_t i = 0; i < length; i++) sum += x[i];
     return sum;
 }
-static inline ct_lanes ct_lanes_product(const ct_lanes *x, int64_t length) {
+static CT_NEAR ct_lanes ct_lanes_product(const ct_lanes *x, int64_t length) {
     ct_lanes product = ct_all(1);
     for (int64_t i = 0; i < length; i++) product *= x[i];
     return product;
 }
-static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, const ct_lanes *x, int64_t length,
-                                        bool largest) {
+static CT_NEAR ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, const ct_lanes *x, int64_t length,
+                                         bool largest) {
     if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     ct_lanes best = x[0];
     for (int64_t i = 1; i < length; i++) {
@@ -300,8 +406,8 @@ static inline ct_lanes ct_lanes_extreme(ct_run *rt, int site, const char *what, 
 }
 
 /* Where the first of the largest or smallest is. */
-static inline ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
-                                               int64_t length, bool largest) {
+static CT_NEAR ct_lane_ints ct_lanes_extreme_at(ct_run *rt, int site, const char *what, const ct_lanes *x,
+                                                int64_t length, bool largest) {
     if (length == 0) ct_fail(rt, site, 505, "%s of an array without elements", what);
     ct_lanes best = x[0];
     ct_lane_ints at = {0};

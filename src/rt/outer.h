@@ -54,7 +54,7 @@ static inline void ct_outer_forget(ct_outer *o) {
 
 /* ---- arguments ---- */
 
-static CT_COLD void ct_outer_wrong(ct_outer *o, const char *what) {
+static CT_COLD CT_FAILS void ct_outer_wrong(ct_outer *o, const char *what) {
     ct_fail(&o->run, 0, 601, "an argument holds %s", what);
 }
 

@@ -2,11 +2,14 @@
  * what is computed side by side are elements, in tiles of four rows whose sums stay in registers.
  *
  * The terms are taken in strips, and the columns in slices, so that what a tile reads is near: of the right matrix a
- * strip of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read. */
+ * strip of a slice at a time, of the left one a strip of four rows, both packed in the order in which they are read.
+ *
+ * Several threads take rows of the result each, or columns where these are more: every sum is one thread's, and no bit
+ * depends on how they are shared out. */
 #ifndef CT_RT_PRODUCT_H
 #define CT_RT_PRODUCT_H
 
-#include "rt/array.h"
+#include "rt/share.h"
 
 #if defined(__GNUC__)
 
@@ -24,7 +27,14 @@ enum { CT_UNIT = 2 };
 #define CT_UNIT_OF(x)                                                                                                  \
     { x, x }
 #endif
-enum { CT_TILE_ROWS = 4, CT_TILE = 2 * CT_UNIT, CT_STRIP = 128, CT_SLICE = 512 };
+enum {
+    CT_TILE_ROWS = 4,
+    CT_TILE = 2 * CT_UNIT,
+    CT_STRIP = 128,
+    CT_SLICE = 512,
+    CT_PART_ROWS = 64,
+    CT_TERMS_A_STEP = 8
+};
 
 typedef double ct_unit __attribute__((vector_size(CT_UNIT * 8)));
 typedef int64_t ct_unit_ints __attribute__((vector_size(CT_UNIT * 8)));
@@ -50,8 +60,7 @@ static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
 }
 
 /* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
-__attribute__((always_inline)) static inline void ct_tile_add(double *sums, const double *a, const double *b,
-                                                              int64_t count, int cotangent) {
+static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, int cotangent) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
             s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
             s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
@@ -79,8 +88,8 @@ __attribute__((always_inline)) static inline void ct_tile_add(double *sums, cons
 }
 
 /* A strip of `width` rows or columns side by side, zeros where there are fewer: to[k * width + l] = from[l, k]. */
-__attribute__((always_inline)) static inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some,
-                                                                int64_t count, int64_t width) {
+static CT_INSIDE inline void ct_strip_pack(double *restrict to, ct_factor from, int64_t some, int64_t count,
+                                           int64_t width) {
     if (some < width) memset(to, 0, (size_t)(count * width) * sizeof *to);
     if (from.down == 1 && some == width)
         for (int64_t k = 0; k < count; k++)
@@ -124,30 +133,69 @@ static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64
     }
 }
 
-/* x = the sums of `count` terms each, at least one. `b` stands turned: [j, k]. */
-static void ct_multiply(ct_run *rt, ct_array *x, ct_factor a, ct_factor b, int64_t count, int cotangent, double start) {
-    int64_t rows = x->dims[0], columns = x->dims[1];
-    int64_t strip = ct_least(count, CT_STRIP), slice = ct_least((columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
+typedef struct ct_multiplying { /* x = a b, or some rows or columns of it */
+    ct_loop loop;
+    bool by_columns;
+    ct_word *x;
+    int64_t rows, columns, stride, count; /* count: of the terms, at least one */
+    ct_factor a, b;                       /* b stands turned: [j, k] */
+    int cotangent;
+    double start;
+} ct_multiplying;
+
+static CT_NEAR void ct_multiply(ct_run *rt, const ct_multiplying *m) {
+    int64_t strip = ct_least(m->count, CT_STRIP);
+    int64_t slice = ct_least((m->columns + CT_TILE - 1) / CT_TILE * CT_TILE, CT_SLICE);
     size_t room = (size_t)(strip * (slice + CT_TILE_ROWS));
     double *left = ct_take(rt, room), *right = left + strip * CT_TILE_ROWS;
-    for (int64_t k = 0; k < count; k += strip) {
-        int64_t terms = ct_least(strip, count - k);
-        for (int64_t j = 0; j < columns; j += slice) {
-            int64_t wide = ct_least(slice, columns - j);
+    for (int64_t k = 0; k < m->count; k += strip) {
+        int64_t terms = ct_least(strip, m->count - k);
+        for (int64_t j = 0; j < m->columns; j += slice) {
+            int64_t wide = ct_least(slice, m->columns - j);
+            ct_turn(rt);
             for (int64_t l = 0; l < wide; l += CT_TILE) {
-                ct_factor some = {b.at + (j + l) * b.down + k * b.along, b.down, b.along};
+                ct_factor some = {m->b.at + (j + l) * m->b.down + k * m->b.along, m->b.down, m->b.along};
                 ct_strip_pack(right + l * terms, some, ct_least(CT_TILE, wide - l), terms, CT_TILE);
             }
-            for (int64_t i = 0; i < rows; i += CT_TILE_ROWS) {
-                int64_t high = ct_least(CT_TILE_ROWS, rows - i);
-                ct_factor some = {a.at + i * a.down + k * a.along, a.down, a.along};
+            for (int64_t i = 0; i < m->rows; i += CT_TILE_ROWS) {
+                int64_t high = ct_least(CT_TILE_ROWS, m->rows - i);
+                ct_factor some = {m->a.at + i * m->a.down + k * m->a.along, m->a.down, m->a.along};
                 ct_strip_pack(left, some, high, terms, CT_TILE_ROWS);
-                ct_strip_add(x->data + i * columns + j, columns, high, wide, left, right, terms, cotangent, k == 0,
-                             start);
+                ct_strip_add(m->x + i * m->stride + j, m->stride, high, wide, left, right, terms, m->cotangent, k == 0,
+                             m->start);
             }
         }
     }
     ct_give(rt, left, room);
+}
+
+static void ct_multiply_part(ct_run *rt, void *frame, int64_t from, int64_t to, int part) {
+    ct_multiplying some = *(const ct_multiplying *)frame;
+    (void)part;
+    if (some.by_columns) {
+        some.x += from;
+        some.b.at += from * some.b.down;
+        some.columns = to - from;
+    } else {
+        some.x += from * some.stride;
+        some.a.at += from * some.a.down;
+        some.rows = to - from;
+    }
+    ct_multiply(rt, &some);
+}
+
+/* Each part packs all of the other matrix: so there are no more than two for each thread, of enough rows or columns to
+ * be worth that. */
+static ct_loop ct_multiply_parts(ct_run *rt, const ct_multiplying *m) {
+    int64_t turns = m->by_columns ? m->columns : m->rows, grain = m->by_columns ? CT_TILE : CT_TILE_ROWS;
+    ct_loop loop = {turns, turns, 1, false, 0};
+    double work = (double)m->rows * (double)m->columns * (double)m->count / CT_TERMS_A_STEP;
+    if (work < 2.0 * CT_PART_WORK || !ct_has_crew(rt)) return loop;
+    int64_t members = rt->crew->count, whole = (turns - 1) / members + 1, half = (turns - 1) / (2 * members) + 1;
+    int64_t each = half < CT_PART_ROWS ? ct_least(whole, CT_PART_ROWS) : half;
+    loop.each = (each + grain - 1) / grain * grain;
+    loop.parts = (int)((turns - 1) / loop.each + 1);
+    return loop;
 }
 
 /* Whether a structural zero, −0.0, is among the elements. */
@@ -159,8 +207,8 @@ static inline bool ct_holds_zero(const ct_array *x) {
 
 /* The matrix of so many rows and columns: a b, of which either may stand turned (its element [i, j] is [j, i] of the
  * array); zeros where their lengths do not fit. `cotangent`: which of them is one, from 1; 0: neither. Borrows both. */
-static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a, int a_turned,
-                                   const ct_array *b, int b_turned, int cotangent) {
+static CT_NEAR ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t columns, const ct_array *a,
+                                           int a_turned, const ct_array *b, int b_turned, int cotangent) {
     int64_t words, count = a->dims[1 - a_turned];
     double start = cotangent == 0 ? 0.0 : -0.0;
     rt->here = site;
@@ -172,10 +220,16 @@ static ct_array *ct_matrix_product(ct_run *rt, int site, int64_t rows, int64_t c
     if (!fits || count == 0 || words == 0) {
         for (int64_t i = 0; i < words; i++) x->data[i].f = start;
     } else {
-        ct_factor left = {a->data, a_turned ? 1 : a->dims[1], a_turned ? a->dims[1] : 1};
-        ct_factor right = {b->data, b_turned ? b->dims[1] : 1, b_turned ? 1 : b->dims[1]};
         bool scales = cotangent != 0 && ct_holds_zero(cotangent == 1 ? a : b);
-        ct_multiply(rt, x, left, right, count, scales ? cotangent : 0, start);
+        ct_multiplying m = {.by_columns = columns > rows, .x = x->data, .start = start};
+        m.rows = rows;
+        m.columns = m.stride = columns;
+        m.count = count;
+        m.a = (ct_factor){a->data, a_turned ? 1 : a->dims[1], a_turned ? a->dims[1] : 1};
+        m.b = (ct_factor){b->data, b_turned ? b->dims[1] : 1, b_turned ? 1 : b->dims[1]};
+        m.cotangent = scales ? cotangent : 0;
+        m.loop = ct_multiply_parts(rt, &m);
+        ct_share(rt, ct_multiply_part, NULL, &m);
     }
     rt->here = 0;
     return x;

@@ -14,17 +14,28 @@
 
 #include "rt/scalar.h"
 
+/* What being written in would gain nothing: it is rare (cold), or takes long (called). Where Cotan runs a program,
+ * these are Cotan's own, which nobody has to compile again; those that are near are made with the program all the same,
+ * for the processor. */
 #if defined(__GNUC__)
-#define CT_LIKELY(c)   __builtin_expect((c) != 0, 1)
-#define CT_UNLIKELY(c) __builtin_expect((c) != 0, 0)
-#define CT_COLD        __attribute__((noinline, cold, unused))
-#define CT_CALLED      __attribute__((noinline, unused)) /* takes so long that being written in would gain nothing */
-#define CT_FRAME()     ((char *)__builtin_frame_address(0))
+#define CT_LIKELY(c)           __builtin_expect((c) != 0, 1)
+#define CT_UNLIKELY(c)         __builtin_expect((c) != 0, 0)
+#define CT_COLD                __attribute__((noinline, cold, unused))
+#define CT_CALLED              __attribute__((noinline, unused))
+#define CT_NEAR                __attribute__((noinline, unused))
+#define CT_INSIDE              __attribute__((always_inline))
+#define CT_FAILS               __attribute__((noreturn))
+#define CT_PRINTS(text, first) __attribute__((format(printf, text, first)))
+#define CT_FRAME()             ((char *)__builtin_frame_address(0))
 #else
 #define CT_LIKELY(c)   (c)
 #define CT_UNLIKELY(c) (c)
 #define CT_COLD
 #define CT_CALLED
+#define CT_NEAR
+#define CT_INSIDE
+#define CT_FAILS
+#define CT_PRINTS(text, first)
 #define CT_FRAME() ((char *)0)
 #endif
 
@@ -129,6 +140,12 @@ typedef struct ct_crew {
     ct_run members[];
 } ct_crew;
 
+/* A function that Cotan has: its name, and the variable that is to point to it. */
+typedef struct ct_outside {
+    const char *name;
+    void *pointer;
+} ct_outside;
+
 /* A number that the compiler does not know. */
 static inline double ct_late(double x) {
     volatile double late = x;
@@ -137,11 +154,7 @@ static inline double ct_late(double x) {
 
 /* ---- failing ---- */
 
-#if defined(__GNUC__)
-__attribute__((noreturn, format(printf, 4, 5)))
-#endif
-static CT_COLD void
-ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
+static CT_COLD CT_FAILS CT_PRINTS(4, 5) void ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vsnprintf(rt->text, sizeof rt->text, format, list);
@@ -152,16 +165,12 @@ ct_fail(ct_run *rt, int site, int code, const char *format, ...) {
     longjmp(rt->out, 1);
 }
 
-#if defined(__GNUC__)
-__attribute__((noreturn))
-#endif
-static CT_COLD void
-ct_fail_memory(ct_run *rt) {
+static CT_COLD CT_FAILS void ct_fail_memory(ct_run *rt) {
     ct_fail(rt, rt->here, 801, "the run needs more memory than it may use");
 }
 
 /* Entering a function that recurses, and turning a loop by recursion. */
-static CT_COLD void ct_pause(ct_run *rt) {
+static CT_COLD CT_FAILS void ct_pause(ct_run *rt) {
     if (rt->interrupt) ct_fail(rt, 0, 804, "interrupted");
     ct_fail_memory(rt);
 }

@@ -44,7 +44,7 @@ typedef void ct_share_end(ct_run *rt, void *frame, int part);
 
 /* A loop of endless turns is one that ends with a failure, and is not parted. By the work of a turn; `grain`: turns
  * that stay together. Adding up a part takes `extra`. */
-static inline ct_loop ct_share_parts(int64_t turns, int64_t grain, double work, double extra) {
+static CT_NEAR ct_loop ct_share_parts(int64_t turns, int64_t grain, double work, double extra) {
     ct_loop loop = {turns, turns, 1, false, 0};
     work *= (double)turns;
     double parts = work / CT_PART_WORK, most = extra > 0 ? CT_PARTS_ADDING : CT_PARTS;
@@ -59,7 +59,7 @@ static inline ct_loop ct_share_parts(int64_t turns, int64_t grain, double work, 
 /* ---- what is lent ---- */
 
 /* An array of numbers from outside: its elements, with references of the part's own. */
-static inline ct_array *ct_view(ct_run *rt, const ct_array *x) {
+static CT_CALLED ct_array *ct_view(ct_run *rt, const ct_array *x) {
     if (x == NULL) return NULL; /* it is never looked at */
     uint32_t rank = ct_rank(x);
     ct_array *view = ct_take(rt, CT_ARRAY_WORDS + (size_t)rank);
@@ -83,7 +83,7 @@ static inline ct_array *ct_stay(ct_run *rt, ct_array *x) {
 /* ---- adding up ---- */
 
 /* Room for what a part adds to an array of numbers. */
-static inline ct_array *ct_part_array(ct_run *rt, const ct_array *whole) {
+static CT_CALLED ct_array *ct_part_array(ct_run *rt, const ct_array *whole) {
     int64_t words = ct_words(whole);
     ct_array *x = ct_array_make(rt, ct_rank(whole), false, words);
     for (uint32_t i = 0; i < ct_rank(whole); i++) x->dims[i] = whole->dims[i];
@@ -91,7 +91,7 @@ static inline ct_array *ct_part_array(ct_run *rt, const ct_array *whole) {
     return x;
 }
 /* The end of that: takes `part`. */
-static inline void ct_part_add(ct_run *rt, ct_array *whole, ct_array *part) {
+static CT_NEAR void ct_part_add(ct_run *rt, ct_array *whole, ct_array *part) {
     int64_t words = ct_words(whole);
     ct_word *restrict to = whole->data;
     const ct_word *restrict from = part->data;
@@ -118,6 +118,7 @@ static CT_COLD void ct_take_parts(void *data, uint32_t who) {
     ct_sharing *sharing = data;
     ct_run *member = &sharing->rt->crew->members[who];
     if (who > 0 && CT_FRAME() != NULL) member->stack_end = CT_FRAME() - CT_PART_STACK;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* whoever interrupts the run from now on interrupts the member too */
     if (setjmp(member->out) != 0) {
         __atomic_store_n(&sharing->failed, 1, __ATOMIC_RELAXED);
         return;
@@ -210,11 +211,14 @@ static CT_COLD bool ct_has_crew(ct_run *rt) {
 }
 
 /* Runs a loop, whose frame begins with a ct_loop; `end` may be NULL. */
-static inline void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
+static CT_CALLED void ct_share(ct_run *rt, ct_share_part *part, ct_share_end *end, void *frame) {
     const ct_loop *loop = frame;
     bool shared = loop->parts > 1 && ct_has_crew(rt) && ct_share_out(rt, part, frame);
     for (int i = 0; i < loop->parts; i++) {
-        if (!shared) ct_do_part(rt, part, frame, i);
+        if (!shared) {
+            ct_turn(rt);
+            ct_do_part(rt, part, frame, i);
+        }
         if (end != NULL) end(rt, frame, i);
     }
 }

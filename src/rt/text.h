@@ -121,11 +121,7 @@ static inline size_t ct_put_utf8(char *out, int64_t code) {
 
 /* Fails with a message of the program's own, of which so many characters are told. */
 enum { CT_MESSAGE_MAX = 4000 };
-#if defined(__GNUC__)
-__attribute__((noreturn))
-#endif
-static CT_COLD void
-ct_fail_text(ct_run *rt, int site, int code, const ct_node *message) {
+static CT_COLD CT_FAILS void ct_fail_text(ct_run *rt, int site, int code, const ct_node *message) {
     char *text = malloc(4 * CT_MESSAGE_MAX + 1);
     if (text == NULL) ct_fail_memory(rt);
     size_t length = 0;

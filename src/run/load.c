@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "run/internal.h"
+#include "run/outside.h"
 
 /* ---- making ---- */
 
@@ -95,7 +96,9 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     native->library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
-    if (words == NULL || entry == NULL) return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
+    const ct_outside *outside = native->library != NULL ? dlsym(native->library, "cotan_outside") : NULL;
+    if (words == NULL || entry == NULL || outside == NULL || !ct_outside_link(outside))
+        return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
     memcpy(&native->entry, &entry, sizeof entry);
     ct_run *rt = &native->outer.run;
     native->constant_words = rt->constant_words = *words;

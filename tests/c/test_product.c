@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #pragma GCC diagnostic ignored "-Wunused-function"
+#define CT_PART_WORK 4
 #include "rt/product.h"
 
 #include <math.h>
@@ -75,6 +76,20 @@ static void each_element_is_the_fold_in_order(void **state) {
         }
 }
 
+/* What several threads would take: rows, or columns where these are more. */
+static void parts_are_the_whole(void **state) {
+    Run *r = *state;
+    ct_array *x = matrix(r, 203, 150), *y = matrix(r, 150, 67);
+    ct_multiplying m = {.by_columns = false, .rows = 203, .columns = 67, .count = 150};
+    assert_int_equal(ct_multiply_parts(&r->rt, &m).parts, 4);
+    check(r, x, 0, y, 0, 0);
+    check(r, y, 1, x, 1, 1);
+    ct_drop(&r->rt, x);
+    ct_drop(&r->rt, y);
+    each_element_is_the_fold_in_order(state);
+    assert_false(r->rt.alone);
+}
+
 /* A structural zero gives nothing, of whatever it is multiplied by; where all are, so is the sum. */
 static void a_cotangent_that_is_nothing_gives_nothing(void **state) {
     Run *r = *state;
@@ -112,7 +127,23 @@ static int begin(void **state) {
     return 0;
 }
 
+static void one_after_the_other(void *pool, void (*work)(void *data, uint32_t who), void *data) {
+    (void)pool;
+    for (uint32_t who = 3; who-- > 0;) work(data, who);
+}
+
+/* With a crew, which takes the product in parts. */
+static int begin_with_crew(void **state) {
+    if (begin(state) != 0) return -1;
+    ct_run *rt = &((Run *)*state)->rt;
+    ct_crew_new(rt, 3);
+    if (rt->crew == NULL) return -1;
+    rt->crew->call = one_after_the_other;
+    return 0;
+}
+
 static int end(void **state) {
+    ct_crew_free(&((Run *)*state)->rt);
     ct_run_clear(&((Run *)*state)->rt);
     return 0;
 }
@@ -120,6 +151,7 @@ static int end(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_element_is_the_fold_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(parts_are_the_whole, begin_with_crew, end),
         cmocka_unit_test_setup_teardown(a_cotangent_that_is_nothing_gives_nothing, begin, end),
         cmocka_unit_test_setup_teardown(what_does_not_fit_is_zeros, begin, end),
     };

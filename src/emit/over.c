@@ -1,0 +1,41 @@
+/* Vectors that end with a loop. Where the loop reads them at its own index and nobody else holds them, what it makes
+ * takes their place: memory that is at hand, and not asked for once more. */
+#include "emit/internal.h"
+
+/* Whether an array is a vector of numbers from outside, of which a loop reads at each turn the element there. */
+static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowVar *array) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    bool reads = false;
+    if (array->type->kind != FLOW_ARRAY || array->type->rank != 1 || array->type->element->kind != FLOW_F64)
+        return false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind != FLOW_READ || step->args.items[0].var != array) continue;
+        if (step->args.items[1].var != block->params.items[0]) return false;
+        reads = true;
+    }
+    for (uint32_t i = 0; i < block->values.count; i++) reads &= block->values.items[i].var != array;
+    return reads && e->uses[array->id].text != NULL;
+}
+
+/* Straight lines that cannot fail: a loop that has changed what it reads cannot be done again. */
+static bool is_straight(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
+        if (!reads && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
+CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index) {
+    const CtFlowBlock *around = e->block;
+    uint32_t at = 0;
+    while (at < around->steps.count && around->steps.items[at] != loop) at++;
+    if (e->in_loop || e->part != NULL || !is_straight(loop->as.loop.block)) return NULL;
+    for (at++; at < around->steps.count && around->steps.items[at]->kind == FLOW_RELEASE; at++) {
+        CtFlowVar *array = around->steps.items[at]->args.items[0].var;
+        if (is_read_through(e, loop, array) && index-- == 0) return array;
+    }
+    return NULL;
+}
