@@ -50,6 +50,7 @@ typedef struct Emit {
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind it */
     bool leaves;       /* it is gone to */
+    const char *taken; /* in a branch on what differs: the mask of the lanes that take it; NULL: all do */
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
     bool streams;      /* the loop that is being written writes past the cache */
@@ -130,8 +131,8 @@ bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 /* apart.c: whether the turns of a loop may be taken side by side. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
 
-/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes may
- * take its place. NULL: there is none. */
+/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes
+ * may take its place. NULL: there is none. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
 
 /* stream.c: whether an array is one that the program gives and does nothing else with. */

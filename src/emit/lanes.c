@@ -4,8 +4,8 @@
  * Only loops over loops: the compiler makes vectors of straight-line bodies by itself. What is the same in all lanes
  * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the turn's
  * own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is carried may
- * only be added to. Where a check fails in one of eight turns, the loop leaves its lanes, and the turns that are left
- * are taken one by one: so that failure is told which comes first. */
+ * only be added to. Where one of eight turns fails, the loop leaves its lanes, and the turns that are left are taken
+ * one by one: so that failure is told which comes first. */
 #include "emit/lanes.h"
 
 typedef struct Scan {
@@ -361,12 +361,23 @@ static bool fits_loop(Scan *s, const CtFlowStep *step) {
     return ends(s, step);
 }
 
+/* How many branches come to their end. */
+static uint32_t go_on(const CtFlowStep *step) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) count += step->as.cases.branches[i].block->exit != EXIT_NEVER;
+    return count;
+}
+
 static bool fits_switch(Scan *s, const CtFlowStep *step) {
     bool differs = !same(s, &step->args.items[0]), around = s->in_branch;
     if (differs && !is_number(s, &step->args.items[0])) return false;
-    s->in_branch |= differs;
+    s->in_branch |= differs && go_on(step) > 1;
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
         const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_NEVER) { /* there the loop leaves its lanes */
+            if ((around && !differs) || !leave(s)) return false;
+            continue;
+        }
         if (block->exit != EXIT_YIELD || !fits(s, block)) return false;
         for (uint32_t j = 0; j < step->results.count; j++) {
             const CtFlowArg *value = &block->values.items[j];
@@ -377,7 +388,7 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
         }
     }
     s->in_branch = around;
-    return true;
+    return go_on(step) > 0;
 }
 
 static bool fits_check(Scan *s, const CtFlowStep *step) {

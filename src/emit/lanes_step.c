@@ -80,6 +80,12 @@ static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
 
 /* ---- steps ---- */
 
+/* The turns from here on are taken one by one, if a condition holds. */
+static void leave_if(Emit *e, const char *condition) {
+    ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
+    e->leaves = true;
+}
+
 /* Room for an array in each lane. */
 static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     Lane *lane = &e->lanes[var->id];
@@ -108,8 +114,7 @@ static void read_references(Emit *e, const CtFlowStep *step) {
         ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]), ct_emit_arg(e, &step->args.items[1]));
     const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
     ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
-    ct_emit_line(e, "if (CT_UNLIKELY(%s < 0)) goto %s;", n, e->leave);
-    e->leaves = true;
+    leave_if(e, ct_format(e->arena, "%s < 0", n));
     begin_array(e, step->results.items[0], n);
     ct_emit_line(e, "ct_lanes_arrays(%s, %s, %s);", ct_emit_name(e, step->results.items[0]), from, n);
 }
@@ -264,13 +269,9 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     const char *length = checked_length(e, &step->args.items[1], step->as.index);
     switch (ct_lanes_kind(e, index)) {
     case LANE_VALUE:
-        ct_emit_line(e, "if (CT_UNLIKELY(ct_lanes_leave(%s, %s))) goto %s;", ct_emit_arg(e, index), length, e->leave);
-        e->leaves = true;
+        leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
         return true;
-    case LANE_TURN:
-        ct_emit_line(e, "if (CT_UNLIKELY(%s + CT_LANES > %s)) goto %s;", ct_emit_arg(e, index), length, e->leave);
-        e->leaves = true;
-        return true;
+    case LANE_TURN: leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length)); return true;
     case LANE_SAME:
     case LANE_ROW:
     case LANE_ROWS:
@@ -294,26 +295,54 @@ static bool write_release(Emit *e, const CtFlowStep *step) {
     return true;
 }
 
-/* ---- switches: all branches, then what is chosen ---- */
+/* ---- switches: all branches that go on, then what is chosen ---- */
 
-static const char *branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, const char **values) {
+/* In which lanes a branch is taken, as a mask. */
+static const char *taken_by(Emit *e, const CtFlowStep *step, const char *on, uint32_t branch) {
+    const CtFlowBranch *branches = step->as.cases.branches;
+    const char *mask = e->taken != NULL ? ct_format(e->arena, "%s & ", e->taken) : "";
+    if (branch + 1 < step->as.cases.count) return ct_format(e->arena, "%s(%s == %u)", mask, on, branches[branch].tag);
+    for (uint32_t i = 0; i < branch; i++)
+        mask = ct_format(e->arena, "%s(%s != %u)%s", mask, on, branches[i].tag, i + 1 < branch ? " & " : "");
+    return mask;
+}
+
+/* Leaves where a branch is taken that fails; the others are put into `yields`, and how many there are is returned. */
+static uint32_t leave_branches(Emit *e, const CtFlowStep *step, const char *on, uint32_t *yields) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        if (step->as.cases.branches[i].block->exit == EXIT_YIELD)
+            yields[count++] = i;
+        else
+            leave_if(e, ct_format(e->arena, "ct_any((ct_lane_ints)(%s))", taken_by(e, step, on, i)));
+    }
+    return count;
+}
+
+static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, const char *taken, const char **values) {
     const CtFlowBlock *block = step->as.cases.branches[branch].block, *around = e->block;
+    const char *taken_around = e->taken;
+    e->taken = taken;
     ct_emit_block(e, block, NULL);
     e->block = block;
     for (uint32_t i = 0; i < step->results.count; i++)
         if (step->results.items[i] != NULL) values[i] = lane_arg(e, &block->values.items[i], true);
     ct_emit_flush(e, false);
     e->block = around;
-    return NULL;
+    e->taken = taken_around;
 }
 
 static bool write_switch(Emit *e, const CtFlowStep *step) {
     if (ct_lanes_kind(e, &step->args.items[0]) == LANE_SAME) return false;
-    uint32_t count = step->as.cases.count, results = step->results.count;
+    uint32_t results = step->results.count, *yields = CT_NEW_ARRAY(e->arena, uint32_t, step->as.cases.count + 1);
     const char *on = lane_arg(e, &step->args.items[0], false);
     ct_emit_flush(e, false);
+    uint32_t count = leave_branches(e, step, on, yields);
     const char **values = CT_NEW_ARRAY(e->arena, const char *, count *results + 1);
-    for (uint32_t i = 0; i < count; i++) branch_values(e, step, i, values + i * results);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *taken = count > 1 ? taken_by(e, step, on, yields[i]) : e->taken; /* all take the one that is left */
+        branch_values(e, step, yields[i], taken, values + i * results);
+    }
     for (uint32_t j = 0; j < results; j++) {
         CtFlowVar *result = step->results.items[j];
         if (result == NULL || e->uses[result->id].count == 0) continue;
@@ -321,7 +350,7 @@ static bool write_switch(Emit *e, const CtFlowStep *step) {
                    *choose = result->type->kind == FLOW_I64 ? "ct_choose_ints" : "ct_choose";
         for (uint32_t i = count - 1; i-- > 0;)
             text = ct_format(e->arena, "%s((ct_lane_ints)(%s == %u), %s, %s)", choose, on,
-                             step->as.cases.branches[i].tag, values[i * results + j], text);
+                             step->as.cases.branches[yields[i]].tag, values[i * results + j], text);
         ct_emit_declare(e, result, text);
     }
     return true;

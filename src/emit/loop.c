@@ -162,6 +162,7 @@ static void point_out(Emit *e, LoopText *t) {
         CtFlowVar *var = array_of(t, i);
         RowPlace *place = e->uses[var->id].place;
         if (place == NULL && var->type->rank > 1) continue;
+        if (place == NULL && t->block->exit != EXIT_YIELD) continue; /* no turn gives anything */
         const char *type = ct_emit_pointer_type(var->type);
         t->data[i] = ct_format(e->arena, "%s_at", t->names[t->carried + i]);
         if (place == NULL)

@@ -309,6 +309,11 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
 
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     const CtFlowBlock *outer = e->block;
+    if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails where the turns are taken one by one */
+        ct_emit_line(e, "goto %s;", e->leave);
+        e->leaves = true;
+        return;
+    }
     e->block = block;
     for (uint32_t i = 0; i < block->steps.count; i++) ct_emit_step(e, block->steps.items[i]);
     if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) tell_line(e, block->span);

@@ -235,7 +235,12 @@ CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *a
 
 /* An array that has an element has all before it. */
 static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    const CtFlowArg zero = {.type = facts->integer};
     length = first_of(facts, length);
+    if (index->var != NULL) {
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = *index, .high = length, .by = -1});
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *index)});
+    }
     if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
         ct_push(facts->arena, &facts->equals, (CtFlowEqual){length, length, index->lit.integer + 1});
 }
@@ -265,39 +270,4 @@ bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t 
     CtFlowLength length = ct_flow_length_of(facts, *count);
     return ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, false), length) ||
            ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, true), length);
-}
-
-/* ---- indices ---- */
-
-bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg) {
-    const CtFlowFact *fact = ct_flow_fact(facts, arg);
-    const CtFlowStep *step = fact->maker;
-    if (arg->var == NULL) return arg->lit.integer >= 0;
-    if (step == NULL) return fact->loop != NULL && fact->index == 0;
-    if (step->kind == FLOW_DIM) return true;
-    return step->kind == FLOW_PRIM && step->as.prim == PRIM_INT_MAX &&
-           (ct_flow_is_natural(facts, &step->args.items[0]) || ct_flow_is_natural(facts, &step->args.items[1]));
-}
-
-/* Of max 0 n, the n: where there is an index below that, n is it. */
-static const CtFlowArg *some_turns(const CtFlowFacts *facts, const CtFlowArg *turns) {
-    const CtFlowStep *step = ct_flow_fact(facts, turns)->maker;
-    if (step == NULL || step->kind != FLOW_PRIM || step->as.prim != PRIM_INT_MAX) return turns;
-    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
-    return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : turns;
-}
-
-static bool is_below(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length, int depth) {
-    const CtFlowFact *fact = ct_flow_fact(facts, index);
-    if (fact->loop == NULL || fact->index > 0 || depth == 0) return false;
-    const CtFlowArg *turns = some_turns(facts, &fact->loop->args.items[0]); /* which may be an index itself */
-    return ct_flow_same_length(facts, ct_flow_length_of(facts, *turns), length) ||
-           is_below(facts, turns, length, depth - 1);
-}
-
-bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
-    if (index->var != NULL) return is_below(facts, index, length, DEEPEST);
-    if (index->lit.integer < 0) return false;
-    return (length.known.type != NULL && length.known.var == NULL && index->lit.integer < length.known.lit.integer) ||
-           index->lit.integer < ct_flow_least(facts, length);
 }

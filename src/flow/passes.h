@@ -85,6 +85,9 @@ typedef struct CtFlowLength {
 typedef struct CtFlowEqual {
     CtFlowLength is, also;
     int64_t least; /* what is certain of it */
+    CtFlowArg low; /* or, where it has a type: low ≤ high + by */
+    CtFlowLength high;
+    int64_t by;
 } CtFlowEqual;
 
 typedef struct CtFlowFacts {
@@ -93,7 +96,7 @@ typedef struct CtFlowFacts {
     const CtFlowType *integer;
     CtFlowFact *items; /* by the variables' numbers */
     uint32_t count;
-    CT_VEC(CtFlowEqual) equals; /* what checks have told of lengths, where the walk is */
+    CT_VEC(CtFlowEqual) equals; /* what checks and conditions have told, where the walk is */
 } CtFlowFacts;
 
 /* Of a function; what was known of another is forgotten, its memory used again. */
@@ -118,10 +121,19 @@ CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *a
 /* A check of lengths or of an index has been passed; the caller takes what this adds to `equals` back. */
 void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check);
 
+/* What a length is at least, of what checks have told. */
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
+
+/* ---- bounds.c: how large Ints are ---- */
+
+/* A test is true or is not, where the walk is; the caller takes what this adds to `equals` back. */
+void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds);
+/* A turn of a loop is made; as before. */
+void ct_flow_assume_turn(CtFlowFacts *facts, const CtFlowStep *loop);
 /* Whether an Int is certainly not below 0. */
 bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg);
-/* What a length is at least, of what is known where the walk is. */
-int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length);
+/* What a comparison of Ints gives: 0 or 1; −1 where that is not known. */
+int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b);
 /* Whether an index is certainly inside of a length. */
 bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length);
 

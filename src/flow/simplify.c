@@ -158,20 +158,10 @@ static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     step->args = args;
 }
 
-/* Whether a length is less than a number, or equal to it, where it is known to be more than that. */
 static bool compare_known(Simplify *s, const CtFlowStep *step) {
-    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
-    CtPrim prim = step->as.prim;
-    if (prim != PRIM_INT_LT && prim != PRIM_INT_LE && prim != PRIM_INT_EQ) return false;
-    bool first = a->var != NULL;
-    if (first == (b->var != NULL)) return false;
-    CtFlowLength length = ct_flow_length_of(&s->facts, first ? *a : *b);
-    int64_t least = ct_flow_least(&s->facts, length), number = (first ? b : a)->lit.integer;
-    if (length.known.type != NULL && least == 0) return false; /* a number that nothing is known of */
-    bool more = least > number, no_less = least >= number;
-    if (prim == PRIM_INT_EQ) return more && stand(s, step, integer(s, 0));
-    bool decided = (prim == PRIM_INT_LT) == first ? no_less : more;
-    return decided && stand(s, step, integer(s, !first));
+    if (step->args.count != 2) return false;
+    int known = ct_flow_compare(&s->facts, step->as.prim, &step->args.items[0], &step->args.items[1]);
+    return known >= 0 && stand(s, step, integer(s, known));
 }
 
 /* The number of elements that an array has been made with; NULL where it is not made from a number. */
@@ -215,14 +205,12 @@ static bool check_size(const Simplify *s, const CtFlowStep *step) {
     return ct_flow_is_natural(&s->facts, &step->args.items[0]);
 }
 
-/* max 0 n and n < 0, of what is not below 0. */
+/* max 0 n, of what is not below 0. */
 static bool natural_known(Simplify *s, const CtFlowStep *step) {
     const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
-    bool is_max = step->as.prim == PRIM_INT_MAX, is_less = step->as.prim == PRIM_INT_LT;
-    if (is_max && a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
-    if (is_max && b->var == NULL && b->lit.integer <= 0) return ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
-    bool below = is_less && b->var == NULL && b->lit.integer <= 0;
-    return below && ct_flow_is_natural(&s->facts, a) && stand(s, step, integer(s, 0));
+    if (step->as.prim != PRIM_INT_MAX) return false;
+    if (a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
+    return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
 }
 
 /* x + 0 is x, unless that is −0.0: the structural zero of cotangents, which are made plain zeros so. */
@@ -268,14 +256,18 @@ static int known_branch(const Simplify *s, const CtFlowStep *step) {
     return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
 }
 
-/* Whether a block does nothing but loops that cannot fail: with no turns it does nothing. */
-static bool only_loops(const CtFlowBlock *block, bool inside) {
+/* Whether a block does nothing but loops that cannot fail: with no turns, `turns`, it does nothing. */
+static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *turns) {
+    bool inside = turns == NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         bool reads = step->kind == FLOW_READ && inside;
         if (step->kind != FLOW_LOOP && step->kind != FLOW_PRIM && step->kind != FLOW_DIM && !reads) return false;
         if (ct_flow_step_fails(step)) return false;
-        if (step->kind == FLOW_LOOP && !only_loops(step->as.loop.block, true)) return false;
+        if (step->kind != FLOW_LOOP) continue;
+        bool runs =
+            !inside && !ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, step->args.items[0]), *turns);
+        if (runs || !only_loops(s, step->as.loop.block, NULL)) return false;
     }
     return block->exit == EXIT_YIELD;
 }
@@ -301,7 +293,7 @@ static int needless_choice(const Simplify *s, const CtFlowStep *step) {
     uint32_t some = step->as.cases.branches[0].tag == 1 || step->as.cases.branches[1].tag == 0 ? 1 : 0;
     CtFlowLength turns = ct_flow_length_of(&s->facts, test->args.items[0]);
     const CtFlowBlock *none = step->as.cases.branches[1 - some].block, *block = step->as.cases.branches[some].block;
-    bool same = none->exit == EXIT_YIELD && only_loops(none, false) && only_loops(block, false) &&
+    bool same = none->exit == EXIT_YIELD && only_loops(s, none, &turns) && only_loops(s, block, &turns) &&
                 yields_arrays_of(s, none, turns) && yields_arrays_of(s, block, turns);
     return same ? (int)some : -1;
 }
@@ -332,15 +324,17 @@ static uint32_t branch_tag(const CtFlowStep *step, uint32_t index) {
 static void visit_branch(Simplify *s, const CtFlowStep *step, uint32_t index) {
     const CtFlowArg *on = &step->args.items[0];
     const CtFlowBranch *branch = &step->as.cases.branches[index];
-    uint32_t tags = s->tags.count;
+    uint32_t tags = s->tags.count, equals = s->facts.equals.count;
     int64_t value = 0;
     bool scalar = on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, index, &value);
     uint32_t tag = on->type->kind == FLOW_NODE ? branch_tag(step, index) : FLOW_OTHERS;
     if (tag != FLOW_OTHERS) ct_push(s->arena, &s->tags, (Known){on->var, tag});
+    if (scalar) ct_flow_assume(&s->facts, on, value == 1);
     if (scalar) ct_flow_stands(&s->now, on->var, integer(s, value));
     visit(s, branch->block);
     if (scalar) ct_flow_stands(&s->now, on->var, (CtFlowArg){0});
     s->tags.count = tags;
+    s->facts.equals.count = equals;
 }
 
 /* What all branches that come to their end yield, if that is one value from outside. */
@@ -379,8 +373,23 @@ static bool goes_on(const CtFlowStep *step) {
     return false;
 }
 
+/* Behind a switch that is left by one branch, what this one is for holds. */
+static void assume_left(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *on = &step->args.items[0];
+    uint32_t left = UINT32_MAX;
+    int64_t value;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        if (step->as.cases.branches[i].block->exit != EXIT_YIELD) continue;
+        if (left != UINT32_MAX) return;
+        left = i;
+    }
+    if (left != UINT32_MAX && on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, left, &value))
+        ct_flow_assume(&s->facts, on, value == 1);
+}
+
 static void simplify_switch(Simplify *s, CtFlowStep *step) {
     for (uint32_t i = 0; i < step->as.cases.count; i++) visit_branch(s, step, i);
+    assume_left(s, step);
     for (uint32_t i = 0; i < step->results.count; i++) {
         CtFlowArg value;
         if (step->results.items[i] == NULL) continue;
@@ -466,7 +475,10 @@ static void simplify_loop(Simplify *s, CtFlowStep *step) {
         ct_flow_stands(&s->now, param, first);
         if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
     }
+    uint32_t equals = s->facts.equals.count;
+    ct_flow_assume_turn(&s->facts, step);
     visit(s, block);
+    s->facts.equals.count = equals;
 }
 
 /* ---- blocks ---- */

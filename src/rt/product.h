@@ -51,16 +51,17 @@ static inline ct_unit ct_unit_load(const double *at) {
 }
 static inline void ct_unit_store(double *at, ct_unit x) { memcpy(at, &x, sizeof x); }
 
-/* a b; of a cotangent, as ct_scale does it. */
-static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, int cotangent) {
+/* a b; where `scales`, as ct_scale does it for a cotangent, which is a or b: of_a is -1 or 0. */
+static inline ct_unit ct_unit_term(ct_unit a, ct_unit b, bool scales, int64_t of_a) {
     ct_unit product = a * b;
-    if (cotangent == 0) return product;
-    ct_unit_ints g = (ct_unit_ints)(cotangent == 1 ? a : b), zero = (ct_unit_ints)(g == INT64_MIN);
-    return (ct_unit)((zero & g) | (~zero & (ct_unit_ints)product));
+    if (!scales) return product;
+    ct_unit_ints zero = (((ct_unit_ints)a == INT64_MIN) & of_a) | (((ct_unit_ints)b == INT64_MIN) & ~of_a);
+    return (ct_unit)((zero & INT64_MIN) | (~zero & (ct_unit_ints)product));
 }
 
 /* `count` terms more for the sums of a tile: a has four rows side by side, b two units of columns. */
-static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, int cotangent) {
+static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const double *b, int64_t count, bool scales,
+                                         int64_t of_a) {
     ct_unit s00 = ct_unit_load(sums), s01 = ct_unit_load(sums + CT_UNIT), s10 = ct_unit_load(sums + CT_TILE),
             s11 = ct_unit_load(sums + CT_TILE + CT_UNIT), s20 = ct_unit_load(sums + 2 * CT_TILE),
             s21 = ct_unit_load(sums + 2 * CT_TILE + CT_UNIT), s30 = ct_unit_load(sums + 3 * CT_TILE),
@@ -68,14 +69,14 @@ static CT_INSIDE inline void ct_tile_add(double *sums, const double *a, const do
     for (int64_t k = 0; k < count; k++, a += CT_TILE_ROWS, b += CT_TILE) {
         ct_unit b0 = ct_unit_load(b), b1 = ct_unit_load(b + CT_UNIT);
         ct_unit a0 = CT_UNIT_OF(a[0]), a1 = CT_UNIT_OF(a[1]), a2 = CT_UNIT_OF(a[2]), a3 = CT_UNIT_OF(a[3]);
-        s00 += ct_unit_term(a0, b0, cotangent);
-        s01 += ct_unit_term(a0, b1, cotangent);
-        s10 += ct_unit_term(a1, b0, cotangent);
-        s11 += ct_unit_term(a1, b1, cotangent);
-        s20 += ct_unit_term(a2, b0, cotangent);
-        s21 += ct_unit_term(a2, b1, cotangent);
-        s30 += ct_unit_term(a3, b0, cotangent);
-        s31 += ct_unit_term(a3, b1, cotangent);
+        s00 += ct_unit_term(a0, b0, scales, of_a);
+        s01 += ct_unit_term(a0, b1, scales, of_a);
+        s10 += ct_unit_term(a1, b0, scales, of_a);
+        s11 += ct_unit_term(a1, b1, scales, of_a);
+        s20 += ct_unit_term(a2, b0, scales, of_a);
+        s21 += ct_unit_term(a2, b1, scales, of_a);
+        s30 += ct_unit_term(a3, b0, scales, of_a);
+        s31 += ct_unit_term(a3, b1, scales, of_a);
     }
     ct_unit_store(sums, s00);
     ct_unit_store(sums + CT_UNIT, s01);
@@ -124,11 +125,9 @@ static inline void ct_strip_add(ct_word *at, int64_t stride, int64_t rows, int64
         for (int64_t i = 0; first && i < CT_TILE_ROWS * CT_TILE; i++) sums[i] = start;
         if (!first) ct_tile_copy(sums, CT_TILE, at + j, stride, rows, wide);
         if (cotangent == 0)
-            ct_tile_add(sums, left, right, count, 0);
-        else if (cotangent == 1)
-            ct_tile_add(sums, left, right, count, 1);
+            ct_tile_add(sums, left, right, count, false, 0);
         else
-            ct_tile_add(sums, left, right, count, 2);
+            ct_tile_add(sums, left, right, count, true, cotangent == 1 ? -1 : 0);
         ct_tile_copy(at + j, stride, sums, CT_TILE, rows, wide);
     }
 }

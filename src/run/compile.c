@@ -35,8 +35,10 @@ static const char *const gcc_flags[] = {
     COMMON_FLAGS,
     "-ftree-vectorize",
     "-fvect-cost-model=dynamic",
-    "--param=vect-epilogues-nomask=0", /* a loop's last turns are not worth vectors of their own */
-    "-fno-builtin-cos",                /* lest sin x and cos x become one call, of which there is no vector */
+    "--param=vect-epilogues-nomask=0",    /* a loop's last turns are not worth vectors of their own */
+    "--param=max-inline-insns-single=20", /* what is larger is called: it takes longer to compile than it gains */
+    "-fno-tree-dominator-opts",           /* the same; and what it makes of lanes runs no faster */
+    "-fno-builtin-cos",                   /* lest sin x and cos x become one call, of which there is no vector */
     NULL,
 };
 #if defined(__x86_64__) && defined(__GLIBC__)
