@@ -110,7 +110,7 @@ static void put_item(Emit *e, const LoopText *t, uint32_t i) {
     const char *name = t->names[t->carried + i], *next = t->step->as.loop.initial ? " + 1" : "";
     RowPlace *place = arg->var != NULL ? e->uses[arg->var->id].place : NULL;
     if (place != NULL)
-        ct_emit_line(e, "ct_row_made(rt, %s, %s, %s, %s);", ct_emit_site(e, t->step->span), name, t->index,
+        ct_emit_line(e, "ct_row_made(rt, %s, &%s, %s, %s);", ct_emit_site(e, t->step->span), name, t->index,
                      place->length);
     else if (type->rank > 1)
         ct_emit_line(e, "ct_put_row(rt, %s, &%s, %s%s, %s%s, %s);", ct_emit_site(e, t->step->span), name, t->count,

@@ -183,8 +183,9 @@ static inline ct_word *ct_rows_place(ct_run *rt, int site, ct_array **x, int64_t
         all = ct_rows_at(rt, site, x, count, rows * length, 2, (const int64_t[]){rows, length});
     return all->data + i * rows * length;
 }
-static inline void ct_row_made(ct_run *rt, int site, const ct_array *x, int64_t i, int64_t length) {
-    if (CT_UNLIKELY(x->dims[1] != length)) ct_shape_fails(rt, site, i, length, x->dims[1], false);
+static inline void ct_row_made(ct_run *rt, int site, ct_array **x, int64_t i, int64_t length) {
+    const ct_array *rows = __atomic_load_n(x, __ATOMIC_ACQUIRE);
+    if (CT_UNLIKELY(rows->dims[1] != length)) ct_shape_fails(rt, site, i, length, rows->dims[1], false);
 }
 
 /* ---- changing ---- */
