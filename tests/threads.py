@@ -2,11 +2,14 @@
 """What several threads compute, tests/threads/loops.cot: the same bits, steps, spans and errors as one; and in native code,
 tests/threads/arrays.cot."""
 import argparse
+import glob
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.join(HERE, "threads", "loops.cot")
@@ -107,6 +110,24 @@ class Tests:
             found = run(self.cotan, threads, words, **more)
             self.check(f"no memory in {threads} threads", '"code":"E0801"' in found[2], found)
 
+    def interrupted(self, folder):
+        """Ctrl-C ends a native run within a part."""
+        for threads in [1, *self.numbers]:
+            cache = os.path.join(folder, f"interrupted-{threads}")
+            environment = dict(os.environ, NO_COLOR="1", XDG_CACHE_HOME=cache, CC=f"cc {self.flags}")
+            words = ["run", ARRAYS, "forever", "--args", "[1000000000]", "--engine", "native", "--json", "--threads", str(threads)]
+            with subprocess.Popen([self.cotan, *words], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+                while running.poll() is None and not glob.glob(os.path.join(cache, "cotan", "*.so")):
+                    time.sleep(0.1)
+                time.sleep(1)
+                running.send_signal(signal.SIGINT)
+                try:
+                    found = running.communicate(timeout=60)[1]
+                except subprocess.TimeoutExpired:
+                    running.kill()
+                    found = "it went on"
+            self.check(f"Ctrl-C in {threads} threads", '"code":"E0804"' in found, found)
+
     def count(self, function, n):
         _, out, _ = run(self.cotan, self.numbers[0], ["run", PROGRAM, function, "--args", f"[{n}]", "--count"])
         return json.loads(out)
@@ -131,6 +152,7 @@ def main():
         tests.same(function, ["run", PROGRAM, function, *words], code)
     with tempfile.TemporaryDirectory() as folder:
         tests.native(folder)
+        tests.interrupted(folder)
     # The reverse pass of chad goes over groups of elements, which are independent: its span is no multiple of its work.
     _, out, _ = run(tests.cotan, 2, ["grad", PROGRAM, "objective", "--at", point, "--method", "chad", "--count"])
     chad = json.loads(out)
