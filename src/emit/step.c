@@ -103,7 +103,8 @@ static void emit_make(Emit *e, const CtFlowStep *step) {
         return;
     }
     const CtFlowVar *cell = step->as.con.cell;
-    const char *where = cell != NULL ? ct_format(e->arena, "in(rt, %s", ct_emit_name(e, cell)) : "new(rt";
+    const char *how = step->as.con.again ? "again" : "in";
+    const char *where = cell != NULL ? ct_format(e->arena, "%s(rt, %s", how, ct_emit_name(e, cell)) : "new(rt";
     ct_emit_declare(
         e, var,
         ct_format(e->arena, "ct_node_%s, %u, %u, %u)", where, step->as.con.tag, con->fields.count, con->pointers));
@@ -357,7 +358,8 @@ void ct_emit_step(Emit *e, CtFlowStep *step) {
     case FLOW_RELEASE:
         if (e->uses[step->args.items[0].var->id].lent) return;
         ct_emit_flush(e, true);
-        ct_emit_line(e, "ct_drop(rt, %s);", ct_emit_arg(e, &step->args.items[0]));
+        ct_emit_line(e, step->as.con.cell != NULL ? "ct_cell_free(rt, %s);" : "ct_drop(rt, %s);",
+                     ct_emit_arg(e, &step->args.items[0]));
         return;
     case FLOW_CHECK:
     case FLOW_CHECK_SIZE:

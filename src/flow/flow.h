@@ -128,11 +128,12 @@ typedef struct CtFlowStep {
             uint32_t *points;
             uint32_t count;
         } string;
-        struct { /* MAKE, OPEN; a result of OPEN may be NULL */
+        struct { /* MAKE, OPEN, RELEASE of a cell; a result of OPEN may be NULL */
             CtFlowData *data;
             uint32_t tag;
             bool takes;
             CtFlowVar *cell; /* the memory that OPEN leaves to MAKE: cells.c; NULL: none */
+            bool again;      /* of MAKE: what it was before was of the same constructor */
         } con;
         struct { /* SWITCH; on the tag of a node, or on a scalar */
             CtFlowBranch *branches;

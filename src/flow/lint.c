@@ -20,9 +20,12 @@ static void bind(Lint *l, const CtFlowVar *var) {
     if (var->id < l->function->vars) l->bound[var->id] = true;
 }
 
-static void unbind(Lint *l, const CtFlowVars *vars) {
-    for (uint32_t i = 0; i < vars->count; i++)
-        if (vars->items[i] != NULL) l->bound[vars->items[i]->id] = false;
+static void unbind(Lint *l, const CtFlowVar *var) {
+    if (var != NULL) l->bound[var->id] = false;
+}
+
+static void unbind_all(Lint *l, const CtFlowVars *vars) {
+    for (uint32_t i = 0; i < vars->count; i++) unbind(l, vars->items[i]);
 }
 
 static void check_args(Lint *l, const CtFlowArgs *args) {
@@ -66,10 +69,14 @@ static void check_step(Lint *l, const CtFlowStep *step) {
     check_args(l, &step->args);
     switch (step->kind) {
     case FLOW_CALL: check_params(l, &step->args, step->as.function); break;
-    case FLOW_MAKE: check_types(l, &step->args, &step->as.con.data->cons[step->as.con.tag].fields, "a node"); break;
+    case FLOW_MAKE:
+        check_types(l, &step->args, &step->as.con.data->cons[step->as.con.tag].fields, "a node");
+        if (step->as.con.cell != NULL && !l->bound[step->as.con.cell->id]) wrong(l, "no such", "cell");
+        break;
     case FLOW_OPEN:
         if (step->results.count != step->as.con.data->cons[step->as.con.tag].fields.count)
             wrong(l, "a node is opened as another", "");
+        bind(l, step->as.con.cell);
         break;
     case FLOW_SWITCH:
         for (uint32_t i = 0; i < step->as.cases.count; i++) check_block(l, step->as.cases.branches[i].block, step);
@@ -130,8 +137,12 @@ static void check_block(Lint *l, const CtFlowBlock *block, const CtFlowStep *own
     for (uint32_t i = 0; i < block->steps.count && l->wrong == NULL; i++) check_step(l, block->steps.items[i]);
     if (l->wrong == NULL) check_exit(l, block, owner);
     if (l->wrong != NULL) return;
-    for (uint32_t i = 0; i < block->steps.count; i++) unbind(l, &block->steps.items[i]->results);
-    unbind(l, &block->params);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        unbind_all(l, &step->results);
+        if (step->kind == FLOW_OPEN) unbind(l, step->as.con.cell);
+    }
+    unbind_all(l, &block->params);
 }
 
 const char *ct_flow_lint(const CtFlow *flow) {

@@ -327,6 +327,10 @@ static inline ct_node *ct_node_in(ct_run *rt, ct_node *cell, uint32_t tag, uint3
     node->head.pointers = pointers;
     return node;
 }
+/* The same in the cell of one of the same constructor, whose head stays. */
+static inline ct_node *ct_node_again(ct_run *rt, ct_node *cell, uint32_t tag, uint32_t words, uint32_t pointers) {
+    return cell != NULL ? cell : ct_node_in(rt, NULL, tag, words, pointers);
+}
 static inline ct_node *ct_node_new(ct_run *rt, uint32_t tag, uint32_t words, uint32_t pointers) {
     return ct_node_in(rt, NULL, tag, words, pointers);
 }
@@ -360,28 +364,37 @@ static inline int64_t ct_row_words(const ct_array *array) {
     return rank == 1 ? 1 : rank == 2 ? array->dims[1] : ct_words_of(array->dims + 1, rank - 1);
 }
 
-static CT_COLD void ct_destroy(ct_run *rt, ct_object *object) {
+static CT_CALLED void ct_destroy_array(ct_run *rt, ct_array *array, ct_object **todo) {
+    uint32_t rank = array->head.words & ~(uint32_t)CT_IS_ARRAY;
+    int64_t count = array->owner == NULL && array->head.pointers ? array->dims[0] * ct_row_words(array) : 0;
+    for (int64_t i = 0; i < count; i++) ct_destroy_later(todo, array->data[i].p);
+    if (array->owner != NULL)
+        ct_destroy_later(todo, &array->owner->head);
+    else if (array->data != NULL)
+        ct_give(rt, array->data, (size_t)array->capacity);
+    ct_give(rt, array, CT_ARRAY_WORDS + (size_t)rank);
+}
+
+/* The first field of a node is the next to go, the tail of a list among them; the others wait. */
+static CT_CALLED void ct_destroy(ct_run *rt, ct_object *object) {
+    ct_object *todo = NULL;
     if (ct_is_bare(object)) return;
-    ct_object *todo = object;
-    object->next = NULL;
-    while (todo != NULL) {
-        object = todo;
-        todo = object->next;
+    while (object != NULL) {
+        ct_object *next = NULL;
         if (object->words & CT_IS_ARRAY) {
-            ct_array *array = (ct_array *)object;
-            uint32_t rank = object->words & ~(uint32_t)CT_IS_ARRAY;
-            int64_t count = array->owner == NULL && object->pointers ? array->dims[0] * ct_row_words(array) : 0;
-            for (int64_t i = 0; i < count; i++) ct_destroy_later(&todo, array->data[i].p);
-            if (array->owner != NULL)
-                ct_destroy_later(&todo, &array->owner->head);
-            else if (array->data != NULL)
-                ct_give(rt, array->data, (size_t)array->capacity);
-            ct_give(rt, array, CT_ARRAY_WORDS + (size_t)rank);
+            ct_destroy_array(rt, (ct_array *)object, &todo);
         } else {
             ct_node *node = (ct_node *)object;
-            for (uint32_t i = 0; i < object->pointers; i++) ct_destroy_later(&todo, node->at[i].p);
+            uint32_t pointers = object->pointers;
+            for (uint32_t i = 1; i < pointers; i++) ct_destroy_later(&todo, node->at[i].p);
+            if (pointers > 0 && --node->at[0].p->refs == 0 && !ct_is_bare(node->at[0].p)) next = node->at[0].p;
             ct_node_free(rt, node);
         }
+        if (next == NULL && todo != NULL) {
+            next = todo;
+            todo = next->next;
+        }
+        object = next;
     }
 }
 
@@ -397,9 +410,10 @@ static inline ct_node *ct_node_cell(ct_node *node) {
     for (uint32_t i = 0; i < node->head.pointers; i++) node->at[i].p->refs++;
     return NULL;
 }
-static inline void ct_node_leave(ct_run *rt, ct_node *node) {
-    if (ct_node_cell(node) != NULL) ct_node_free(rt, node);
+static inline void ct_cell_free(ct_run *rt, ct_node *cell) {
+    if (cell != NULL) ct_node_free(rt, cell);
 }
+static inline void ct_node_leave(ct_run *rt, ct_node *node) { ct_cell_free(rt, ct_node_cell(node)); }
 
 /* ---- the run ---- */
 
