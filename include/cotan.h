@@ -55,10 +55,11 @@ void cotan_close(cotan_context *context);
 /* Asks the call that is running in the context to stop; it ends with E0804. The one function that another thread or a
  * signal handler may call. */
 void cotan_interrupt(cotan_context *context);
-/* Whether Core and Flow are checked after every pass, at a small cost: for tests. The command does so where COTAN_CHECK_PASSES is set. */
+/* Whether Core and Flow are checked after every pass, at a small cost: for tests. The command does so where
+ * COTAN_CHECK_PASSES is set. */
 void cotan_check_passes(cotan_context *context, bool check);
-/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be of libmvec, good to 4
- * units in the last place and several times faster in loops. */
+/* Whether native code gives the results of libm to the last bit; otherwise, as at first, exp, sin and the like may be
+ * of libmvec, good to 4 units in the last place and several times faster in loops. */
 void cotan_exact_math(cotan_context *context, bool exact);
 
 /* Errors: how many came of one call, and each one's parts. Strings belong to the error. Lines and columns are from 1, 0
@@ -74,21 +75,22 @@ const char *cotan_error_text(const cotan_error *error, bool colour, bool as_json
 /* 1 the program has an error, 2 an input is wrong, 3 a check failed, 4 an internal fault: the command's exit status. */
 int cotan_error_status(const cotan_error *error);
 
-/* Where the modules that programs import are looked for, after the library: A.B is FOLDER/A/B.cot. Folders are searched in
- * the order in which they were added, "" is the current one; without any, only the library can be imported. */
+/* Where the modules that programs import are looked for, after the library: A.B is FOLDER/A/B.cot. Folders are searched
+ * in the order in which they were added, "" is the current one; without any, only the library can be imported. */
 cotan_error *cotan_add_folder(cotan_context *context, const char *folder);
 
 /* Loads a program from text; `name` is used in messages. The text is copied. The program lives as long as the context.
  */
 cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length, cotan_program **out);
 
-/* What is doubtful in a program that is sound: patterns that do not cover everything, clauses that are never reached. NULL
- * when nothing is. After cotan_define: in what was defined last. Read it as errors are read; it belongs to the program, until
- * more is defined in it. */
+/* What is doubtful in a program that is sound: patterns that do not cover everything, clauses that are never reached.
+ * NULL when nothing is. After cotan_define: in what was defined last. Read it as errors are read; it belongs to the
+ * program, until more is defined in it. */
 const cotan_error *cotan_warnings(const cotan_program *program);
 
-/* The text of a program, laid out anew: indentation and spaces only; comments and lines stay, its meaning does not change. The
- * result belongs to the context until the next call of this function. Fails when the text has syntax errors. */
+/* The text of a program, laid out anew: indentation and spaces only; comments and lines stay, its meaning does not
+ * change. The result belongs to the context until the next call of this function. Fails when the text has syntax
+ * errors. */
 cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
                           size_t *out_length);
 
@@ -111,22 +113,23 @@ typedef enum cotan_form {
 typedef struct cotan_call {
     cotan_mode mode;
     const char *function;
-    const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its value;
-                               otherwise it is a function. Its text is called <input> in messages */
+    const char *expression; /* instead of function: an expression in the program's scope. RUN without `at` gives its
+                               value; otherwise it is a function. Its text is called <input> in messages */
     const char *point;      /* with expression, instead of at: the point as an expression. GRAD and JACOBIAN */
     const char *bind;       /* RUN of an expression: a name for the value, in scope of what follows */
-    /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen. */
+    /* An input is a JSON text, or the bytes of a .npy or .npz file, and then its length is given; 0 stands for strlen.
+     */
     const char *at;   /* RUN: the arguments as an array, NULL for none; else the point */
     const char *with; /* VJP: cotangent, JVP: tangent */
     size_t at_length, with_length;
-    cotan_form form;  /* of the result's file */
+    cotan_form form;    /* of the result's file */
     const char *method; /* NULL: the best */
-    bool native;        /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The best
-                           method is then `native`, and naming that one is asking for native code */
+    bool native; /* run as native code, where that can be; otherwise the evaluator runs, and not_native says why. The
+                    best method is then `native`, and naming that one is asking for native code */
     uint64_t native_after; /* with `native`: the evaluator begins, and native code takes over after so many steps,
                               where that can be; 0: at once */
-    bool count;         /* fill in span, primal_steps and primal_span too (runs the function once more) */
-    bool quotes;        /* a String is shown as it is written, not as its characters */
+    bool count;            /* fill in span, primal_steps and primal_span too (runs the function once more) */
+    bool quotes;           /* a String is shown as it is written, not as its characters */
     bool no_json, no_text; /* leave out value and derivative, or value_text and derivative_text: large ones take time */
 } cotan_call;
 
@@ -134,18 +137,20 @@ typedef struct cotan_result {
     const char *value;                        /* JSON text of the value */
     const char *derivative;                   /* JSON text of gradient, cotangent, tangent or Jacobian; NULL for RUN */
     const char *value_text, *derivative_text; /* the same as the language shows them; a String is its characters */
-    const void *file; /* the bytes of the form that was asked for */
+    const void *file;                         /* the bytes of the form that was asked for */
     size_t file_length;
     uint64_t steps, primal_steps, trace;
     uint64_t span, primal_span; /* with `count`: the steps on the longest path, where independent ones count once */
     bool has_trace;
-    size_t peak_memory; /* bytes of the last run */
-    const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was asked for */
-    const char *by_tape; /* why native code was differentiated by the method `tape` rather than `native`; NULL: it was not */
+    size_t peak_memory;     /* bytes of the last run */
+    const char *not_native; /* why a call that asked for native code ran on the evaluator; NULL: it did not, or none was
+                               asked for */
+    const char
+        *by_tape; /* why native code was differentiated by the method `tape` rather than `native`; NULL: it was not */
 } cotan_result;
 
-/* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it. Removing all of
- * it gives the number of files that were removed. */
+/* The cache of native code: its folder, NULL where there is none (to be freed by the caller), and what is in it.
+ * Removing all of it gives the number of files that were removed. */
 char *cotan_cache(uint64_t *files, uint64_t *bytes);
 uint64_t cotan_cache_clear(void);
 
@@ -154,52 +159,55 @@ cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cot
 
 /* ---- functions on flat arrays ----
  *
- * A function, or a derivative of one, made once and called many times. What goes in and out are buffers, one for each number and
- * array of numbers in the type, from left to right: a record of two arrays and a number has three. Native code reads the caller's
- * arrays where they lie, and gives results where it has them; the evaluator copies. */
+ * A function, or a derivative of one, made once and called many times. What goes in and out are buffers, one for each
+ * number and array of numbers in the type, from left to right: a record of two arrays and a number has three. Native
+ * code reads the caller's arrays where they lie, and gives results where it has them; the evaluator copies. */
 
-/* What a buffer holds: the first two doubles (a FLOAT one that a Float can be), the others int64_t. A TAG is the number of a constructor, from 0. */
+/* What a buffer holds: the first two doubles (a FLOAT one that a Float can be), the others int64_t. A TAG is the number
+ * of a constructor, from 0. */
 typedef enum cotan_element { COTAN_DOUBLE, COTAN_FLOAT, COTAN_INT, COTAN_BOOL, COTAN_CHAR, COTAN_TAG } cotan_element;
 
 enum { COTAN_MOST_DIMENSIONS = 8 };
 
 typedef struct cotan_slot { /* what is known of a buffer */
-    const char *path;      /* where it is: "at[0].weights", "with", "value", "derivative[1]" */
+    const char *path;       /* where it is: "at[0].weights", "with", "value", "derivative[1]" */
     cotan_element element;
     unsigned rank; /* the number of dimensions; 0: one number */
 } cotan_slot;
 
 typedef struct cotan_buffer {
-    void *data; /* row-major; a number is an array of one */
+    void *data;                         /* row-major; a number is an array of one */
     size_t size[COTAN_MOST_DIMENSIONS]; /* as many as the rank */
 } cotan_buffer;
 
 typedef struct cotan_signature {
-    const char *type; /* of what runs: from all that goes in to all that comes out */
-    const cotan_slot *in;  /* the point, or the arguments (RUN); then the cotangent (VJP) or the tangent (JVP) */
-    const cotan_slot *out; /* the value; then the derivative: all that the point has, what is no Double or Float being copied */
+    const char *type;     /* of what runs: from all that goes in to all that comes out */
+    const cotan_slot *in; /* the point, or the arguments (RUN); then the cotangent (VJP) or the tangent (JVP) */
+    const cotan_slot
+        *out; /* the value; then the derivative: all that the point has, what is no Double or Float being copied */
     size_t in_count, out_count;
     const char *not_native; /* why the evaluator runs it; NULL: it is native code */
 } cotan_signature;
 
 typedef struct cotan_function cotan_function;
 
-/* Makes a function of call->mode of call->function or call->expression by call->method; native code where call->native is set and
- * that can be. It fails when an argument or result has no such form: lists, data of several constructors, arrays in tuples in
- * arrays. It belongs to the program and lives until it is freed, or until the program is; it is not changed by cotan_define. */
+/* Makes a function of call->mode of call->function or call->expression by call->method; native code where call->native
+ * is set and that can be. It fails when an argument or result has no such form: lists, data of several constructors,
+ * arrays in tuples in arrays. It belongs to the program and lives until it is freed, or until the program is; it is not
+ * changed by cotan_define. */
 cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out);
 void cotan_function_free(cotan_function *function);
 /* Belongs to the function. */
 const cotan_signature *cotan_function_signature(const cotan_function *function);
 
-/* Calls it. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is until the next
- * call; else the result is copied there, and must have the sizes that are given. Sizes are set. A native function uses up to 256 KB
- * of the caller's stack, and more of a stack of its own where it recurses deeply. */
+/* Calls it. `in` is borrowed. `out`: where data is NULL, it is set to memory of the function's, which stays as it is
+ * until the next call; else the result is copied there, and must have the sizes that are given. Sizes are set. A native
+ * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 
-/* A function, call->function, as C for programs without this library, and by call->method its derivatives: docs/native.md. The
- * texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until the next call with it. The
- * rest of the call is not looked at. */
+/* A function, call->function, as C for programs without this library, and by call->method its derivatives:
+ * docs/native.md. The texts are those of STEM.c, which includes STEM.h, and of STEM.h; they belong to the program until
+ * the next call with it. The rest of the call is not looked at. */
 enum { COTAN_WITH_GRAD = 1, COTAN_WITH_VJP = 2, COTAN_WITH_JVP = 4 };
 cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsigned derivatives, const char *stem,
                            const char **source, const char **header);
@@ -210,14 +218,14 @@ cotan_error *cotan_types(cotan_program *program, const char *name, const char **
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out);
 
 /* Goes on where the program ends, as at a prompt. Text that is declarations (of functions, types, classes, instances,
- * fixities; imports; `let f x = …` too) is added: it sees what stands before it, hides what it names again, and is in scope
- * of all later calls; *types is then set to "name :: type" lines of what it defines. Text that is an expression is left
- * alone: *is_expression tells (evaluate it with cotan_call_json). On an error the program is as it was. */
+ * fixities; imports; `let f x = …` too) is added: it sees what stands before it, hides what it names again, and is in
+ * scope of all later calls; *types is then set to "name :: type" lines of what it defines. Text that is an expression
+ * is left alone: *is_expression tells (evaluate it with cotan_call_json). On an error the program is as it was. */
 cotan_error *cotan_define(cotan_program *program, const char *text, bool *is_expression, const char **types);
 /* The most general type of an expression in the program's scope. */
 cotan_error *cotan_type_of(cotan_program *program, const char *expression, const char **out);
-/* The names that begin with `prefix` (perhaps qualified) and are in scope, sorted, one a line: values, constructors, types,
- * classes, and the language's own words. */
+/* The names that begin with `prefix` (perhaps qualified) and are in scope, sorted, one a line: values, constructors,
+ * types, classes, and the language's own words. */
 cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out);
 /* The modules whose names begin with `prefix` and that can be imported, sorted, one a line. */
 cotan_error *cotan_modules(cotan_program *program, const char *prefix, const char **out);
@@ -227,16 +235,17 @@ void cotan_set_limits(cotan_context *context, const cotan_limits *limits);
 /* The program after a pass (`simplify`, `differentiate`, …), on its way to a call. */
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out);
 
-/* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes of its
- * types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the forward pass
- * leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a forward method the
- * tangent; NULL stands for ones. The page is HTML in one file and needs the program `dot` of Graphviz. The text belongs to
- * the program until the next call with it. */
+/* How a method (call->method, NULL: the best) differentiates call->function, stage by stage: the function, what becomes
+ * of its types and of itself, the wrapper; and, where a point is given (call->at), the run: the dual numbers, what the
+ * forward pass leaves, the cotangents that come back, the derivative. call->with is the cotangent of the result, of a
+ * forward method the tangent; NULL stands for ones. The page is HTML in one file and needs the program `dot` of
+ * Graphviz. The text belongs to the program until the next call with it. */
 typedef enum cotan_page { COTAN_PLAIN, COTAN_COLOURED, COTAN_HTML } cotan_page;
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out);
 
-/* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite differences, and against each other: each number of a
- * tangent must be the slope of the function to 1e-6, relatively. */
+/* Holds the derivatives of call->function at call->at (by call->method; the rest is not looked at) against finite
+ * differences, and against each other: each number of a tangent must be the slope of the function to 1e-6, relatively.
+ */
 typedef struct cotan_check_row {
     const char *what;
     double derivative, expected; /* where they differ most */
@@ -247,7 +256,8 @@ typedef struct cotan_check_row {
 typedef struct cotan_check_rule {
     const char *file;
     int line, column;
-    bool is_wrong; /* what disagrees agrees where the function is differentiated as it is written, and does not by this rule */
+    bool is_wrong; /* what disagrees agrees where the function is differentiated as it is written, and does not by this
+                      rule */
 } cotan_check_rule;
 typedef struct cotan_check_result {
     const cotan_check_row *rows; /* belong to the program until the next call with it, as the rules do */
@@ -290,8 +300,9 @@ typedef struct cotan_compare_result {
  * the gradient, GRAD, where the result is a Double; otherwise, or when call->with is given, the VJP of that cotangent,
  * which is made of ones if it is not given. The reference is tape if it is there, or else the first, of those that have
  * a derivative. All methods are stopped at the context's limit of steps; if it has none, those that may take
- * exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the function
- * fails and all methods fail alike, and when all methods are stopped. Of call, no_json and no_text are looked at too. */
+ * exponentially long are, after a thousand times the function's steps and 100,000 more. It is an error when the
+ * function fails and all methods fail alike, and when all methods are stopped. Of call, no_json and no_text are looked
+ * at too. */
 cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
                            cotan_compare_result *out);
 

@@ -286,8 +286,8 @@ static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
 }
 
 /* By the type's own instance of Show. */
-static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show, const CtType *type,
-                            CtWord value) {
+static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show,
+                            const CtType *type, CtWord value) {
     CtText out = ct_text(arena);
     CtWord text;
     ct_value_retain(type, value);
@@ -299,7 +299,8 @@ static const char *shown_by(cotan_context *context, CtSession *session, CtArena 
 }
 
 /* The value (0) or the derivative (1) as text; NULL when showing it failed. */
-static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value, bool quotes) {
+static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value,
+                         bool quotes) {
     const CtType *type = which == 0 ? session->value : session->derivative;
     CtGlobal *show = session->build->show[which];
     if (show) return shown_by(context, session, arena, show, type, value);
@@ -312,8 +313,7 @@ static const char *shown(cotan_context *context, CtSession *session, CtArena *ar
     return out.data;
 }
 
-static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result,
-                          const CtCall *c) {
+static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const CtCall *c) {
     const cotan_call *call = c->call;
     cotan_result *out = c->out;
     CtWord value = result, derivative = {.integer = 0};
@@ -332,8 +332,8 @@ static bool write_results(cotan_context *context, CtSession *session, CtArena *a
 }
 
 /* The result as the bytes of a .npy or .npz file. */
-static bool write_file(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const cotan_call *call,
-                       cotan_result *out) {
+static bool write_file(cotan_context *context, CtSession *session, CtArena *arena, CtWord result,
+                       const cotan_call *call, cotan_result *out) {
     static const char *const names[] = {NULL, "gradient", "cotangent", "tangent", "jacobian"};
     CtContext *diags = &session->build->context;
     CtText bytes = ct_text(arena);
@@ -341,7 +341,8 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
         if (session->derivative)
             return ct_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
         if (!ct_npy_has(session->value) || !ct_npy_write(&bytes, session->value, result))
-            return ct_report_one(context, CT_E0612, "write JSON", "the value is not one array of numbers or truth values");
+            return ct_report_one(context, CT_E0612, "write JSON",
+                                 "the value is not one array of numbers or truth values");
     } else {
         const CtFields *pair = (const CtFields *)result.object;
         CtNpzWriter *writer = context->archive = ct_npz_writer_new(diags, arena, "the result");
@@ -436,7 +437,8 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     c->out->primal_steps = ct_eval_stats(session->eval).steps;
     c->out->primal_span = ct_eval_stats(session->eval).span;
     if (c->call->point || asked.method == METHOD_NATIVE) return true;
-    return asked.method == METHOD_BULK ? count_nodes(context, c, &entry) : count_trace(context, c, session, asked.method);
+    return asked.method == METHOD_BULK ? count_nodes(context, c, &entry)
+                                       : count_trace(context, c, session, asked.method);
 }
 
 static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
@@ -484,19 +486,23 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     CtWord input = {.integer = 0}, result;
     if (!session || !read_input(context, session, c, &input)) return false;
     c->session = session;
-    bool wanted = (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
+    bool wanted =
+        (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
     bool native = wanted && ct_session_native(session, context);
     if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
-    if (native && session->not_flow) c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
+    if (native && session->not_flow)
+        c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
     if (native) ct_eval_reset_stats(session->eval);
-    bool done = native ? ct_session_run_native(session, context, input, &result) : run_limited(context, c, session, input, &result);
+    bool done = native ? ct_session_run_native(session, context, input, &result)
+                       : run_limited(context, c, session, input, &result);
     CtEvalStats stats = ct_eval_stats(session->eval);
     c->out->steps = stats.steps;
     c->out->span = stats.span;
     c->out->peak_memory = stats.peak_memory;
     if (!done) return false;
     bool written = write_results(context, session, results, result, c);
-    bool filed = written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
+    bool filed =
+        written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
     bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
     return bound;

@@ -29,7 +29,8 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
     return names;
 }
 
-/* What a mode makes of the function by a method; NULL, or why it cannot be compiled. False when there is an error already. */
+/* What a mode makes of the function by a method; NULL, or why it cannot be compiled. False when there is an error
+ * already. */
 static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
     CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
@@ -39,8 +40,9 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
     CtBuild *build = session->build;
     uint32_t arity = (uint32_t)session->arity;
     if (mode == OUTER_VALUE)
-        c->outer = ct_outer_new(results, c->stem, c->call->function,
-                                params_of(build, results, c->call->function, arity), arity, c->modes, context->exact_math);
+        c->outer =
+            ct_outer_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
+                         arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
     CtFlow *flow = ct_native_lower(build, context->exact_math, why);
     if (flow != NULL) *why = ct_outer_add(c->outer, mode, flow, input, ct_session_result(session));

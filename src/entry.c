@@ -122,15 +122,16 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
     CtSpan span = asked->expr->span;
     const char *type = type_text(build, asked->result);
     if (asked->arity == 0) {
-        ct_error(&build->context, CT_E0405, span, "%s has the type %s: only functions have derivatives", asked->name, type);
+        ct_error(&build->context, CT_E0405, span, "%s has the type %s: only functions have derivatives", asked->name,
+                 type);
         return false;
     }
-    bool real =
-        asked->result->kind == TY_META ||
-        (asked->result->kind == TY_CON && asked->result->con == ct_tycon_double(build->types));
+    bool real = asked->result->kind == TY_META ||
+                (asked->result->kind == TY_CON && asked->result->con == ct_tycon_double(build->types));
     if (entry->mode != COTAN_GRAD || real) return true;
-    CtDiag *diag = ct_error(&build->context, CT_E0405, span,
-                            "the gradient is of a function whose result is a Double, but %s gives %s", asked->name, type);
+    CtDiag *diag =
+        ct_error(&build->context, CT_E0405, span,
+                 "the gradient is of a function whose result is a Double, but %s gives %s", asked->name, type);
     ct_help(&build->context, diag, "`cotan jacobian` and `cotan vjp` take functions with any first-order result");
     return false;
 }

@@ -1,5 +1,5 @@
-/* The modules of a program: the prelude's, the program's own, and all that these import, in an order in which each stands
- * behind what it imports. */
+/* The modules of a program: the prelude's, the program's own, and all that these import, in an order in which each
+ * stands behind what it imports. */
 #ifndef CT_MODULES_H
 #define CT_MODULES_H
 
@@ -31,17 +31,18 @@ typedef struct CtFinder {
 typedef struct CtModules {
     CtContext *context;
     CtFinder finder;
-    CT_VEC(CtUnit *) units; /* in order */
-    CtUnit *program;        /* its own; what continues it stands behind it */
-    CtMap by_name;          /* CtSym -> CtUnit; NULL for a module that is not found */
+    CT_VEC(CtUnit *) units;   /* in order */
+    CtUnit *program;          /* its own; what continues it stands behind it */
+    CtMap by_name;            /* CtSym -> CtUnit; NULL for a module that is not found */
     CT_VEC(CtUnit *) reading; /* whose imports are being read, the program first */
-    uint32_t entry_source;  /* of lib/entry.cot */
-    CtFixities prelude;     /* in force everywhere */
-    const CtUnit *last;     /* the last part of the program whose operators are resolved */
-    uint32_t resolved;      /* how many units have their operators resolved */
+    uint32_t entry_source;    /* of lib/entry.cot */
+    CtFixities prelude;       /* in force everywhere */
+    const CtUnit *last;       /* the last part of the program whose operators are resolved */
+    uint32_t resolved;        /* how many units have their operators resolved */
 } CtModules;
 
-/* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the context. */
+/* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the
+ * context. */
 bool ct_modules_read(CtModules *modules, uint32_t source);
 /* Reads another module, which the program need not import, with what it imports. False with errors in the context. */
 bool ct_modules_read_another(CtModules *modules, const char *name);

@@ -81,8 +81,8 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
     const CtType *type = session->build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
     CtNativeError error;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter, input,
-                               ct_session_result(session), result, &error);
+    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
+                               input, ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     return done || failed(session, context, &error);

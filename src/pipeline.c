@@ -55,8 +55,8 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     return sound;
 }
 
-/* What transformations find in the library: the prelude, and the module of the program's method in reverse, which is read when it
- * is first asked for. */
+/* What transformations find in the library: the prelude, and the module of the program's method in reverse, which is
+ * read when it is first asked for. */
 static CtGlobal *library(void *data, const char *name) {
     CtBuild *build = data;
     const char *module = build->method_library;
@@ -88,7 +88,8 @@ static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
     build->method_library = ct_method_info(entry->reverse)->library;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
     if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
-    if (ct_method_info(entry->method)->reverse) ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
+    if (ct_method_info(entry->method)->reverse)
+        ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
     return build->entry != NULL && build->context.error_count == 0;
 }
 

@@ -55,7 +55,7 @@ typedef struct CtBuildOptions {
     const char *dump; /* keep the text of the program after this pass, or NULL */
     CtFinder finder;  /* of modules that are imported */
     const CtInput *inputs;
-    size_t memory;    /* limit on the arena, 0 for none */
+    size_t memory; /* limit on the arena, 0 for none */
 } CtBuildOptions;
 
 typedef struct CtBuild {
@@ -73,9 +73,9 @@ typedef struct CtBuild {
     CtElab *elab;
     CtAd *ad;
     const char *method_library; /* module of the method in reverse; NULL: none, or it has been read */
-    CtGlobal *entry; /* of type (S) → result, or a constant */
-    uint32_t arity;  /* of what it was made from, as that was written */
-    CtGlobal *show[2]; /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */
+    CtGlobal *entry;            /* of type (S) → result, or a constant */
+    uint32_t arity;             /* of what it was made from, as that was written */
+    CtGlobal *show[2];          /* of the value and of the derivative: (τ) → String; NULL: they are shown as data */
     CtText dumped;
 } CtBuild;
 
@@ -85,24 +85,25 @@ typedef struct CtEntry {
     const char *function;
     const char *expression; /* instead of the function; NULL */
     const char *point;      /* where the derivative is taken, an expression; NULL: it is an input */
-    CtMethod method;    /* of what is asked */
-    CtMethod reverse;   /* of the reverse derivatives inside the program */
-    bool applied;       /* RUN of an expression: to arguments that are an input */
-    bool prefer_double; /* types left open become Double rather than Int */
-    bool one_rule;      /* of the rules for derivatives only that at `rule` is honoured (CT_NO_SPAN: none) */
+    CtMethod method;        /* of what is asked */
+    CtMethod reverse;       /* of the reverse derivatives inside the program */
+    bool applied;           /* RUN of an expression: to arguments that are an input */
+    bool prefer_double;     /* types left open become Double rather than Int */
+    bool one_rule;          /* of the rules for derivatives only that at `rule` is honoured (CT_NO_SPAN: none) */
     CtSpan rule;
 } CtEntry;
 
-/* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only without memory; whether it is sound is said
- * by build->context.error_count. `handler` is where running out of memory goes. */
+/* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only
+ * without memory; whether it is sound is said by build->context.error_count. `handler` is where running out of memory
+ * goes. */
 CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
 void ct_build_free(CtBuild *build);
 
 /* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
  * build->entry is ready to be evaluated. */
 bool ct_build_entry(CtBuild *build, const CtEntry *entry);
-/* The same through `simplify` only, with the functions of the program left as they were written: none goes into the place of its
- * calls. Derivatives are not expanded yet. */
+/* The same through `simplify` only, with the functions of the program left as they were written: none goes into the
+ * place of its calls. Derivatives are not expanded yet. */
 bool ct_build_as_written(CtBuild *build, const CtEntry *entry);
 /* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
 bool ct_build_core(CtBuild *build, const char *name, CtText *out);

@@ -67,7 +67,7 @@ struct cotan_program {
 struct cotan_context {
     cotan_limits limits;
     bool lint, exact_math, has_depth; /* has_depth: the limit on depth is not the default */
-    cotan_error *error; /* of the current call; NULL: none */
+    cotan_error *error;               /* of the current call; NULL: none */
     CtArena *error_arena;
     cotan_error out_of_memory;
     cotan_program *programs;
@@ -76,7 +76,7 @@ struct cotan_context {
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
     bool measures; /* the call asks for spans */
-    CtPool *pool; /* of as many threads as the limits say; NULL: one */
+    CtPool *pool;  /* of as many threads as the limits say; NULL: one */
     locale_t locale, callers_locale;
     /* of the current call, for when memory runs out */
     jmp_buf *handler;
@@ -111,11 +111,11 @@ typedef struct CtCall {
     cotan_program *program;
     const cotan_call *call;
     cotan_result *out;
-    uint64_t steps;                   /* limit on each run; 0: the context's */
-    const CtQuestion *question;       /* of a run of the evaluator, whatever else is wanted; NULL: none */
-    bool at_point;                    /* RUN: call->at is a point, as derivatives take it, not an array of arguments */
+    uint64_t steps;             /* limit on each run; 0: the context's */
+    const CtQuestion *question; /* of a run of the evaluator, whatever else is wanted; NULL: none */
+    bool at_point;              /* RUN: call->at is a point, as derivatives take it, not an array of arguments */
     CtApart *point, *value, *derivative; /* which are taken apart, too; NULL: not wanted */
-    const CtSession *session;         /* is set to the one that runs, when it begins */
+    const CtSession *session;            /* is set to the one that runs, when it begins */
 } CtCall;
 /* All of a call but the counts that call->count asks for. */
 bool ct_call(cotan_context *context, CtCall *c);
@@ -147,7 +147,8 @@ void ct_report_warnings(cotan_program *program, CtContext *diags);
 
 /* A checked build of the program, for the caller to use up and free. */
 CtBuild *ct_program_build(cotan_program *program, const char *dump);
-/* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in. */
+/* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in.
+ */
 CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
 /* One in which nothing has been run; ct_program_forget ends it. */
 CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);

@@ -206,8 +206,8 @@ CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core);
 
 /* ---- chad_shape.c ---- */
 
-/* Between structures of the shape of a : A and cotangents. b : A as a D[A]₂, an error with this text where it has another
- * shape; with mismatch NULL the other way, b : D[A]₂ as an A. */
+/* Between structures of the shape of a : A and cotangents. b : A as a D[A]₂, an error with this text where it has
+ * another shape; with mismatch NULL the other way, b : D[A]₂ as an A. */
 CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type, CtCore *a, CtCore *b);
 
 CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);

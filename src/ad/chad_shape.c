@@ -208,7 +208,9 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     }
     CtCore *parts[2];
     ct_seq_open(seq, "y", "y'", call, parts);
-    CtCore *d = ct_seq_name(&inner, "d", ct_chad_shape(ad, span, "the cotangent does not have the shape of the result", wrap->t, parts[0], ct_core_var(p, span, dy)));
+    CtCore *d = ct_seq_name(&inner, "d",
+                            ct_chad_shape(ad, span, "the cotangent does not have the shape of the result", wrap->t,
+                                          parts[0], ct_core_var(p, span, dy)));
     CtCore *cot = argument_cotangent(ad, &inner, span, parts[1], d);
     CtChad c = {.ad = ad, .p = p};
     CtCore *dx = ct_chad_shape(ad, span, NULL, wrap->s, wrap->x, ct_chad_unbox(&c, span, wrap->s, cot));

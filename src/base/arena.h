@@ -27,7 +27,8 @@ jmp_buf *ct_arena_on_failure(CtArena *arena, jmp_buf *handler);
 void *ct_alloc(CtArena *arena, size_t bytes);
 /* Zeroed memory for `count` items; a product that overflows counts as out of memory. */
 void *ct_alloc_array(CtArena *arena, size_t count, size_t size);
-/* Memory from ct_alloc that nobody looks at any more, to be used again; worth it for what is large and soon done with. */
+/* Memory from ct_alloc that nobody looks at any more, to be used again; worth it for what is large and soon done with.
+ */
 void ct_give_back(CtArena *arena, void *memory, size_t bytes);
 /* A copy of `length` bytes with a NUL behind them. */
 char *ct_copy_text(CtArena *arena, const char *text, size_t length);

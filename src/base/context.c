@@ -4,7 +4,10 @@
 enum { DEFAULT_MAX_ERRORS = 20, DEFAULT_MAX_WARNINGS = 100 };
 
 void ct_context_init(CtContext *context, CtArena *arena) {
-    *context = (CtContext){.arena = arena, .symbols = {.arena = arena}, .max_errors = DEFAULT_MAX_ERRORS, .max_warnings = DEFAULT_MAX_WARNINGS};
+    *context = (CtContext){.arena = arena,
+                           .symbols = {.arena = arena},
+                           .max_errors = DEFAULT_MAX_ERRORS,
+                           .max_warnings = DEFAULT_MAX_WARNINGS};
     context->last_diag = &context->diags;
     ct_source_add(context, "", "", 0, false);
 }

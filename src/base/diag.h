@@ -50,8 +50,8 @@ typedef struct CtContext {
     CtSymbols symbols;
     CT_VEC(CtSource) sources; /* [0] is the nowhere source */
     CtDiag *diags, **last_diag;
-    uint32_t error_count; /* a pass has failed exactly when this has grown */
-    uint32_t max_errors;  /* further errors are counted, not kept */
+    uint32_t error_count;                 /* a pass has failed exactly when this has grown */
+    uint32_t max_errors;                  /* further errors are counted, not kept */
     uint32_t warning_count, max_warnings; /* of warnings the same */
 } CtContext;
 

@@ -21,7 +21,7 @@ typedef struct Options {
     const char *folders[16]; /* --path, in the order given */
     int folder_count;
     bool native, at_once, exact_math, json, count, help, no_warnings, only_check;
-    bool grad, vjp, jvp; /* of compile */
+    bool grad, vjp, jvp;     /* of compile */
     bool colour, colour_out; /* on standard error, on standard output */
     cotan_limits limits;
 } Options;
@@ -37,7 +37,7 @@ enum {
     TAKES_JSON = 64,
     TAKES_CHECK = 512, /* --check */
     TAKES_HTML = 1024, /* --html */
-    TAKES_FILE = 128, /* a program: --path, --no-warnings */
+    TAKES_FILE = 128,  /* a program: --path, --no-warnings */
     TAKES_LIMITS = 256,
     TAKES_METHODS = 2048,
     TAKES_STEM = 4096, /* -o --grad --vjp --jvp */
@@ -87,11 +87,12 @@ bool print_explanation(const char *code);
 
 /* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
 char *read_file(const Options *options, const char *path, size_t *length);
-/* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The caller
- * frees it. */
+/* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The
+ * caller frees it. */
 char *read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
-/* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why not. */
+/* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why
+ * not. */
 char *write_beside(const Options *options, const char *path, const char *text);
 /* Renames it. A file that stood there keeps its rights; a new one has the usual ones. */
 bool put_in_place(const char *name, const char *path);

@@ -9,8 +9,7 @@
 
 char *write_beside(const Options *options, const char *path, const char *text) {
     size_t size = strlen(path) + 16;
-    if (is_folder(path))
-        return refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
+    if (is_folder(path)) return refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
     char *name = malloc(size);
     if (name == NULL) return refuse(options, "E0801", "there is no memory"), NULL;
     snprintf(name, size, "%s.XXXXXX", path);

@@ -319,7 +319,11 @@ static int keep_c(const Options *options, cotan_program *program, const cotan_ca
 int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
-    cotan_call call = {.mode = mode, .function = function, .method = options->method, .native = options->native, .count = options->count};
+    cotan_call call = {.mode = mode,
+                       .function = function,
+                       .method = options->method,
+                       .native = options->native,
+                       .count = options->count};
     if (!options->at_once) call.native_after = NATIVE_AFTER;
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;

@@ -24,5 +24,4 @@ CtCore *ct_core_relam(CtProgram *p, const CtCore *node, CtCore *body);
  * failure inside names a line of the user's. */
 CtCore *ct_core_copy_inlined(CtProgram *p, CtCore *core, CtSpan call);
 
-
 #endif

@@ -210,8 +210,7 @@ static CtCore *pattern_code(CtElab *el, const CtBinding *binding, CtVar *const *
     CtCore *value = ct_elab_rhs(el, &binding->clauses[0].rhs, &no_guard, type);
     Fail fail = {.text = "the pattern of this binding does not match", .span = binding->pat->span};
     CtCore **place = binding->bang ? &body : ct_elab_place(el, value, vars, count, &body);
-    if (place != NULL)
-        *place = ct_elab_match_one(el, binding->pat, value, given_body, *place, &fail, (*place)->type);
+    if (place != NULL) *place = ct_elab_match_one(el, binding->pat, value, given_body, *place, &fail, (*place)->type);
     return body;
 }
 

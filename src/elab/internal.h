@@ -130,7 +130,7 @@ struct CtElab {
     Spec *spec;
     const char *name; /* of the function, for messages and λs */
     uint32_t depth;
-    bool gave_up; /* there is no going on, and that was said */
+    bool gave_up;                      /* there is no going on, and that was said */
     CtSinkNodes sink_nodes, sink_open; /* sink.c's */
 };
 
@@ -272,8 +272,8 @@ CtCore *ct_elab_match_one(CtElab *el, CtPat *pat, CtCore *value, Within *within,
 
 /* ---- bindings (binding.c) ---- */
 
-/* Where in *body the variables' binding to `rhs` belongs: the beginning, or that of the branch that all uses lie in; NULL
- * when there is no use (sink.c). */
+/* Where in *body the variables' binding to `rhs` belongs: the beginning, or that of the branch that all uses lie in;
+ * NULL when there is no use (sink.c). */
 CtCore **ct_elab_place(CtElab *el, CtCore *rhs, CtVar *const *vars, uint32_t count, CtCore **body);
 /* let var = rhs in body, at that place; small ones in several places, each in a branch of its own. */
 CtCore *ct_elab_let(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *body);

@@ -388,8 +388,8 @@ CtCore *ct_elab_clauses(CtElab *el, const CtBinding *binding, CtVar **params, Ct
     bool guarded = true; /* its patterns match everything */
     for (uint32_t i = 0; i < binding->clause_count; i++)
         for (uint32_t j = 0; j < count; j++)
-            guarded = guarded && (binding->clauses[i].pats[j]->kind == PAT_VAR ||
-                                  binding->clauses[i].pats[j]->kind == PAT_WILD);
+            guarded = guarded &&
+                      (binding->clauses[i].pats[j]->kind == PAT_VAR || binding->clauses[i].pats[j]->kind == PAT_WILD);
     const char *name = binding->name.text->text;
     const char *text = guarded ? ct_format(el->arena, "no guard of `%s` holds", name)
                                : ct_format(el->arena, "no clause of `%s` matches its arguments", name);

@@ -2,8 +2,8 @@
 #include "elab/internal.h"
 
 static const char *const derivs[] = {
-    [DERIV_JVP] = "deriv.jvp",     [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
-    [DERIV_BASIS] = "deriv.basis", [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
+    [DERIV_JVP] = "deriv.jvp",          [DERIV_VJP] = "deriv.vjp",   [DERIV_JACOBIAN] = "deriv.jacobian",
+    [DERIV_BASIS] = "deriv.basis",      [DERIV_STOP] = "deriv.stop", [DERIV_WITH_VJP] = "deriv.withVjp",
     [DERIV_WITH_JVP] = "deriv.withJvp",
 };
 

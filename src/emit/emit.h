@@ -8,7 +8,8 @@
  *
  *   void cotan_entry(ct_run *rt, const ct_word *in, ct_word *out)   the entry on its parameters' words
  *   const int64_t cotan_constant_words                              how many rt->constants there are
- *   const ct_outside cotan_outside[]                                with `outside`: what it is to be told before it runs
+ *   const ct_outside cotan_outside[]                                with `outside`: what it is to be told before it
+ * runs
  *
  * exact: functions are libm's, to the last bit (rt/vector.h). outside: what Cotan has itself, it does not carry
  * (CT_COLD and CT_CALLED in rt/run.h); else it holds all that it needs. */

@@ -51,7 +51,7 @@ const char *ct_lanes_value(CtPrim prim);
 void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
 bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
 
-typedef struct LaneResults { /* of a loop, as C has them */
+typedef struct LaneResults {  /* of a loop, as C has them */
     const char *const *names; /* of what is carried, then of the arrays */
     const char *const *data;  /* where the elements of each array go */
     const char *const *far;   /* whether they are written past the cache; NULL: they are not */

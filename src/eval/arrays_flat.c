@@ -208,7 +208,6 @@ bool ct_array_select(Machine *m, ArrayCall *call) {
     if (!ct_array_selects(m, test->length, yes->length, no->length)) return false;
     CtArray *out = new_array(m, call->type, test->length);
     if (out == NULL) return false;
-    for (int64_t i = 0; i < test->length; i++)
-        copy_items(out, i, test->items[i].integer != 0 ? yes : no, i, 1);
+    for (int64_t i = 0; i < test->length; i++) copy_items(out, i, test->items[i].integer != 0 ? yes : no, i, 1);
     return give(call, out, test->length);
 }

@@ -34,7 +34,8 @@ bool ct_array_replicate(Machine *m, ArrayCall *call) {
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < count; i++) out->items[i] = call->args[1];
-    if (out->head.layout->pointer_elements) ct_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
+    if (out->head.layout->pointer_elements)
+        ct_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
     return give(call, out, count);
 }
 

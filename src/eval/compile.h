@@ -86,9 +86,7 @@ void ct_compile_scope(Compile *c);
 Local *ct_compile_local(Compile *c, const CtVar *var);
 
 /* The code of a term that is nested too deeply, or NULL. */
-static inline bool has_rule(const CtCore *e) {
-    return e->kind == CORE_DERIV && ct_deriv_has_rule(e->as.call.of.deriv);
-}
+static inline bool has_rule(const CtCore *e) { return e->kind == CORE_DERIV && ct_deriv_has_rule(e->as.call.of.deriv); }
 
 static inline CtCode *outlined_code(const Compile *c, const CtCore *e) {
     return c->outlined.count == 0 ? NULL : ct_map_get(&c->outlined, ct_key(e));

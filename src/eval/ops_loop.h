@@ -126,7 +126,8 @@ INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
     int64_t i = SLOT(5).integer, now = (int64_t)span_done(m, fuel), span = now - SLOT(12).integer;
     if (span > SLOT(11).integer) SLOT(11).integer = span;
     SLOT(12).integer = now;
-    if (pc == m->part_turn && i + 1 == m->part_end && (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
+    if (pc == m->part_turn && i + 1 == m->part_end &&
+        (size_t)(fp - m->stack) == m->part_at) { /* a worker has done its part */
         CHECK_SHAPE(pc[9], out, SLOT(8), i);
         out->items[i] = SLOT(8);
         SAVE();

@@ -208,7 +208,7 @@ typedef struct CtFlow {
     CT_VEC(CtSpan) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
-    bool exact; /* results are to be the evaluator's, bit for bit */
+    bool exact;                      /* results are to be the evaluator's, bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (reverse_forward.c) */

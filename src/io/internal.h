@@ -37,8 +37,8 @@ typedef struct CtNpy {
 bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
 /* "(3, 4)" */
 void ct_npy_shape(const CtNpy *npy, char *out, size_t size);
-/* A value of a type of numbers, or lists and arrays of them. As ct_json_value; `next_leaf` is how many leaves of `replace`
- * have been used. */
+/* A value of a type of numbers, or lists and arrays of them. As ct_json_value; `next_leaf` is how many leaves of
+ * `replace` have been used. */
 bool ct_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
                   uint32_t *next_leaf, CtWord *value);
 

@@ -35,8 +35,8 @@ bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const C
 /* A JSON text, or the bytes of a .npy or .npz file, told apart by how they begin; borrows them. Not in an arena. */
 typedef struct CtInput CtInput;
 
-/* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input stands in
- * `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
+/* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input
+ * stands in `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
 bool ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
                     CtInput **place);
 void ct_input_free(CtInput *input);
@@ -53,7 +53,8 @@ bool ct_npy_has(const CtType *type);
 /* Appends a .npy file of a value (borrowed) of such a type. False when lists in it differ in length. */
 bool ct_npy_write(CtText *out, const CtType *type, CtWord value);
 
-/* A .npz archive that is being written. It is not in an arena: whoever makes it sees that it is freed when memory runs out. */
+/* A .npz archive that is being written. It is not in an arena: whoever makes it sees that it is freed when memory runs
+ * out. */
 typedef struct CtNpzWriter CtNpzWriter;
 /* NULL with an error; `what` names the archive in messages. What is added is kept in the arena until the end. */
 CtNpzWriter *ct_npz_writer_new(CtContext *context, CtArena *arena, const char *what);

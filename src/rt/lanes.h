@@ -304,7 +304,7 @@ static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict
     }
 }
 static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, const ct_lanes *restrict from,
-                                     int64_t length) {
+                                      int64_t length) {
     for (int l = 0; l < CT_LANES; l++)
         for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
 }

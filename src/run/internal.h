@@ -19,7 +19,7 @@ typedef struct CtCompiler {
     char path[4096];  /* found in PATH */
     char words[1024]; /* CC, its words ended by NULs */
     int word_count;
-    char identity[256]; /* that tells one version from another */
+    char identity[256];       /* that tells one version from another */
     const char *const *flags; /* up to NULL */
 } CtCompiler;
 /* `exact`: for C that says CT_MATH_EXACT. */

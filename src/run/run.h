@@ -31,8 +31,8 @@ bool ct_native_share(CtNative *native, CtPool *pool);
  * heap. False with an error. `limit` is the bytes that the run may use. */
 bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
                     CtWord *result, CtNativeError *error);
-/* The same on buffers, whose forms are `input` (NULL: it takes nothing) and `result`. Arrays are read where they lie; a result whose
- * buffer has no data stays where it is until the next call. */
+/* The same on buffers, whose forms are `input` (NULL: it takes nothing) and `result`. Arrays are read where they lie; a
+ * result whose buffer has no data stays where it is until the next call. */
 bool ct_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
                      const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
 /* NULL, or why values of a form are no words of native code. */

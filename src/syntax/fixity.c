@@ -421,8 +421,8 @@ static void add_foreign(CtContext *context, CtFixities *fixities) {
     static const struct {
         const char *name;
         const CtFixity *fixity;
-    } rows[] = {{"!=", &comparison}, {"===", &comparison}, {"=<", &comparison},
-                {"~=", &comparison}, {"&", &conjunction},  {"%", &product}, {"//", &product}};
+    } rows[] = {{"!=", &comparison}, {"===", &comparison}, {"=<", &comparison}, {"~=", &comparison},
+                {"&", &conjunction}, {"%", &product},      {"//", &product}};
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CtSym name = ct_intern_text(&context->symbols, rows[i].name);
         if (ct_map_has(&fixities->table, ct_key(name))) continue;

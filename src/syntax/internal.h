@@ -147,8 +147,8 @@ typedef struct CtList {
     uint32_t item_size, count;
 } CtList;
 
-/* What the layout rule made of a source, for the formatter: where blocks without braces, or with them, begin and end, and where
- * their items begin. */
+/* What the layout rule made of a source, for the formatter: where blocks without braces, or with them, begin and end,
+ * and where their items begin. */
 typedef enum CtMarkKind { MARK_OPEN, MARK_BRACES, MARK_ITEM, MARK_CLOSE } CtMarkKind;
 typedef struct CtMark {
     uint32_t token; /* it stands before */

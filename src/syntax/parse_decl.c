@@ -149,8 +149,7 @@ static LeftSide left_side(CtParser *p) {
 /* `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
 static void missing_equals(CtParser *p, const LeftSide *left) {
     const char *text = p->kind == TOKEN_VARSYM && !ct_token(p)->is_qualified ? ct_token(p)->name->text : "";
-    if (strcmp(text, "==") == 0)
-        ct_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
+    if (strcmp(text, "==") == 0) ct_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
     if (ct_is_operator_name(left->name.text) || left->count == 0)
         ct_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
     ct_fail_help(p, "`=` or a guard `|`",

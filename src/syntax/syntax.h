@@ -248,7 +248,7 @@ struct CtBinding {
     bool made; /* by the compiler: a selector, a derived method */
     /* inference */
     struct CtEntity *entity; /* functions: the variable bound */
-    bool bang; /* !x = …: evaluated also where nothing uses it */
+    bool bang;               /* !x = …: evaluated also where nothing uses it */
 };
 
 typedef struct CtBindingGroup {
@@ -319,16 +319,16 @@ struct CtDecl {
     CtSym alias;                      /* IMPORT … as; NULL */
     CtItem *items;                    /* IMPORT … (items) */
     uint32_t item_count;
-    struct CtTyCon *tycon;            /* DATA, SYNONYM: inference */
-    void *instance;                   /* CLASS: CtClass, INSTANCE: CtInstance (types.h): inference */
+    struct CtTyCon *tycon; /* DATA, SYNONYM: inference */
+    void *instance;        /* CLASS: CtClass, INSTANCE: CtInstance (types.h): inference */
 };
 
 typedef struct CtModule {
-    CtName name;     /* Main when not given */
+    CtName name; /* Main when not given */
     CtItem *exports;
     uint32_t export_count;
     bool has_exports;
-    CtDecls decls; /* imports come first */
+    CtDecls decls;  /* imports come first */
     bool continues; /* read in the scope of the module before it, as what is typed at a prompt is */
     uint32_t source;
 } CtModule;
@@ -357,8 +357,8 @@ typedef struct CtFixities {
 void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
 void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
 
-/* A source as it is best laid out: the same tokens and comments, in the same blocks, in the lines of the author. False with errors
- * in the context, and then nothing is in `out`. */
+/* A source as it is best laid out: the same tokens and comments, in the same blocks, in the lines of the author. False
+ * with errors in the context, and then nothing is in `out`. */
 bool ct_format_source(CtContext *context, uint32_t source, CtText *out);
 
 /* The text of a type, a pattern or an expression as one would write it, for messages and for tests. */

@@ -298,9 +298,9 @@ static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *
     bool agrees = ct_unify(types, type, meant) == UNIFY_OK;
     types->level--;
     if (agrees) return;
-    CtDiag *diag = ct_error(types->context, CT_E0301, decl->type.type->span,
-                            "the signature of `%s` does not agree with the class %s", name.text->text,
-                            class_->name->text);
+    CtDiag *diag =
+        ct_error(types->context, CT_E0301, decl->type.type->span,
+                 "the signature of `%s` does not agree with the class %s", name.text->text, class_->name->text);
     ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_ty_text(types, meant));
 }
 

@@ -51,8 +51,10 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
     if (!vars->open) {
         CtDiag *diag = ct_error(types->context, CT_E0302, name.span,
                                 "the type variable `%s` is not among those declared", name.text->text);
-        ct_help(types->context, diag, "a type's variables stand behind its name, before `=`: … %s = …; names of types "
-                                      "begin with a capital", name.text->text);
+        ct_help(types->context, diag,
+                "a type's variables stand behind its name, before `=`: … %s = …; names of types "
+                "begin with a capital",
+                name.text->text);
         return types->error;
     }
     type = vars->flexible ? ct_ty_meta(types, arity) : ct_ty_generic(types, name.text, arity);
@@ -150,7 +152,8 @@ bool ct_convert_down(CtTypes *types, CtSpan span) {
     enum { DEEPEST = 4000 };
     if (types->convert_levels < DEEPEST) return ++types->convert_levels;
     if (!types->told_large)
-        ct_error(types->context, CT_E0207, span, "types and synonyms are nested more than %d levels deep here", DEEPEST);
+        ct_error(types->context, CT_E0207, span, "types and synonyms are nested more than %d levels deep here",
+                 DEEPEST);
     types->told_large = true;
     return false;
 }

@@ -142,9 +142,7 @@ static CtExpr *global(Derive *d, const char *name) {
     return e;
 }
 
-static CtDataCon *library_con(Derive *d, const char *name) {
-    return ct_library(d->types, SPACE_CON, symbol(d, name));
-}
+static CtDataCon *library_con(Derive *d, const char *name) { return ct_library(d->types, SPACE_CON, symbol(d, name)); }
 
 static CtExpr *constant(Derive *d, const char *name) {
     CtExpr *e = expr(d, EXPR_CON, 0);

@@ -30,8 +30,8 @@ static void make_list(CtTypes *types) {
 }
 
 CtTypes *ct_types_new(CtContext *context) {
-    static const char *const hidden[] = {
-        "fromInt", "fromDouble", "negate", "==", "enumFrom", "enumFromThen", "enumFromTo", "enumFromThenTo", ">>=", "fail"};
+    static const char *const hidden[] = {"fromInt",      "fromDouble", "negate",         "==",  "enumFrom",
+                                         "enumFromThen", "enumFromTo", "enumFromThenTo", ">>=", "fail"};
     CtTypes *types = CT_NEW(context->arena, CtTypes);
     types->context = context;
     types->arena = context->arena;

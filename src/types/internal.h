@@ -1,7 +1,7 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
  * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, mend.c, unknown.c, absent.c, print.c (words); scope.c, imports.c (modules);
- * env.c, module.c (doors). */
+ * generalise.c (inference proper); report.c, mend.c, unknown.c, absent.c, print.c (words); scope.c, imports.c
+ * (modules); env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
 
@@ -93,13 +93,13 @@ typedef struct CtShadow {
 struct CtTypes {
     CtContext *context;
     CtArena *arena;
-    CtScope library;            /* what every module sees */
-    CtScope *own, *imports;     /* of the last module: its definitions, over what it imports, over the prelude */
-    CtMap qualified;            /* of the last module: CtSym of a qualifier -> CtScope */
-    CtScope *method_library;    /* what a transformation needs at run time; NULL: it was not asked for */
-    CtScope *kept_own;          /* as ct_scope_keep left them */
+    CtScope library;         /* what every module sees */
+    CtScope *own, *imports;  /* of the last module: its definitions, over what it imports, over the prelude */
+    CtMap qualified;         /* of the last module: CtSym of a qualifier -> CtScope */
+    CtScope *method_library; /* what a transformation needs at run time; NULL: it was not asked for */
+    CtScope *kept_own;       /* as ct_scope_keep left them */
     CtMap kept_qualified;
-    CtMap interfaces;           /* CtSym of a module -> CtScope of what it exports */
+    CtMap interfaces; /* CtSym of a module -> CtScope of what it exports */
     CtSym hidden[HIDDEN_COUNT];
     CtTyCon *double_, *float_, *int_, *char_, *list, *array, *fun;
     CT_VEC(CtTyCon *) tuples; /* by size */
@@ -124,18 +124,18 @@ struct CtTypes {
 
     /* types */
     uint32_t level;
-    CT_VEC(CtTy *) metas; /* every one made that is perhaps not settled yet */
+    CT_VEC(CtTy *) metas;  /* every one made that is perhaps not settled yet */
     CT_VEC(CtTy *) points; /* what uses of derivatives have for the type variables of these, while some of it is open */
     CT_VEC(CtDeferred) deferred;
     CT_VEC(CtTy *) stack; /* arguments' types during an application */
     CT_VEC(CtInnerUse) inner_uses;
-    CtMap applied; /* variable ▶ its CtApplied */
+    CtMap applied;  /* variable ▶ its CtApplied */
     CtTy *clash[2]; /* the two parts that did not agree, after a failed unification */
     CtExpectation *expecting;
-    const CtExpr *subject; /* the expression being checked */
-    CT_VEC(struct CtUnknown) unknown; /* names that mean nothing, of this module */
-    CtSym misnamed;        /* a variable of a signature that is named like a type; said once */
-    bool told_large;       /* that a type is too large, which others come of */
+    const CtExpr *subject;              /* the expression being checked */
+    CT_VEC(struct CtUnknown) unknown;   /* names that mean nothing, of this module */
+    CtSym misnamed;                     /* a variable of a signature that is named like a type; said once */
+    bool told_large;                    /* that a type is too large, which others come of */
     uint32_t solve_levels, solve_steps; /* of instances that ask for instances */
     uint32_t convert_levels;            /* of types inside types, and synonyms inside synonyms */
 };
@@ -186,7 +186,8 @@ void ct_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtS
 /* Those of a variable, or NULL. */
 CtApplied *ct_applied(CtTypes *types, const CtTy *head);
 /* Asks for those of the generics, at the types put in their places. */
-bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span, bool quiet);
+bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
+                      bool quiet);
 
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
@@ -299,7 +300,7 @@ typedef struct CtWhy {
     uint32_t index;
     const CtExpr *fun;
     CtSym name;
-    CtSpan other; /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
+    CtSpan other;   /* BRANCH, ALT, CLAUSE, ELEMENT: where the expected type was met */
     uint32_t count; /* ARGUMENT: how many are given */
     bool *refused;  /* ARGUMENT: set when it does not fit */
 } CtWhy;

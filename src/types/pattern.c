@@ -29,8 +29,7 @@ static void report_fields(CtTypes *types, const CtPat *pat, const CtDataCon *con
 static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = pat->con;
     if (!con || pat->part_count != con->arity) {
-        if (con)
-            report_fields(types, pat, con);
+        if (con) report_fields(types, pat, con);
         fail_parts(types, pat);
         return;
     }

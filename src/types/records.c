@@ -35,7 +35,8 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
 }
 
 static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
-    if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con) return; /* of an earlier constructor too */
+    if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con)
+        return; /* of an earlier constructor too */
     ct_define(types, SPACE_FIELD, name.text, con);
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
@@ -81,10 +82,10 @@ static void check_missing(CtTypes *types, const CtExpr *expr, const CtDataCon *c
             given |= expr->fields[j].text == con->field_names[i];
         if (given) continue;
         const char *name = con->field_names ? con->field_names[i]->text : NULL;
-        CtDiag *diag = name ? ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`",
-                                       con->name->text, name)
-                            : ct_error(types->context, CT_E0304, expr->span, "the fields of `%s` have no names",
-                                       con->name->text);
+        CtDiag *diag =
+            name ? ct_error(types->context, CT_E0304, expr->span, "`%s` is made without its field `%s`",
+                            con->name->text, name)
+                 : ct_error(types->context, CT_E0304, expr->span, "the fields of `%s` have no names", con->name->text);
         if (name)
             ct_help(types->context, diag, "all fields are given a value: `%s = …`", name);
         else

@@ -316,9 +316,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
         return expr->parts[0];
     case EXPR_LIT:
     case EXPR_TUPLE_CON: return NULL;
-    case EXPR_DO:
-        ct_expand_do(types, expr);
-        return expr->kind == EXPR_DO ? NULL : expr;
+    case EXPR_DO: ct_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
     case EXPR_APP:
     case EXPR_NEG:
     case EXPR_IF:

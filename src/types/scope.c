@@ -127,7 +127,8 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
             return;
         }
     }
-    if (types->context->error_count >= types->context->max_errors) { /* it is counted, and not shown: no help is looked for */
+    if (types->context->error_count >=
+        types->context->max_errors) { /* it is counted, and not shown: no help is looked for */
         ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
         return;
     }

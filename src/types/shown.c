@@ -1,5 +1,5 @@
-/* Which values are shown by code of the program's: those of a type with a written instance of Show in it. All others look the
- * same when their data is shown as it lies there. */
+/* Which values are shown by code of the program's: those of a type with a written instance of Show in it. All others
+ * look the same when their data is shown as it lies there. */
 #include "types/internal.h"
 
 static bool is_written(CtTypes *types, const CtInstance *instance) {

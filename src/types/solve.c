@@ -4,8 +4,8 @@
 /* How many instances may ask for one another, and how deep. */
 enum { MOST_STEPS = 200000, MOST_LEVELS = 3000 };
 
-/* The superclasses met so far hang on a list through `seen`, which is also the work that is left: each is met once, however
- * many ways lead to it. The last one points to itself. */
+/* The superclasses met so far hang on a list through `seen`, which is also the work that is left: each is met once,
+ * however many ways lead to it. The last one points to itself. */
 static bool meet_supers(const CtClass *class_, const CtClass *goal, CtClass **last) {
     bool found = false;
     for (uint32_t i = 0; i < class_->super_count; i++) {
@@ -76,8 +76,7 @@ static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy
         for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next)
             sound &= solve_at(types, pred->class_, part->arg, whole, span, quiet);
     }
-    if (i == 0)
-        sound &= ct_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
+    if (i == 0) sound &= ct_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
     return sound;
 }
 

@@ -113,8 +113,8 @@ typedef struct CtClass {
     uint32_t method_count;
     CT_VEC(struct CtInstance *) instances;
     CtDecl *decl;
-    CtMap by_tycon; /* CtTyCon * -> CtInstance * */
-    int state;      /* inference: superclasses being followed */
+    CtMap by_tycon;       /* CtTyCon * -> CtInstance * */
+    int state;            /* inference: superclasses being followed */
     struct CtClass *seen; /* ct_class_implies: the next on its list */
 } CtClass;
 
@@ -202,7 +202,8 @@ CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
 CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
 
-/* Whether an instance of Show that a program or a module wrote has a part in showing values of a type without variables. */
+/* Whether an instance of Show that a program or a module wrote has a part in showing values of a type without
+ * variables. */
 bool ct_is_shown_by_instance(CtTypes *types, CtTy *type);
 
 /* Follows links. */

@@ -4,9 +4,7 @@
 
 /* ---- once a name ---- */
 
-static uint32_t line_of(CtTypes *types, CtSpan span) {
-    return ct_source_line(types->context, span.source, span.start);
-}
+static uint32_t line_of(CtTypes *types, CtSpan span) { return ct_source_line(types->context, span.source, span.start); }
 
 /* They come nearly in order. */
 static void add_line(CtTypes *types, CtUnknown *unknown, uint32_t line) {

@@ -245,8 +245,9 @@ static void native_code_takes_over_from_the_evaluator(void **state) {
 static void the_evaluator_goes_on_where_native_code_cannot_be(void **state) {
     (void)state;
     cotan_context *context = open_with((cotan_limits){0});
-    cotan_program *p = load(context, "count :: Int -> (Int, Int -> Int)\n"
-                                     "count n = go n 0 where go k s = if k == 0 then (s, (+ k)) else go (k - 1) (s + k)\n");
+    cotan_program *p =
+        load(context, "count :: Int -> (Int, Int -> Int)\n"
+                      "count n = go n 0 where go k s = if k == 0 then (s, (+ k)) else go (k - 1) (s + k)\n");
     cotan_call call = {.mode = COTAN_RUN, .function = "count", .at = "[1000]", .no_json = true};
     cotan_result result;
     assert_null(cotan_call_json(p, &call, &result));

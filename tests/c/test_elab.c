@@ -37,7 +37,8 @@ static int set_up(void **state) {
     f->types = ct_types_new(&f->context);
     for (unsigned i = 0; i < ct_embedded_count; i++)
         if (ct_embedded[i].module == NULL &&
-            !infer(f, ct_embedded[i].name, ct_embedded[i].text, ct_embedded[i].length, true)) return 1;
+            !infer(f, ct_embedded[i].name, ct_embedded[i].text, ct_embedded[i].length, true))
+            return 1;
     return 0;
 }
 

@@ -1,9 +1,9 @@
-/* Every allocation made to fail: a program is loaded and used while the n-th call for memory gives none, once for each n.
- * Each call of the API then does what it does otherwise, or fails with E0801; the context loads and runs programs
+/* Every allocation made to fail: a program is loaded and used while the n-th call for memory gives none, once for each
+ * n. Each call of the API then does what it does otherwise, or fails with E0801; the context loads and runs programs
  * afterwards; and in the end nothing is left allocated.
  *
- * The linker's --wrap hands us the calls of the library under test; Jansson is told to use ours. With COTAN_LONG set, the
- * corpus is run with every n, not with some; and once more with all calls failing from the n-th on.
+ * The linker's --wrap hands us the calls of the library under test; Jansson is told to use ours. With COTAN_LONG set,
+ * the corpus is run with every n, not with some; and once more with all calls failing from the n-th on.
  */
 #include <dirent.h>
 #include <jansson.h>
@@ -23,7 +23,7 @@
 /* ---- memory that fails ---- */
 
 static struct {
-    bool on, for_good;    /* for_good: all calls from the n-th on */
+    bool on, for_good;     /* for_good: all calls from the n-th on */
     uint64_t calls, fails; /* so many calls since it is on; which of them fails */
     bool failed;
     int64_t live; /* blocks */
@@ -359,12 +359,9 @@ int main(int argc, char **argv) {
     root = argc > 1 ? argv[1] : "tests/golden";
     json_set_alloc_funcs(__wrap_malloc, __wrap_free);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_program),
-        cmocka_unit_test(a_program_with_an_error),
-        cmocka_unit_test(all_that_can_be_done),
-        cmocka_unit_test(methods_compared),
-        cmocka_unit_test(stages_shown),
-        cmocka_unit_test(the_golden_programs),
+        cmocka_unit_test(a_small_program),      cmocka_unit_test(a_program_with_an_error),
+        cmocka_unit_test(all_that_can_be_done), cmocka_unit_test(methods_compared),
+        cmocka_unit_test(stages_shown),         cmocka_unit_test(the_golden_programs),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     fprintf(stderr, "# %llu runs, each with an allocation that failed\n", (unsigned long long)runs);

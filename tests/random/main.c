@@ -242,8 +242,9 @@ static Verdict judge(const Program *p, const Reference *r, Method *methods, int 
     print_program(file, p);
     fclose(file);
     char *at = text_of_point(&p->point, p->point.leaves);
-    cotan_limits limits = {.memory = (size_t)2 << 30,
-                           .steps = methods[0].native || is_native(methods[0].name) ? 0 : step_limit}; /* only the evaluator counts */
+    cotan_limits limits = {
+        .memory = (size_t)2 << 30,
+        .steps = methods[0].native || is_native(methods[0].name) ? 0 : step_limit}; /* only the evaluator counts */
     cotan_context *context = cotan_open(&limits);
     if (context == NULL) abort();
     cotan_check_passes(context, true);
