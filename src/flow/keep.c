@@ -5,7 +5,10 @@
  * (emit/over.c). */
 #include "flow/passes.h"
 
-enum { MOST = 100 /* comparisons for one value */ };
+enum {
+    MOST = 100, /* comparisons for one value */
+    MEMORY = 4, /* the work of writing a number and reading it */
+};
 
 typedef struct Keep {
     CtFlow *flow;
@@ -16,9 +19,8 @@ typedef struct Keep {
     int left; /* comparisons */
 } Keep;
 
-/* A function that takes longer than writing a number and reading it. */
 static bool is_costly(const CtFlowStep *step) {
-    return step->kind == FLOW_PRIM && step->as.prim > PRIM_SQRT && step->as.prim < PRIM_FLOOR &&
+    return step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->work > MEMORY &&
            step->results.items[0]->type->kind == FLOW_F64;
 }
 
