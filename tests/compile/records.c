@@ -1,19 +1,14 @@
 /* cotan compile records.cot loss --grad --vjp --jvp -o loss
  * cotan compile records.cot wide --grad --jvp -o wide
  *
- * cotan grad records.cot loss --json --at
- * '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]' cotan grad
- * records.cot loss --json --at
- * '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5],[[1,2],[3,4]]]' cotan grad
- * records.cot loss --json --at '[{"weights":[],"bias":0.25,"double":[]},[],[]]' cotan run records.cot loss --json
- * --args '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]' cotan
- * vjp records.cot loss --json --cotangent 2 --at
- * '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]' cotan jvp
- * records.cot loss --json --at
- * '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]' --tangent
- * '[{"weights":[[1,0,3],[0,5,6]],"bias":1,"double":[[1,2],[0,3],[3,1]]},[0.5,-1],[[1,0],[0,4]]]' cotan grad records.cot
- * wide --json --at '[[1,2,3,4,5,6,7],[8,9,1,2,3,4,5]]' cotan jvp records.cot wide --json --at
- * '[[1,2,3,4,5,6,7],[8,9,1,2,3,4,5]]' --tangent '[[1,0,0,0,0,0,0],[0,0,0,0,0,0,2]]'
+ * cotan grad records.cot loss --json --at '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]'
+ * cotan grad records.cot loss --json --at '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5],[[1,2],[3,4]]]'
+ * cotan grad records.cot loss --json --at '[{"weights":[],"bias":0.25,"double":[]},[],[]]'
+ * cotan run records.cot loss --json --args '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]'
+ * cotan vjp records.cot loss --json --cotangent 2 --at '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]'
+ * cotan jvp records.cot loss --json --at '[{"weights":[[1,2,3],[4,5,6]],"bias":0.25,"double":[[1.5,2],[2,3],[3,1]]},[0.5,-1.5],[[1,2],[3,4]]]' --tangent '[{"weights":[[1,0,3],[0,5,6]],"bias":1,"double":[[1,2],[0,3],[3,1]]},[0.5,-1],[[1,0],[0,4]]]'
+ * cotan grad records.cot wide --json --at '[[1,2,3,4,5,6,7],[8,9,1,2,3,4,5]]'
+ * cotan jvp records.cot wide --json --at '[[1,2,3,4,5,6,7],[8,9,1,2,3,4,5]]' --tangent '[[1,0,0,0,0,0,0],[0,0,0,0,0,0,2]]'
  */
 #include <stdio.h>
 
@@ -37,8 +32,7 @@ static void put_model(const loss_Model *m) {
 static void put(loss_error e, double value, const char *name, const loss_Model *m, const double *xs, size_t n,
                 const loss_tuple_double_double *ps, size_t k) {
     if (e.code != 0) {
-        printf("{\"code\":\"E%04d\",\"line\":%d,\"column\":%d,\"message\":\"%s\"}\n", e.code, e.line, e.column,
-               e.message);
+        printf("{\"code\":\"E%04d\",\"line\":%d,\"column\":%d,\"message\":\"%s\"}\n", e.code, e.line, e.column, e.message);
         return;
     }
     printf("{\"value\":%.17g,\"%s\":[", value, name);
@@ -55,12 +49,10 @@ static void put_wide(const wide_tuple_double_double_double_double_double *t) {
 }
 
 int main(void) {
-    double w[] = {1, 2, 3, 4, 5, 6}, dw[] = {1, 0, 3, 0, 5, 6}, xs[] = {0.5, -1.5}, dxs[] = {0.5, -1}, xs_adj[2],
-           value = 0, tangent;
+    double w[] = {1, 2, 3, 4, 5, 6}, dw[] = {1, 0, 3, 0, 5, 6}, xs[] = {0.5, -1.5}, dxs[] = {0.5, -1}, xs_adj[2], value = 0, tangent;
     loss_tuple_double_int d[] = {{1.5, 2}, {2, 3}, {3, 1}}, dd[] = {{1, 2}, {0, 3}, {3, 1}};
     loss_tuple_double_double ps[] = {{1, 2}, {3, 4}}, dps[] = {{1, 0}, {0, 4}}, ps_adj[2];
-    loss_Model m = {{w, 2, 3}, 0.25, {d, 3}}, dm = {{dw, 2, 3}, 1, {dd, 3}}, empty = {{NULL, 0, 0}, 0.25, {NULL, 0}},
-               m_adj;
+    loss_Model m = {{w, 2, 3}, 0.25, {d, 3}}, dm = {{dw, 2, 3}, 1, {dd, 3}}, empty = {{NULL, 0, 0}, 0.25, {NULL, 0}}, m_adj;
     loss_run run = {0};
     loss_error e = loss_grad(&run, &m, xs, 2, ps, 2, &value, &m_adj, xs_adj, ps_adj);
     put(e, value, "gradient", &m_adj, xs_adj, 2, ps_adj, 2);
@@ -77,8 +69,8 @@ int main(void) {
     loss_close(&run);
     loss_close(&run);
 
-    wide_tuple_double_double_double_double_double a = {1, 2, 3, 4, 5, 6, 7}, b = {8, 9, 1, 2, 3, 4, 5},
-                                                  da = {1, 0, 0, 0, 0, 0, 0}, db = {0, 0, 0, 0, 0, 0, 2}, a_adj, b_adj;
+    wide_tuple_double_double_double_double_double a = {1, 2, 3, 4, 5, 6, 7}, b = {8, 9, 1, 2, 3, 4, 5}, da = {1, 0, 0, 0, 0, 0, 0},
+                                                  db = {0, 0, 0, 0, 0, 0, 2}, a_adj, b_adj;
     wide_error f = wide_grad(NULL, &a, &b, &value, &a_adj, &b_adj);
     printf("{\"value\":%.17g,\"gradient\":[", f.code == 0 ? value : 0);
     put_wide(&a_adj);

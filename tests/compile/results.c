@@ -84,8 +84,7 @@ int main(void) {
     uint32_t cs[] = {'a', 'x'};
     bits_tuple_array_bool_array_float_array2_int all;
     if (bits(&bit, bs, 2, fs, 1, cs, 2, &all).code != 0) return 5;
-    printf("{\"value\":[[%s,%s],[%.9g],[", all.v1.data[0] ? "true" : "false", all.v1.data[1] ? "true" : "false",
-           (double)all.v2.data[0]);
+    printf("{\"value\":[[%s,%s],[%.9g],[", all.v1.data[0] ? "true" : "false", all.v1.data[1] ? "true" : "false", (double)all.v2.data[0]);
     for (size_t i = 0; i < all.v3.rows; i++)
         printf("%s[%lld,%lld]", i > 0 ? "," : "", (long long)all.v3.data[2 * i], (long long)all.v3.data[2 * i + 1]);
     printf("]]}\n");

@@ -3,10 +3,10 @@
  * cotan compile trees.cot grow -o grow
  * cotan compile trees.cot depth -o depth
  *
- * cotan grad trees.cot total --json --at
- * '{"Node":{"left":{"Node":{"left":"Leaf","at":3,"right":"Leaf"}},"at":2,"right":"Leaf"}}' cotan grad trees.cot rose
- * --json --at '{"Rose":[1,[{"Rose":[2,[]]},{"Rose":[3,[]]}]]}' cotan run trees.cot grow --json --args '[2, "Blue",
- * {"Just": [2.5]}, "aß€"]' cotan run trees.cot grow --json --args '[0, "Red", "Nothing", ""]'
+ * cotan grad trees.cot total --json --at '{"Node":{"left":{"Node":{"left":"Leaf","at":3,"right":"Leaf"}},"at":2,"right":"Leaf"}}'
+ * cotan grad trees.cot rose --json --at '{"Rose":[1,[{"Rose":[2,[]]},{"Rose":[3,[]]}]]}'
+ * cotan run trees.cot grow --json --args '[2, "Blue", {"Just": [2.5]}, "aß€"]'
+ * cotan run trees.cot grow --json --args '[0, "Red", "Nothing", ""]'
  */
 #include <stdio.h>
 
@@ -68,8 +68,7 @@ static int grown(grow_run *run, int64_t n, grow_Colour colour, const grow_Maybe_
 }
 
 int main(void) {
-    total_Tree leaf = {.tag = total_Tree_Leaf}, inner = {.tag = total_Tree_Node}, top = {.tag = total_Tree_Node},
-               *t_adj;
+    total_Tree leaf = {.tag = total_Tree_Leaf}, inner = {.tag = total_Tree_Node}, top = {.tag = total_Tree_Node}, *t_adj;
     inner.as.Node.left = inner.as.Node.right = top.as.Node.right = &leaf;
     inner.as.Node.at = 3;
     top.as.Node.left = &inner;
