@@ -209,8 +209,9 @@ static void count_loop(Count *c, CtFlowStep *step, Set live, Steps *out) {
     count_block(c, block, copy(c, live));
 }
 
+/* What only fails lets go of nothing. */
 static void prepend(Count *c, CtFlowBlock *block, const Objects *ended) {
-    if (ended->count == 0 || block->exit == EXIT_NEVER) return;
+    if (ended->count == 0 || (block->exit == EXIT_NEVER && !ct_flow_leaves(block))) return;
     Steps steps = {0};
     for (uint32_t i = 0; i < ended->count; i++) release(c, &steps, ended->items[i]);
     for (uint32_t i = 0; i < block->steps.count; i++) ct_push(c->arena, &steps, block->steps.items[i]);
