@@ -18,21 +18,12 @@ static bool is_read_through(const Emit *e, const CtFlowStep *loop, const CtFlowV
     return reads && e->uses[array->id].text != NULL;
 }
 
-/* Straight lines that cannot fail: a loop that has changed what it reads cannot be done again. */
-static bool is_straight(const CtFlowBlock *block) {
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        bool reads = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
-        if (!reads && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return false;
-    }
-    return block->exit == EXIT_YIELD;
-}
-
+/* Straight lines only: a loop that may fail, and has changed what it reads, could not be done again. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index) {
     const CtFlowBlock *around = e->block;
     uint32_t at = 0;
     while (at < around->steps.count && around->steps.items[at] != loop) at++;
-    if (e->in_loop || e->part != NULL || !is_straight(loop->as.loop.block)) return NULL;
+    if (e->in_loop || e->part != NULL || !ct_flow_is_straight(loop->as.loop.block)) return NULL;
     for (at++; at < around->steps.count && around->steps.items[at]->kind == FLOW_RELEASE; at++) {
         CtFlowVar *array = around->steps.items[at]->args.items[0].var;
         if (is_read_through(e, loop, array) && index-- == 0) return array;

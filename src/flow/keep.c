@@ -35,13 +35,8 @@ static bool is_loop(const CtFlowStep *step) {
 
 /* How many vectors a loop of straight lines makes; of others, none. */
 static uint32_t vectors_of(const CtFlowStep *loop) {
-    const CtFlowBlock *block = loop->as.loop.block;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < block->steps.count; i++) {
-        const CtFlowStep *step = block->steps.items[i];
-        bool plain = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
-        if (!plain && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return 0;
-    }
+    if (!ct_flow_is_straight(loop->as.loop.block)) return 0;
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) count += is_vector(loop->results.items[i]);
     return count;
 }

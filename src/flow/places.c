@@ -79,6 +79,15 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     return false;
 }
 
+bool ct_flow_is_straight(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type);
+        if (!reads && (step->kind != FLOW_PRIM || ct_flow_step_fails(step))) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
 /* ---- who takes a place ---- */
 
 typedef struct Placing {
