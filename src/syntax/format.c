@@ -18,6 +18,7 @@ typedef struct Piece {
     uint32_t token;  /* NONE: a comment */
     uint32_t column; /* as it was written, from 1 */
     uint32_t gap;    /* blanks before it, when it is not first on its line: at least */
+    uint32_t room;   /* further ones, where it is lined up: what stands under it or behind it goes with it */
     uint32_t width;  /* characters, of its last line */
     bool several_lines;
     uint32_t placed; /* its new column */
@@ -261,11 +262,11 @@ static void find_aligned(Formatter *f) {
 
 static uint32_t behind(const Piece *p) { return (p->several_lines ? 1 : p->placed) + p->width; }
 
-/* Places the pieces of a line from one on; never further left than `at` for the first of them. */
+/* Places the pieces of a line from one on. */
 static void place_from(Formatter *f, const Line *line, uint32_t from) {
     for (uint32_t i = from; i < line->count; i++) {
         Piece *p = &f->pieces.items[line->first + i];
-        p->placed = behind(p - 1) + p->gap;
+        p->placed = behind(p - 1) + p->gap + p->room;
     }
 }
 
@@ -384,8 +385,8 @@ static void line_up(Formatter *f, const Aligned *run) {
     for (uint32_t i = 0; i < run->count; i++) {
         const Line *line = &f->lines.items[run->first_line + i];
         Piece *p = piece_at(f, line, run->column);
-        p->placed = column;
-        place_from(f, line, (uint32_t)(p - first_of(f, line)) + 1);
+        p->room = column - behind(p - 1) - p->gap;
+        place_from(f, line, (uint32_t)(p - first_of(f, line)));
     }
 }
 
