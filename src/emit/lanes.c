@@ -99,6 +99,16 @@ static bool is_outside(const Scan *s, const CtFlowArg *arg) {
     return arg->var != NULL && s->e->uses[arg->var->id].text != NULL && same(s, arg);
 }
 
+const CtFlowStep *ct_lanes_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value) {
+    if (ct_lanes_kind(e, value) != LANE_ARRAY) return NULL;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_LOOP && j < step->results.count; j++)
+            if (step->results.items[j] == e->lanes[value->var->id].root && j >= step->as.loop.carried) return step;
+    }
+    return NULL;
+}
+
 static bool is_plain(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_I64; }
 
 /* An array of numbers that each lane can have. */
@@ -161,6 +171,10 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
         lane(s, result)->kind = LANE_VALUE;
         return step->args.count == 2 && is_number(s, &step->args.items[1]);
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_MATRIX) {
+        lane(s, result)->kind = LANE_VALUE;
+        return step->args.count == 3 && same(s, &step->args.items[1]) && same(s, &step->args.items[2]);
     }
     if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ACC) {
         for (uint32_t i = 1; i < step->args.count; i++)
@@ -321,6 +335,19 @@ static bool stays_same(Scan *s, const CtFlowStep *step) {
     return stays;
 }
 
+/* Rows that a loop of the block makes, as many elements at each turn as is known outside of all. */
+static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value, CtFlowVar *matrix) {
+    const CtFlowStep *maker = ct_lanes_row_maker(s->e, block, value);
+    if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
+    const CtFlowArg *count = &maker->args.items[0];
+    if (count->var != NULL && !is_outside(s, count)) return false;
+    Lane *row = lane(s, root_of(s, value));
+    if (row->is_row) return false;
+    row->is_row = true;
+    *lane(s, matrix) = (Lane){.kind = LANE_MATRIX, .root = matrix};
+    return true;
+}
+
 static bool ends(Scan *s, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     uint32_t carried = step->as.loop.carried;
@@ -338,6 +365,7 @@ static bool ends(Scan *s, const CtFlowStep *step) {
     }
     for (uint32_t i = carried; i < step->results.count; i++) {
         CtFlowVar *result = step->results.items[i];
+        if (makes_rows(s, block, &block->values.items[i], result)) continue;
         if (!is_vector(result->type) || !is_number(s, &block->values.items[i])) return false;
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
     }

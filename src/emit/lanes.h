@@ -7,29 +7,33 @@
 
 /* What a variable is in lanes. */
 typedef enum LaneKind {
-    LANE_SAME,  /* the same in all: as everywhere */
-    LANE_VALUE, /* a number in each: ct_lanes or ct_lane_ints */
-    LANE_TURN,  /* the index of the loop: of the first lane, in C */
-    LANE_ROW,   /* base[⟨indices⟩], which is not made */
-    LANE_ARRAY, /* an array in each, of one length: ct_lanes * */
-    LANE_ROWS,  /* an array of such arrays, which is not made: it is yielded as rows of the loop's result */
-    LANE_ACC,   /* an array to whose elements is added: one for all lanes */
-    LANE_OLD,   /* an element of it, that is only looked at to be added to */
-    LANE_MORE,  /* the same with what is added, `term` */
+    LANE_SAME,   /* the same in all: as everywhere */
+    LANE_VALUE,  /* a number in each: ct_lanes or ct_lane_ints */
+    LANE_TURN,   /* the index of the loop: of the first lane, in C */
+    LANE_ROW,    /* base[⟨indices⟩], which is not made */
+    LANE_ARRAY,  /* an array in each, of one length: ct_lanes * */
+    LANE_MATRIX, /* an array of such arrays in each, which loops make, row after row */
+    LANE_ROWS,   /* an array of such arrays, which is not made: it is yielded as rows of the loop's result */
+    LANE_ACC,    /* an array to whose elements is added: one for all lanes */
+    LANE_OLD,    /* an element of it, that is only looked at to be added to */
+    LANE_MORE,   /* the same with what is added, `term` */
 } LaneKind;
 
 typedef struct Lane {
     LaneKind kind;
-    CtFlowArg base;         /* ROW */
-    CtFlowArgs indices;     /* ROW; only the first may differ, and then it is the turn */
-    bool is_packed;         /* an array from outside: its rows at the turns are packed */
-    const char *packed;     /* the variable of C */
-    const char *data;       /* ACC, in its root: the pointer to its elements */
-    const char *length;     /* ARRAY, in its root: as C has it */
-    const CtFlowVar *root;  /* ARRAY, ACC: the first name of what is changed in place */
-    const CtFlowStep *read; /* OLD, MORE; of ROWS, the step that has the rows */
-    CtFlowArg term;         /* MORE */
-    bool is_wide;           /* ACC, in its root: each lane adds to elements of its own first */
+    CtFlowArg base;          /* ROW */
+    CtFlowArgs indices;      /* ROW; only the first may differ, and then it is the turn */
+    bool is_packed;          /* an array from outside: its rows at the turns are packed */
+    const char *packed;      /* the variable of C */
+    const char *data;        /* ACC, in its root: the pointer to its elements */
+    const char *length;      /* ARRAY, in its root, and MATRIX: of how many elements in all, as C has it */
+    const char *count, *row; /* MATRIX: how many rows, of how many elements */
+    const char *place;       /* ARRAY, in its root: where it lies as a row of a matrix; NULL: in room of its own */
+    const CtFlowVar *root;   /* ARRAY, ACC: the first name of what is changed in place */
+    const CtFlowStep *read;  /* OLD, MORE; of ROWS, the step that has the rows */
+    CtFlowArg term;          /* MORE */
+    bool is_row;             /* ARRAY, in its root: it is yielded as a row of a matrix */
+    bool is_wide;            /* ACC, in its root: each lane adds to elements of its own first */
 } Lane;
 
 typedef struct LaneSum { /* what is carried: to it is added */
@@ -49,6 +53,8 @@ bool ct_lanes_is_elementwise(const Emit *e, const CtFlowStep *loop);
 LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg);
 const char *ct_lanes_value(CtPrim prim);
 void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
+/* The loop of a block that makes an array which is yielded as a row; NULL: there is none. */
+const CtFlowStep *ct_lanes_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value);
 bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
 
 typedef struct LaneResults {  /* of a loop, as C has them */

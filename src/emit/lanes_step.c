@@ -37,6 +37,7 @@ static void settle(Emit *e, const CtFlowArgs *args) {
 static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
     const Lane *lane = array->var != NULL ? lane_of(e, array) : NULL;
     if (lane != NULL && lane->kind == LANE_ARRAY) return e->lanes[lane->root->id].length;
+    if (lane != NULL && lane->kind == LANE_MATRIX) return index == 0 ? lane->count : lane->row;
     if (lane != NULL && lane->kind == LANE_ROW)
         return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, &lane->base), index + lane->indices.count);
     return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
@@ -92,10 +93,35 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
     if (var->name == NULL) var->name = "xs";
     const char *name = ct_emit_name(e, var);
     lane->length = count;
+    if (lane->place != NULL) {
+        ct_emit_line(e, "ct_lanes *%s = %s;", name, lane->place);
+        ct_emit_alias(e, var, name);
+        return;
+    }
     lane->packed = ct_format(e->arena, "%s_room", name);
     ct_emit_line(e, "ct_word *%s;", lane->packed);
     ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
     ct_emit_alias(e, var, name);
+}
+
+/* Room for the rows that a loop makes at its turns, of which a loop within it makes one each. */
+static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const char *count) {
+    const CtFlowArg *value = &loop->as.loop.block->values.items[result];
+    const CtFlowStep *maker = ct_lanes_row_maker(e, loop->as.loop.block, value);
+    CtFlowVar *var = loop->results.items[result];
+    Lane *lane = &e->lanes[var->id];
+    if (var->name == NULL) var->name = "xs";
+    const char *name = ct_emit_name(e, var);
+    lane->count = count;
+    lane->row = ct_format(e->arena, "%s_row", name);
+    lane->length = ct_format(e->arena, "%s * %s", count, lane->row);
+    lane->packed = ct_format(e->arena, "%s_room", name);
+    ct_emit_line(e, "const int64_t %s = %s;", lane->row, ct_emit_arg(e, &maker->args.items[0]));
+    ct_emit_line(e, "ct_word *%s;", lane->packed);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_take_rows(rt, %s, %s, &%s);", name, count, lane->row, lane->packed);
+    ct_emit_alias(e, var, name);
+    e->lanes[lane_of(e, value)->root->id].place =
+        ct_format(e->arena, "%s + %s * %s", name, ct_emit_name(e, loop->as.loop.block->params.items[0]), lane->row);
 }
 
 /* An array that is the same in all lanes becomes one in each; it is taken. */
@@ -157,6 +183,13 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
         const char *item = ct_lanes_kind(e, at) == LANE_SAME
                                ? ct_format(e->arena, "%s[%s]", name, ct_emit_arg(e, at))
                                : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, lane_arg(e, at, true));
+        ct_emit_bind(e, result, item, true, true);
+        return true;
+    }
+    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_MATRIX) {
+        const char *item = ct_format(e->arena, "%s[%s * %s + %s]", ct_emit_arg(e, &step->args.items[0]),
+                                     ct_emit_operand(e, &step->args.items[1]), lane_of(e, &step->args.items[0])->row,
+                                     ct_emit_operand(e, &step->args.items[2]));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
@@ -276,6 +309,7 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
     case LANE_ROW:
     case LANE_ROWS:
     case LANE_ARRAY:
+    case LANE_MATRIX:
     case LANE_ACC:
     case LANE_OLD:
     case LANE_MORE:
@@ -287,9 +321,9 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
 static bool write_release(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *object = &step->args.items[0];
     LaneKind kind = ct_lanes_kind(e, object);
-    if (kind != LANE_ROW && kind != LANE_ARRAY) return false;
+    if (kind != LANE_ROW && kind != LANE_ARRAY && kind != LANE_MATRIX) return false;
     ct_emit_flush(e, true);
-    if (kind != LANE_ARRAY) return true;
+    if (kind == LANE_ROW) return true;
     const Lane *lane = &e->lanes[lane_of(e, object)->root->id];
     if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
     return true;
@@ -395,6 +429,8 @@ static bool differs(const Emit *e, const CtFlowStep *step) {
     return false;
 }
 
+static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
+
 static bool write_loop(Emit *e, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;
     if (!differs(e, step)) return false;
@@ -409,15 +445,20 @@ static bool write_loop(Emit *e, const CtFlowStep *step) {
         names[i] = begin_carried(e, param, &step->args.items[1 + i]);
         if (result != NULL) ct_emit_alias(e, result, names[i]);
     }
-    for (uint32_t i = carried; i < step->results.count; i++) begin_array(e, step->results.items[i], n);
+    for (uint32_t i = carried; i < step->results.count; i++)
+        if (is_matrix(e, step->results.items[i]))
+            begin_matrix(e, step, i, n);
+        else
+            begin_array(e, step->results.items[i], n);
     ct_emit_alias(e, block->params.items[0], index);
     ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", index, index, n, index);
     e->depth++;
     ct_emit_block(e, block, NULL);
     e->block = block;
     for (uint32_t i = carried; i < step->results.count; i++)
-        ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, step->results.items[i]), index,
-                     lane_arg(e, &block->values.items[i], true));
+        if (!is_matrix(e, step->results.items[i]))
+            ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, step->results.items[i]), index,
+                         lane_arg(e, &block->values.items[i], true));
     assign_carried(e, step, names);
     e->block = around;
     e->pending.count = 0;

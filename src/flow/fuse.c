@@ -1,8 +1,9 @@
 /* Two loops over the same length become one, so that what the first makes is used while it is at hand, and need not be
  * an array when nothing else looks at it (vertical), and so that both read their arrays once (horizontal).
  *
- * The turns of the two are interleaved, and one of the loops is moved over the steps between. That is allowed where
- * only one of them can fail, and what is passed over cannot: the first failure in the program's order is the one told.
+ * The turns of the two are interleaved. Of the steps between, those that use what the first makes come behind the one
+ * loop, the others before it: so the first is moved over these, the second over those. That is allowed where only one
+ * of the loops can fail, and what it is moved over cannot: the first failure in the program's order is the one told.
  * The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop makes
  * are loops for this; when they cannot be fused they stay what they were. */
 #include "flow/passes.h"
@@ -20,7 +21,7 @@ typedef struct Fuse {
     CtFlowFacts facts;
     CtFlowValues now;
     bool maps_only; /* leave what carries values: derivatives are still to be taken */
-    CtFlowMarks marks;
+    CtFlowMarks marks, objects;
     uint32_t depth, loops; /* around the steps that are looked at */
 } Fuse;
 
@@ -50,14 +51,6 @@ static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *s
     elsewhere |= ct_flow_uses_marked(&f->marks, second, NULL);
     ct_flow_mark_results(&f->marks, first, false);
     return !elsewhere;
-}
-
-/* Whether a step takes an object that a loop uses: behind the step the loop would make it be copied. */
-static bool takes_objects_of(Fuse *f, const CtFlowStep *step, const CtFlowStep *loop) {
-    ct_flow_mark_objects(&f->marks, loop, true);
-    bool takes = ct_flow_takes_marked(&f->marks, step);
-    ct_flow_mark_objects(&f->marks, loop, false);
-    return takes;
 }
 
 /* Which index of a read is a variable; 0: none. */
@@ -93,8 +86,6 @@ static bool share_reads(const CtFlowStep *first, const CtFlowBlock *block, const
 
 /* ---- which loops ---- */
 
-typedef enum Where { NOWHERE, AT_FIRST, AT_SECOND } Where;
-
 static bool is_loop(const CtFlowStep *step) {
     return step->kind == FLOW_LOOP && !step->as.loop.initial && step->as.loop.block->exit == EXIT_YIELD;
 }
@@ -104,19 +95,49 @@ static bool have_same_length(const Fuse *f, const CtFlowStep *a, const CtFlowSte
                                ct_flow_length_of(&f->facts, b->args.items[0]));
 }
 
-/* Where the two may be one, for all that lies between them: steps[first] and `second`, behind the last of the steps. */
-static Where place(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep *second) {
-    const CtFlowStep *loop = steps->items[first];
-    bool later = true, earlier = true, total = ct_flow_is_total(&f->effects, loop);
-    if (!total && !ct_flow_is_total(&f->effects, second)) return NOWHERE;
-    if (takes_objects_of(f, second, loop)) return NOWHERE;
-    for (uint32_t i = first + 1; i < steps->count && (later || earlier); i++) {
-        const CtFlowStep *between = steps->items[i];
-        bool passes = ct_flow_is_total(&f->effects, between);
-        later = later && (total || passes) && !uses_results(f, between, loop) && !takes_objects_of(f, between, loop);
-        earlier = earlier && passes && !uses_results(f, second, between);
+/* The steps between two loops that are to become one. */
+typedef struct Between {
+    Steps before, behind; /* where they stand then */
+} Between;
+
+/* Finds out which of the steps behind steps[first] stand where; what stands behind, and the loop, is marked: its
+ * results, and the objects that it uses. Whether it may be moved over the others: no failure over another, and none of
+ * them changes an object in place that would have to be copied then. */
+static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails, Between *between) {
+    bool may = true, fails = !ct_flow_is_total(&f->effects, steps->items[first]);
+    ct_flow_mark_results(&f->marks, steps->items[first], true);
+    ct_flow_mark_objects(&f->objects, steps->items[first], true);
+    for (uint32_t i = first + 1; i < steps->count && may; i++) {
+        CtFlowStep *step = steps->items[i];
+        bool passes = ct_flow_is_total(&f->effects, step);
+        if (ct_flow_uses_marked(&f->marks, step, NULL)) {
+            ct_flow_mark_results(&f->marks, step, true);
+            ct_flow_mark_objects(&f->objects, step, true);
+            ct_push(f->arena, &between->behind, step);
+            fails = fails || !passes;
+            may = passes || !second_fails;
+        } else {
+            ct_push(f->arena, &between->before, step);
+            may = (passes || !fails) && !ct_flow_takes_marked(&f->objects, step);
+        }
     }
-    return later ? AT_SECOND : earlier ? AT_FIRST : NOWHERE;
+    return may;
+}
+
+/* Whether steps[first] and `second`, behind the last of the steps, may become one for all that lies between them. */
+static bool may_meet(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep *second, Between *between) {
+    const CtFlowStep *loop = steps->items[first];
+    bool second_fails = !ct_flow_is_total(&f->effects, second);
+    if (second_fails && !ct_flow_is_total(&f->effects, loop)) return false;
+    bool may = part(f, steps, first, second_fails, between);
+    ct_flow_mark_results(&f->marks, loop, false); /* those it may use, at its own index: is_wanted */
+    may = may && !ct_flow_uses_marked(&f->marks, second, NULL) && !ct_flow_takes_marked(&f->objects, second);
+    ct_flow_mark_objects(&f->objects, loop, false);
+    for (uint32_t i = 0; i < between->behind.count; i++) {
+        ct_flow_mark_results(&f->marks, between->behind.items[i], false);
+        ct_flow_mark_objects(&f->objects, between->behind.items[i], false);
+    }
+    return may;
 }
 
 static bool has_loop(const CtFlowBlock *block) {
@@ -237,33 +258,24 @@ static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *seco
 static void visit(Fuse *f, CtFlowBlock *block);
 static void visit_inside(Fuse *f, CtFlowStep *step);
 
-static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
-    ct_push(f->arena, steps, step);
-    for (uint32_t i = steps->count - 1; i > at; i--) steps->items[i] = steps->items[i - 1];
-    steps->items[at] = step;
-}
-
-/* Whether a loop has become one with a step before it. Then it stands in its place among the steps, and *loop is NULL,
- * or it stands behind them; *at says where. */
+/* Whether a loop has become one with a step before it. Then it stands among the steps, and *loop is NULL, or it stands
+ * behind them; *at says where. */
 static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
     uint32_t from = steps->count > FAR ? steps->count - FAR : 0;
     for (uint32_t i = steps->count; i-- > from;) {
         CtFlowStep *first = steps->items[i];
-        if (!is_wanted(f, first, *loop)) continue;
-        Where where = place(f, steps, i, *loop);
-        if (where == NOWHERE) continue;
+        Between between = {0};
+        if (!is_wanted(f, first, *loop) || !may_meet(f, steps, i, *loop, &between)) continue;
         *loop = join(f, first, *loop);
-        if (where == AT_FIRST) {
-            /* a number of turns that is known there */
-            (*loop)->args.items[0] = first->args.items[0];
-            steps->items[i] = *loop;
+        *at = i + between.before.count;
+        for (uint32_t j = 0; j < between.before.count; j++) steps->items[i + j] = between.before.items[j];
+        for (uint32_t j = 0; j < between.behind.count; j++) steps->items[*at + 1 + j] = between.behind.items[j];
+        steps->items[*at] = *loop;
+        if (between.behind.count > 0) {
             visit_inside(f, *loop);
             *loop = NULL;
-            *at = i;
         } else {
             steps->count--;
-            for (uint32_t j = i; j < steps->count; j++) steps->items[j] = steps->items[j + 1];
-            *at = steps->count;
         }
         return true;
     }
@@ -314,6 +326,12 @@ static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
     return fold;
 }
 
+static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
+    ct_push(f->arena, steps, step);
+    for (uint32_t i = steps->count - 1; i > at; i--) steps->items[i] = steps->items[i - 1];
+    steps->items[at] = step;
+}
+
 /* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no turn then. */
 static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
     CtFlowStep *test = new_step(f, FLOW_PRIM, step->span), *choice = new_step(f, FLOW_SWITCH, step->span),
@@ -355,6 +373,22 @@ static bool turns_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *c
     return true;
 }
 
+/* The same reduction of the same elements, which the loop that makes them carries already; NULL: it does not. */
+static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, const CtFlowArg *first) {
+    const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
+    const CtFlowStep *loop = fact->maker;
+    if (loop->kind != FLOW_LOOP) return NULL;
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        const CtFlowStep *made = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
+        if (made != NULL && made->kind == FLOW_PRIM && made->as.prim == prim &&
+            ct_flow_same(&loop->args.items[1 + i], first) && made->args.items[0].var == block->params.items[1 + i] &&
+            ct_flow_same(&made->args.items[1], &block->values.items[fact->index]))
+            return loop->results.items[i];
+    }
+    return NULL;
+}
+
 /* Whether a reduction has become a loop, one with that which makes its array where there is one. */
 static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
     CtFlowArg count;
@@ -363,6 +397,13 @@ static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlow
     if (!ct_flow_reduction(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
     bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
     uint32_t at = steps->count;
+    CtFlowVar *known = carried_already(f, step, prim, &first);
+    if (known != NULL) {
+        ct_flow_stands(&f->now, step->results.items[0], flow_of(known));
+        *loop = NULL;
+        if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+        return true;
+    }
     *loop = as_fold(f, step, count);
     ct_flow_facts_step(&f->facts, *loop, f->depth);
     if (!is_row && !fuse_with(f, steps, loop, &at)) return false;
@@ -412,7 +453,7 @@ static void visit(Fuse *f, CtFlowBlock *block) {
 
 static void fuse(CtFlow *flow, bool maps_only) {
     Fuse f = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .maps_only = maps_only};
-    f.marks = (CtFlowMarks){.arena = flow->arena};
+    f.marks = f.objects = (CtFlowMarks){.arena = flow->arena};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         f.function = flow->functions.items[i];
         ct_flow_values_clear(&f.now, flow->arena);

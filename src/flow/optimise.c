@@ -39,11 +39,13 @@ static Pass *const after[] = {
     ct_flow_simplify,      /* rows that nobody looks at any more */
     ct_flow_cse,           /* reads of one array in one loop */
     ct_flow_hoist,         /* what does not change, asked for once */
+    ct_flow_split_checks,  /* nor can fail after the first turn */
     ct_flow_cse,           /* questions that are the same */
     ct_flow_copies,        /* loops that had checks */
     ct_flow_drop_dead,     /* arrays that nobody reads */
     ct_flow_fuse,          /* loops that cannot fail now */
     ct_flow_simplify,      /* and what they know */
+    ct_flow_hoist,         /* questions of reductions that are loops now */
     ct_flow_plain_scales,  /* products that need not heed structural zeros */
     ct_flow_cse,           /* what they both did */
     ct_flow_keep,          /* what loops that stay two both do, where it costs more than memory */

@@ -192,6 +192,8 @@ void ct_flow_cse(CtFlow *flow);
 /* Of a program whose derivatives are still to be taken; and of any. */
 void ct_flow_hoist_simple(CtFlow *flow);
 void ct_flow_hoist(CtFlow *flow);
+/* Checks in loops that are the same at each turn of a loop around these go in front of it: checks.c. */
+void ct_flow_split_checks(CtFlow *flow);
 /* Sums of products over two loops become products of matrices: products.c. */
 void ct_flow_products(CtFlow *flow);
 void ct_flow_copies(CtFlow *flow);

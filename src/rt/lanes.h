@@ -209,6 +209,10 @@ static CT_CALLED void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memor
     *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
     return (void *)(((uintptr_t)*memory + 63) / 64 * 64);
 }
+static CT_CALLED void *ct_lanes_take_rows(ct_run *rt, int64_t count, int64_t length, ct_word **memory) {
+    if (CT_UNLIKELY(length > 0 && count > ((int64_t)1 << 54) / length)) ct_fail_memory(rt);
+    return ct_lanes_take(rt, count * length, memory);
+}
 static CT_CALLED void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
     ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
 }
