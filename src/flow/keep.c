@@ -4,13 +4,14 @@
  *
  * Outside of loops memory is what takes the time: as many arrays as the second loop makes itself, and only where it
  * does nothing else at a turn, for then what it makes may lie where what was kept is read (emit/over.c). Where both
- * loops stand in another one, arrays are those of a turn, and small: sums of inner loops are kept too, also those that
- * loops within the two come to at each of their turns, a row for each turn. */
+ * loops stand in another one, arrays are those of a turn of that, mostly small: sums of inner loops are kept too, also
+ * those that loops within the two come to at each of their turns, a row for each turn. But nothing is kept that would
+ * be larger than an array that is there anyway: loops over numbers may have any number of turns. */
 #include "flow/passes.h"
 
 enum {
     MOST = 200,      /* comparisons for one value */
-    MOST_ARRAYS = 6, /* that one loop makes for another, within a loop */
+    MOST_ARRAYS = 4, /* that one loop makes for another, within a loop */
     MEMORY = 4,      /* the work of writing a number and reading it */
 };
 
@@ -145,8 +146,27 @@ static void keep(Keep *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) 
     k->left--;
 }
 
+static bool is_index(const CtFlowStep *read, const CtFlowStep *loop) {
+    for (uint32_t i = 1; i < read->args.count; i++)
+        if (read->args.items[i].var == loop->as.loop.block->params.items[0]) return true;
+    return false;
+}
+
+/* Whether there is an array with an element for each turn of the first loop, and of the loop around it. */
+static bool is_over_array(const Pair *pair) {
+    const CtFlowStep *loop = pair->first;
+    for (uint32_t i = 0; i < loop->as.loop.block->steps.count; i++) {
+        const CtFlowStep *step = loop->as.loop.block->steps.items[i];
+        if (step->kind == FLOW_READ && is_index(step, loop) &&
+            (pair->outer == NULL || is_index(step, pair->outer->first)))
+            return true;
+    }
+    return pair->outer == NULL && loop->results.count > loop->as.loop.carried;
+}
+
 /* The last first: what only that needed is dead then. */
 static void keep_values(Keep *k, const Pair *pair) {
+    if (k->loops > 0 && !is_over_array(pair)) return;
     const CtFlowBlock *block = pair->second->as.loop.block;
     for (uint32_t i = block->steps.count; i-- > 0 && k->left > 0;) {
         CtFlowStep *step = block->steps.items[i];
