@@ -23,7 +23,7 @@ BUILDS = {
     "gcc": ["gcc", *WARNINGS, "-O2"],
     "clang": ["clang", *WARNINGS, "-O1"],
     "gcc, sanitized": ["gcc", "-std=c11", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
-    "gcc, OpenMP": ["gcc", *WARNINGS, "-O2", "-fopenmp", "-DCT_PART_WORK=16", "-DCT_PART_COST=0", "-DCT_FAR=0"],
+    "gcc, OpenMP": ["gcc", *WARNINGS, "-O2", "-fopenmp", "-DCT_PART_WORK=16", "-DCT_PART_COST=0", "-DCT_FAR=0", "-DCT_WIDE=16"],
     "clang, sanitized": ["clang", "-std=c11", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
 }
 

@@ -37,7 +37,7 @@ ERRORS = [
     ("large", ["--args", "[2000]", "--max-memory", "8M"], "E0801"),
 ]
 # Of arrays.cot: function, argument, how it ends. Its loops are parted as long ones are, and what is added up as if that cost nothing.
-SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0"
+SMALL_PARTS = "cc -DCT_PART_WORK=64 -DCT_PART_COST=0 -DCT_FAR=0 -DCT_WIDE=16"
 NATIVE = [("table", 300, None), ("ragged", 300, None), ("reduced", 900, None), ("reducing", 900, None), ("folds", 3000, None), ("layered", 40, None), ("multiplied", 90, None), ("spreading", 500, None),
           ("own", 300, None), ("scattered", 300, None), ("descent", 300, None), ("smoothed", 300, None), ("squaring", 40, None), ("wrong", 300, "E0501"),
           ("wrongSlope", 300, "E0501"), ("uneven", 300, "E0507"), ("large", 30, None), ("deep", 30, None),

@@ -386,6 +386,7 @@ static bool fits_loop(Scan *s, const CtFlowStep *step) {
     if (s->adds && s->leaves) return false;
     s->leaves |= left;
     s->has_loop = true;
+    ct_lanes_mark_narrow(s->e, step);
     return ends(s, step);
 }
 

@@ -34,6 +34,8 @@ typedef struct Lane {
     CtFlowArg term;          /* MORE */
     bool is_row;             /* ARRAY, in its root: it is yielded as a row of a matrix */
     bool is_wide;            /* ACC, in its root: each lane adds to elements of its own first */
+    bool may_be_narrow;      /* the same; but not where they are so many that the cache does not hold them */
+    const char *terms;       /* ACC, of an update in a strip: where its terms go */
 } Lane;
 
 typedef struct LaneSum { /* what is carried: to it is added */
@@ -70,6 +72,15 @@ void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const 
                     const char *index, const LaneResults *results);
 /* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
 bool ct_lanes_step(Emit *e, CtFlowStep *step);
+/* The index of an element, row-major. */
+const char *ct_lanes_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
+/* What a turn of an inner loop does; `names`: of what it carries. */
+void ct_lanes_turn(Emit *e, const CtFlowStep *loop, const char *const *names);
+/* lanes_strip.c: marks the accumulators to whose elements an inner loop adds one after the other. */
+void ct_lanes_mark_narrow(const Emit *e, const CtFlowStep *loop);
+/* Writes the turns of such a loop that are taken eight at a time where accumulators are large; gives the turn from
+ * which on they are taken one by one. */
+const char *ct_lanes_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names);
 /* lanes_apart.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */
 bool ct_lanes_apart(Emit *e, CtFlowStep *step);
 

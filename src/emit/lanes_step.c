@@ -65,6 +65,10 @@ static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *i
     return at;
 }
 
+const char *ct_lanes_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    return position(e, array, indices, 0);
+}
+
 /* The same for each lane, where indices differ. */
 static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
     const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
@@ -196,11 +200,11 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     ct_lanes_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
     if (e->lanes[result->id].kind == LANE_SAME)
-        text = ct_emit_item(e, &array, position(e, &array, &indices, 0));
+        text = ct_emit_item(e, &array, ct_lanes_place(e, &array, &indices));
     else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
     else if (is_turn_last(e, &indices))
-        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, position(e, &array, &indices, 0));
+        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_lanes_place(e, &array, &indices));
     else
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
     ct_emit_bind(e, result, text, true, true);
@@ -257,18 +261,23 @@ static bool write_items(Emit *e, const CtFlowStep *step) {
 /* acc[⟨i⟩] += term: each lane to an element of its own where they are the same, until the loop has ended. */
 static void add_term(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *acc = &step->args.items[0];
-    const Lane *root = &e->lanes[lane_of(e, acc)->root->id];
+    const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
     const char *term = lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
     const char *name = ct_emit_arg(e, acc);
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
-    if (!ct_lanes_any_differs(e, &indices)) {
-        ct_emit_line(e, "%s[%s] += %s;", root->packed, position(e, acc, &indices, 0), term);
+    if (added->terms != NULL) {
+        ct_emit_line(e, "ct_lanes_fold(&%s[turn], %s);", added->terms, term);
+    } else if (!ct_lanes_any_differs(e, &indices) && root->may_be_narrow) {
+        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data, ct_lanes_place(e, acc, &indices),
+                     term);
+    } else if (!ct_lanes_any_differs(e, &indices)) {
+        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_lanes_place(e, acc, &indices), term);
     } else if (is_turn_last(e, &indices)) {
-        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, position(e, acc, &indices, 0), term);
+        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_lanes_place(e, acc, &indices), term);
     } else if (ct_lanes_kind(e, &indices.items[0]) == LANE_TURN && !ct_lanes_any_differs(e, &inner)) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
-                     position(e, acc, &indices, 0), name, term);
+                     ct_lanes_place(e, acc, &indices), name, term);
     } else {
         ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
     }
@@ -431,8 +440,23 @@ static bool differs(const Emit *e, const CtFlowStep *step) {
 
 static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
 
+void ct_lanes_turn(Emit *e, const CtFlowStep *loop, const char *const *names) {
+    const CtFlowBlock *block = loop->as.loop.block, *around = e->block;
+    e->depth++;
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
+        if (!is_matrix(e, loop->results.items[i]))
+            ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, loop->results.items[i]),
+                         ct_emit_name(e, block->params.items[0]), lane_arg(e, &block->values.items[i], true));
+    assign_carried(e, loop, names);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+}
+
 static bool write_loop(Emit *e, const CtFlowStep *step) {
-    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
+    const CtFlowBlock *block = step->as.loop.block;
     if (!differs(e, step)) return false;
     uint32_t carried = step->as.loop.carried;
     const char *count = ct_emit_operand(e, &step->args.items[0]), *index = ct_emit_name(e, block->params.items[0]);
@@ -451,18 +475,9 @@ static bool write_loop(Emit *e, const CtFlowStep *step) {
         else
             begin_array(e, step->results.items[i], n);
     ct_emit_alias(e, block->params.items[0], index);
-    ct_emit_line(e, "for (int64_t %s = 0; %s < %s; %s++) {", index, index, n, index);
-    e->depth++;
-    ct_emit_block(e, block, NULL);
-    e->block = block;
-    for (uint32_t i = carried; i < step->results.count; i++)
-        if (!is_matrix(e, step->results.items[i]))
-            ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, step->results.items[i]), index,
-                         lane_arg(e, &block->values.items[i], true));
-    assign_carried(e, step, names);
-    e->block = around;
-    e->pending.count = 0;
-    e->depth--;
+    const char *from = ct_lanes_strips(e, step, n, names);
+    ct_emit_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", index, from, index, n, index);
+    ct_lanes_turn(e, step, names);
     ct_emit_line(e, "}");
     return true;
 }
@@ -527,6 +542,17 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
 
+/* Elements of each lane's own. */
+static void begin_wide(Emit *e, Lane *lane, const char *name) {
+    lane->packed = ct_format(e->arena, "%s_wide", name);
+    lane->length = ct_format(e->arena, "%s_words", name);
+    const char *take = lane->may_be_narrow ? "wide" : "take";
+    ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
+    ct_emit_line(e, "ct_word *%s_room;", name);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_room);", lane->packed, take, lane->length, name);
+    if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
+}
+
 static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
@@ -539,13 +565,7 @@ static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names
         if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
         if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
         ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
-        if (!lane->is_wide) continue;
-        lane->packed = ct_format(e->arena, "%s_wide", names[i]);
-        lane->length = ct_format(e->arena, "%s_words", names[i]);
-        ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, names[i]);
-        ct_emit_line(e, "ct_word *%s_room;", names[i]);
-        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s_room);", lane->packed, lane->length, names[i]);
-        ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
+        if (lane->is_wide) begin_wide(e, lane, names[i]);
     }
 }
 
@@ -554,6 +574,9 @@ static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) 
         const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
         if (lane->kind != LANE_ACC) {
             if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
+        } else if (lane->may_be_narrow) {
+            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_room, %s);", lane->data, lane->packed, names[i],
+                         lane->length);
         } else if (lane->is_wide) {
             ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
             ct_emit_line(e, "ct_lanes_give(rt, %s_room, %s);", names[i], lane->length);

@@ -380,6 +380,73 @@ static inline void ct_lanes_add_at(void *to, ct_lane_ints_in at_in, ct_lanes_in 
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[at[l]] += x[l];
 }
 
+/* ---- accumulators whose lanes are more than the cache holds ---- */
+
+/* Of so many elements at most each has eight lanes of its own, to which a loop adds. The lanes of more of them, 2 MB,
+ * would not stay in the cache between eight turns and the next: the lanes of each term are added up at once. */
+#ifndef CT_WIDE
+#define CT_WIDE (1 << 15) /* tests say less */
+#endif
+
+#if defined(__clang__)
+#define CT_SHUFFLE   __builtin_shufflevector
+#define CT_ALL_EIGHT _Pragma("clang loop unroll(full)")
+#else
+typedef int64_t ct_half_ints __attribute__((vector_size(32)));
+#define CT_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ct_half_ints){__VA_ARGS__})
+#define CT_ALL_EIGHT          _Pragma("GCC unroll 8")
+#endif
+typedef double ct_half __attribute__((vector_size(32)));
+
+/* Lanes for all elements; NULL: there are too many. */
+static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, ct_word **memory) {
+    *memory = NULL;
+    if (length > CT_WIDE) return NULL;
+    ct_lanes *wide = ct_lanes_take(rt, length, memory);
+    ct_lanes_fill(wide, length, ct_all(-0.0));
+    return wide;
+}
+static CT_NEAR void ct_lanes_narrow(ct_run *rt, void *to, const ct_lanes *wide, ct_word *memory, int64_t length) {
+    if (wide == NULL) return;
+    ct_lanes_collect(to, wide, length);
+    ct_lanes_give(rt, memory, length);
+}
+/* To one element. */
+static CT_INSIDE inline void ct_lanes_add(ct_lanes *wide, void *to, int64_t at, ct_lanes_in x) {
+    if (CT_UNLIKELY(wide == NULL))
+        ((double *)to)[at] += ct_lanes_total(x);
+    else
+        wide[at] += CT_IN(x);
+}
+/* Lane l and lane l + 4. */
+static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes_in x_in) {
+    ct_half halves[2];
+    ct_lanes x = CT_IN(x_in);
+    memcpy(halves, &x, sizeof x);
+    *to = halves[0] + halves[1];
+}
+/* The totals of two and two: a, b, a, b, each half of one. */
+static CT_INSIDE inline void ct_halves_pair(ct_half *to, const ct_half *a, const ct_half *b) {
+    *to = CT_SHUFFLE(*a, *b, 0, 1, 4, 5) + CT_SHUFFLE(*a, *b, 2, 3, 6, 7);
+}
+/* Those of four, in their order, are added to four elements. */
+static CT_INSIDE inline void ct_halves_add(double *to, const ct_half *x) {
+    ct_half even, odd, sums;
+    ct_halves_pair(&even, &x[0], &x[2]);
+    ct_halves_pair(&odd, &x[1], &x[3]);
+    memcpy(&sums, to, sizeof sums);
+    sums += CT_SHUFFLE(even, odd, 0, 4, 2, 6) + CT_SHUFFLE(even, odd, 1, 5, 3, 7);
+    memcpy(to, &sums, sizeof sums);
+}
+/* To eight elements side by side, each with a term of its own. */
+static CT_INSIDE inline void ct_lanes_add_totals(ct_lanes *wide, void *to, int64_t at, const ct_half *terms) {
+    for (int j = 0; wide != NULL && j < CT_LANES; j++)
+        wide[at + j] += (ct_lanes){terms[j][0], terms[j][1], terms[j][2], terms[j][3], -0.0, -0.0, -0.0, -0.0};
+    if (wide != NULL) return;
+    ct_halves_add((double *)to + at, terms);
+    ct_halves_add((double *)to + at + CT_LANES / 2, terms + CT_LANES / 2);
+}
+
 /* ---- reductions ---- */
 
 /* sum + x, turn by turn. */
