@@ -89,6 +89,7 @@ static CtFlowFunction *function_for(CtFlow *flow, CtMap *known, const CtFlowType
     CtFlowFunction *function = ct_map_get(known, ct_key(key));
     if (function != NULL) return function;
     function = ct_flow_function(flow, name, CT_NO_SPAN);
+    function->ends = true;
     ct_map_set(flow->arena, known, ct_key(key), function);
     function->results.items = CT_NEW(flow->arena, const CtFlowType *);
     function->results.items[0] = result;

@@ -55,19 +55,28 @@ bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step) {
     return true;
 }
 
+/* Functions that reach each other are total where all of them are if the others are, and their recursion ends. */
+static void find_total(const CtFlow *flow, CtFlowEffects *effects, const uint32_t *next, uint32_t first, bool turns) {
+    bool total = true;
+    for (uint32_t i = first; i > 0; i = next[i]) effects->total[i - 1] = true;
+    for (uint32_t i = first; i > 0 && total; i = next[i]) {
+        const CtFlowFunction *function = flow->functions.items[i - 1];
+        total = (function->ends || !turns) && total_block(effects, function->body, true);
+    }
+    for (uint32_t i = first; i > 0; i = next[i]) effects->total[i - 1] = total;
+}
+
 CtFlowEffects ct_flow_effects(CtFlow *flow) {
     uint32_t count = flow->functions.count;
-    CtFlowEffects effects = {CT_NEW_ARRAY(flow->arena, bool, count + 1),
-                             CT_NEW_ARRAY(flow->arena, uint32_t, count + 1)};
+    CtFlowEffects effects = {CT_NEW_ARRAY(flow->arena, bool, count + 1)};
     CtFlowCycles cycles = ct_flow_cycles(flow, false);
-    uint32_t *order =
-        CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1); /* the function of each component, when alone */
+    /* the functions of each component, by their numbers from 1: the first of them, and the next behind each */
+    uint32_t *first = CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1),
+             *next = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        effects.steps[i] = ct_flow_size(flow->functions.items[i]->body);
-        if (!cycles.turns[cycles.component[i]]) order[cycles.component[i]] = i + 1;
+        next[i + 1] = first[cycles.component[i]];
+        first[cycles.component[i]] = i + 1;
     }
-    for (uint32_t c = 1; c <= cycles.count; c++)
-        if (order[c] > 0)
-            effects.total[order[c] - 1] = total_block(&effects, flow->functions.items[order[c] - 1]->body, true);
+    for (uint32_t c = 1; c <= cycles.count; c++) find_total(flow, &effects, next, first[c], cycles.turns[c]);
     return effects;
 }

@@ -183,6 +183,7 @@ typedef struct CtFlowFunction {
     bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
     bool is_message;  /* makes the text of a failure: messages.c */
     bool recurses;    /* it may be waiting for itself */
+    bool ends;        /* it calls itself for parts of what it is given, and no more: residuals, adjoints */
     bool reached;     /* from the entry */
     bool has_door;    /* called otherwise than by an end of a function of its group */
     uint32_t group;   /* functions that end in each other have the same; 0: alone */

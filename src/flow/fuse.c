@@ -168,11 +168,32 @@ static bool folds_simply(Fuse *f, const CtFlowStep *loop) {
     return true;
 }
 
-/* A map with a loop in each turn, whose turns several threads may take, and a light fold, whose turns they may not: one
- * loop would be the fold. */
+static bool is_given(const CtFlowStep *call, const CtFlowType *type) {
+    for (uint32_t i = 0; i < call->args.count; i++)
+        if (call->args.items[i].type == type) return true;
+    return false;
+}
+
+/* Whether a call in a block is given an object such as this loop carries: one thread takes all turns then. */
+static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_CALL && j < loop->as.loop.carried; j++)
+            if (ct_flow_is_object(loop->args.items[1 + j].type) && is_given(step, loop->args.items[1 + j].type))
+                return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (hands_over(loop, ct_flow_inner(step, j))) return true;
+    }
+    return false;
+}
+
+/* A loop with another in each turn, whose turns several threads may take, and one whose turns they may not: a light
+ * fold, or one that hands what it carries to a call. One loop would be the second. */
 static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
     const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
-    return f->loops == 0 && first->as.loop.carried == 0 && has_loop(a) && !has_loop(b) && !folds_simply(f, second);
+    if (f->loops > 0 || !has_loop(a)) return false;
+    if (hands_over(second, b)) return !hands_over(first, a) && folds_simply(f, first);
+    return first->as.loop.carried == 0 && !has_loop(b) && !folds_simply(f, second);
 }
 
 static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {

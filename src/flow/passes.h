@@ -31,8 +31,7 @@ void ct_flow_drop_unreached(CtFlow *flow);
 /* ---- effects.c: what a step may do beside giving its results ---- */
 
 typedef struct CtFlowEffects {
-    bool *total;     /* by functions' numbers: it does not fail, and ends */
-    uint32_t *steps; /* how many it has */
+    bool *total; /* by functions' numbers: it does not fail, and ends */
 } CtFlowEffects;
 CtFlowEffects ct_flow_effects(CtFlow *flow);
 bool ct_flow_is_total(const CtFlowEffects *effects, const CtFlowStep *step);

@@ -192,6 +192,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     if (g->turns) ct_flow_con_add(flow, g->trail->data, "start", &none);
     g->backward = g->entry->pair.backward = declare(flow, function, "backward");
     g->backward->results = params;
+    g->backward->ends = true; /* a residual is finite */
     begin_function(flow, g->backward, (const char *[]){"residual", "dy", "dx"},
                    (const CtFlowTypes *[]){&trail, &results, &params}, 3);
     g->entry->pair.forward = declare(flow, function, "forward");
@@ -205,6 +206,7 @@ static void declare_group(CtFlow *flow, Group *g) {
         m->forward->results = g->entry->pair.forward->results;
         m->unwind = declare(flow, m->function, "unwind");
         m->unwind->results = params;
+        m->unwind->ends = true;
         CtFlowTypes own = adjoint_params(flow, m, NULL);
         begin_function(flow, m->unwind, (const char *[]){"trail", "dx", "before"},
                        (const CtFlowTypes *[]){&trail, &own, &kept}, 3);

@@ -1,7 +1,7 @@
 /* Products by what is certainly no structural zero. In `scale p g` a g of −0.0 is absorbing, since that stands for the
  * cotangent of what was not used. Where it stands for nothing of the kind, −0.0 is a number like others, and the
  * product is `mul p g`, which costs half as much in vectors. That differs where a g that was computed is −0.0 and p
- * infinite or NaN, so that it is left undone where mathematics is to be exact.
+ * infinite, NaN or below 0, so that it is left undone where mathematics is to be exact, but for literals above 0.
  *
  * Forward through each function until nothing new is found: literals are structural zeros, and what comes from other
  * functions, constants and nodes may be; what is computed is not, but for sums of two that may be, and products by
@@ -122,16 +122,30 @@ static void multiply(void *data, CtFlowStep *step) {
         step->as.prim = PRIM_MUL;
 }
 
+/* p (−0.0) is −0.0 where p is more than 0 and no infinity: that is exact. */
+static void multiply_by_literal(void *data, CtFlowStep *step) {
+    (void)data;
+    const CtFlowArg *p = step->args.items;
+    if (step->kind == FLOW_PRIM && step->as.prim == PRIM_SCALE && p->var == NULL && p->lit.real > 0 &&
+        isfinite(p->lit.real))
+        step->as.prim = PRIM_MUL;
+}
+
+static void multiply_in(CtFlow *flow, const CtFlowFunction *function) {
+    Scales s = {.zeros = CT_NEW_ARRAY(flow->arena, bool, function->vars + 1), .changed = true};
+    for (uint32_t j = 0; j < function->params.count; j++)
+        s.zeros[function->params.items[j]->id] = function != flow->entry;
+    while (s.changed) {
+        s.changed = false;
+        visit(&s, function->body);
+    }
+    ct_flow_each_step(function->body, multiply, &s);
+}
+
 void ct_flow_plain_scales(CtFlow *flow) {
-    for (uint32_t i = 0; i < flow->functions.count && !flow->exact; i++) {
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
         CtFlowFunction *function = flow->functions.items[i];
-        Scales s = {.zeros = CT_NEW_ARRAY(flow->arena, bool, function->vars + 1), .changed = true};
-        for (uint32_t j = 0; j < function->params.count; j++)
-            s.zeros[function->params.items[j]->id] = function != flow->entry;
-        while (s.changed) {
-            s.changed = false;
-            visit(&s, function->body);
-        }
-        ct_flow_each_step(function->body, multiply, &s);
+        if (!flow->exact) multiply_in(flow, function);
+        ct_flow_each_step(function->body, multiply_by_literal, NULL); /* last: its product may still be such a zero */
     }
 }
