@@ -100,14 +100,20 @@ static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates,
 
 /* What follows: the terms are added from the place of the first of them on. */
 static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updates) {
+    bool are_one = true;
+    for (uint32_t i = 0; i < updates->count; i++)
+        are_one &= root_lane(e, updates->items[i]) == root_lane(e, updates->items[0]);
     for (uint32_t i = 0; i < updates->count; i++) {
         const CtFlowStep *update = updates->items[i];
         const Lane *root = root_lane(e, update);
         const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
         CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
         if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
-        ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s, %s);", root->packed, root->data,
-                     ct_lanes_place(e, &update->args.items[0], &indices), lane_of(e, update)->terms);
+        const char *place = ct_lanes_place(e, &update->args.items[0], &indices), *terms = lane_of(e, update)->terms;
+        if (are_one)
+            ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);
+        else
+            ct_emit_line(e, "ct_lanes_add_either(%s, %s, %s, %s);", root->packed, root->data, place, terms);
         lane_of(e, update)->terms = NULL;
     }
     e->pending.count = 0;

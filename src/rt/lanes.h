@@ -439,12 +439,18 @@ static CT_INSIDE inline void ct_halves_add(double *to, const ct_half *x) {
     memcpy(to, &sums, sizeof sums);
 }
 /* To eight elements side by side, each with a term of its own. */
-static CT_INSIDE inline void ct_lanes_add_totals(ct_lanes *wide, void *to, int64_t at, const ct_half *terms) {
-    for (int j = 0; wide != NULL && j < CT_LANES; j++)
-        wide[at + j] += (ct_lanes){terms[j][0], terms[j][1], terms[j][2], terms[j][3], -0.0, -0.0, -0.0, -0.0};
-    if (wide != NULL) return;
+static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_half *terms) {
     ct_halves_add((double *)to + at, terms);
     ct_halves_add((double *)to + at + CT_LANES / 2, terms + CT_LANES / 2);
+}
+/* The same where the elements may have lanes after all, since the terms are those of several accumulators. */
+static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64_t at, const ct_half *terms) {
+    if (wide == NULL) {
+        ct_lanes_add_totals(to, at, terms);
+        return;
+    }
+    for (int j = 0; j < CT_LANES; j++)
+        wide[at + j] += (ct_lanes){terms[j][0], terms[j][1], terms[j][2], terms[j][3], -0.0, -0.0, -0.0, -0.0};
 }
 
 /* ---- reductions ---- */
