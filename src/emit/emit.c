@@ -94,9 +94,7 @@ static void put_head(CtText *out, const char *header, bool exact, bool outside, 
     ct_emit_carried(out, out->arena, files, 3, programs, outside);
     ct_text_puts(out, "#pragma GCC diagnostic pop\n\n");
     if (strstr(programs, "CT_LANES") != NULL)
-        ct_text_puts(out,
-                     "#pragma GCC diagnostic ignored \"-Wpsabi\"    /* no vector is seen from outside */\n"
-                     "#pragma GCC diagnostic ignored \"-Wpedantic\" /* they are given as unions: ct_lanes_in */\n\n");
+        ct_text_puts(out, "#pragma GCC diagnostic ignored \"-Wpsabi\" /* no vector is seen from outside */\n\n");
 }
 
 void ct_emit_part(CtText *out, CtFlow *flow, const char *prefix, bool exact) {

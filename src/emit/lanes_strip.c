@@ -91,7 +91,7 @@ static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates,
     e->out = &body;
     ct_lanes_turn(e, loop, names);
     e->out = out;
-    ct_emit_line(e, "CT_ALL_EIGHT");
+    ct_emit_line(e, "CT_UNROLLED");
     ct_emit_line(e, "for (int turn = 0; turn < CT_LANES; turn++) {");
     if (ct_emit_mentions(body.data, index)) ct_emit_line(e, "    const int64_t %s = %s + turn;", index, strip);
     ct_text_puts(e->out, body.data);

@@ -1,6 +1,6 @@
-/* Eight numbers at a time: the turns i … i + 7 of a loop over an outer map, each in a lane of its own. Lanes do not
- * mix: each computes what its turn would, in the same order. What they add to the same sum is added in the order of the
- * turns. */
+/* Several numbers at a time: the turns i … i + 7, say, of a loop over an outer map, each in a lane of its own. Lanes do
+ * not mix: each computes what its turn would, in the same order. What they add to the same sum is added in the order of
+ * the turns. */
 #ifndef CT_RT_LANES_H
 #define CT_RT_LANES_H
 
@@ -10,100 +10,76 @@
 #if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-enum { CT_LANES = 8 };
-typedef double ct_lanes __attribute__((vector_size(64)));
-typedef int64_t ct_lane_ints __attribute__((vector_size(64)));
-
-/* How lanes are given to functions. Of a vector that is wider than the processor's gcc notes that its ABI has changed
- * once, even if the function is written in; not of one in a union that is aligned as the processor's are. */
+/* As many as gcc keeps in a register of the processor that it compiles for: what is wider it keeps in memory. clang has
+ * several registers for one vector. */
 #if defined(__clang__) || defined(__AVX512F__)
-typedef ct_lanes ct_lanes_in;
-typedef ct_lane_ints ct_lane_ints_in;
-#define CT_IN(x) (x)
+#define CT_WIDTH 8
+#define CT_EACH_LANE(of)                                                                                               \
+    { of(0), of(1), of(2), of(3), of(4), of(5), of(6), of(7) }
+#elif defined(__AVX2__)
+#define CT_WIDTH 4
+#define CT_EACH_LANE(of)                                                                                               \
+    { of(0), of(1), of(2), of(3) }
 #else
-#pragma GCC diagnostic ignored "-Wpedantic"
-#define CT_IN_TYPE(type)                                                                                               \
-    typedef type type##_low __attribute__((aligned(16)));                                                              \
-    typedef union {                                                                                                    \
-        struct {                                                                                                       \
-            type##_low x;                                                                                              \
-        } low;                                                                                                         \
-        type##_low x;                                                                                                  \
-    } type##_in __attribute__((transparent_union))
-CT_IN_TYPE(ct_lanes);
-CT_IN_TYPE(ct_lane_ints);
-#define CT_IN(in) ((in).x)
+#define CT_WIDTH 2
+#define CT_EACH_LANE(of)                                                                                               \
+    { of(0), of(1) }
 #endif
+enum { CT_LANES = CT_WIDTH };
+typedef double ct_lanes __attribute__((vector_size(CT_WIDTH * 8)));
+typedef int64_t ct_lane_ints __attribute__((vector_size(CT_WIDTH * 8)));
 
-static inline ct_lanes ct_all(double x) { return (ct_lanes){x, x, x, x, x, x, x, x}; }
-static inline ct_lane_ints ct_all_ints(int64_t i) { return (ct_lane_ints){i, i, i, i, i, i, i, i}; }
-static inline ct_lane_ints ct_lanes_turns(int64_t i) {
-    return (ct_lane_ints){i, i + 1, i + 2, i + 3, i + 4, i + 5, i + 6, i + 7};
-}
+#define CT_SAME(l) x
+#define CT_TURN(l) i + l
+static inline ct_lanes ct_all(double x) { return (ct_lanes)CT_EACH_LANE(CT_SAME); }
+static inline ct_lane_ints ct_all_ints(int64_t x) { return (ct_lane_ints)CT_EACH_LANE(CT_SAME); }
+static inline ct_lane_ints ct_lanes_turns(int64_t i) { return (ct_lane_ints)CT_EACH_LANE(CT_TURN); }
 
 /* ---- choosing: masks are −1 or 0, tests 1 or 0 ---- */
 
 #define CT_TEST(mask) (-(ct_lane_ints)(mask))
-static inline ct_lanes ct_choose(ct_lane_ints_in mask_in, ct_lanes_in a_in, ct_lanes_in b_in) {
-    ct_lane_ints mask = CT_IN(mask_in);
-    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lanes ct_choose(ct_lane_ints mask, ct_lanes a, ct_lanes b) {
     return (ct_lanes)((mask & (ct_lane_ints)a) | (~mask & (ct_lane_ints)b));
 }
-static inline ct_lane_ints ct_choose_ints(ct_lane_ints_in mask_in, ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
-    ct_lane_ints mask = CT_IN(mask_in), a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lane_ints ct_choose_ints(ct_lane_ints mask, ct_lane_ints a, ct_lane_ints b) {
     return (mask & a) | (~mask & b);
 }
-static inline bool ct_any(ct_lane_ints_in mask_in) {
-    ct_lane_ints mask = CT_IN(mask_in);
+static inline bool ct_any(ct_lane_ints mask) {
     int64_t any = 0;
     for (int l = 0; l < CT_LANES; l++) any |= mask[l];
     return any != 0;
 }
 /* Whether one of the turns from i on is no index. */
-static inline bool ct_lanes_leave(ct_lane_ints_in index_in, int64_t length) {
-    ct_lane_ints index = CT_IN(index_in);
+static inline bool ct_lanes_leave(ct_lane_ints index, int64_t length) {
     return ct_any((ct_lane_ints)((index < 0) | (index >= length)));
 }
 
 /* ---- scalar.h, for lanes ---- */
 
-static inline ct_lanes ct_lanes_scale(ct_lanes_in p_in, ct_lanes_in g_in) {
-    ct_lanes p = CT_IN(p_in), g = CT_IN(g_in);
+static inline ct_lanes ct_lanes_scale(ct_lanes p, ct_lanes g) {
     ct_lane_ints none = (ct_lane_ints)g == INT64_MIN; /* the bits of −0.0 */
     return (ct_lanes)(((ct_lane_ints)(p * g) & ~none) | (none & INT64_MIN));
 }
-static inline ct_lanes ct_lanes_signum(ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
+static inline ct_lanes ct_lanes_signum(ct_lanes x) {
     return ct_choose((ct_lane_ints)(x > 0), ct_all(1), ct_choose((ct_lane_ints)(x < 0), ct_all(-1), x));
 }
-static inline ct_lanes ct_lanes_min(ct_lanes_in a_in, ct_lanes_in b_in) {
-    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lanes ct_lanes_min(ct_lanes a, ct_lanes b) {
     return ct_choose((ct_lane_ints)((b < a) | ((b != b) & (a == a))), b, a);
 }
-static inline ct_lanes ct_lanes_max(ct_lanes_in a_in, ct_lanes_in b_in) {
-    ct_lanes a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lanes ct_lanes_max(ct_lanes a, ct_lanes b) {
     return ct_choose((ct_lane_ints)((a < b) | ((b != b) & (a == a))), b, a);
 }
-static inline ct_lanes ct_lanes_abs(ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
-    return (ct_lanes)((ct_lane_ints)x & INT64_MAX);
-}
-static inline ct_lanes ct_lanes_of(ct_lane_ints_in i_in) {
-    ct_lane_ints i = CT_IN(i_in);
-    return __builtin_convertvector(i, ct_lanes);
-}
-static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
-    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lanes ct_lanes_abs(ct_lanes x) { return (ct_lanes)((ct_lane_ints)x & INT64_MAX); }
+static inline ct_lanes ct_lanes_of(ct_lane_ints i) { return __builtin_convertvector(i, ct_lanes); }
+static inline ct_lane_ints ct_lanes_wrap_add(ct_lane_ints a, ct_lane_ints b) {
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_add(a[l], b[l]);
     return a;
 }
-static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
-    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lane_ints ct_lanes_wrap_sub(ct_lane_ints a, ct_lane_ints b) {
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_sub(a[l], b[l]);
     return a;
 }
-static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints_in a_in, ct_lane_ints_in b_in) {
-    ct_lane_ints a = CT_IN(a_in), b = CT_IN(b_in);
+static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints a, ct_lane_ints b) {
     for (int l = 0; l < CT_LANES; l++) a[l] = ct_wrap_mul(a[l], b[l]);
     return a;
 }
@@ -112,8 +88,7 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints_in a_in, ct_lane_ints_
 
 /* One by one. */
 #define CT_LANES_1(name)                                                                                               \
-    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in) {                                                         \
-        ct_lanes x = CT_IN(x_in);                                                                                      \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
         double in[CT_LANES], out[CT_LANES];                                                                            \
         memcpy(in, &x, sizeof in);                                                                                     \
         for (int l = 0; l < CT_LANES; l++) out[l] = name(in[l]);                                                       \
@@ -121,8 +96,7 @@ static inline ct_lane_ints ct_lanes_wrap_mul(ct_lane_ints_in a_in, ct_lane_ints_
         return x;                                                                                                      \
     }
 #define CT_LANES_2(name)                                                                                               \
-    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in, ct_lanes_in y_in) {                                       \
-        ct_lanes x = CT_IN(x_in), y = CT_IN(y_in);                                                                     \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
         double a[CT_LANES], b[CT_LANES];                                                                               \
         memcpy(a, &x, sizeof a);                                                                                       \
         memcpy(b, &y, sizeof b);                                                                                       \
@@ -150,16 +124,14 @@ typedef union ct_parts {
 } ct_parts;
 #define CT_VECTOR_1(name)                                                                                              \
     __attribute__((const)) ct_part CT_VECTOR(v, name)(ct_part);                                                        \
-    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in) {                                                         \
-        ct_lanes x = CT_IN(x_in);                                                                                      \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x) {                                                               \
         ct_parts y = {x};                                                                                              \
         for (int p = 0; p < CT_LANES / CT_PART; p++) y.part[p] = CT_VECTOR(v, name)(y.part[p]);                        \
         return y.all;                                                                                                  \
     }
 #define CT_VECTOR_2(name)                                                                                              \
     __attribute__((const)) ct_part CT_VECTOR(vv, name)(ct_part, ct_part);                                              \
-    static inline ct_lanes ct_lanes_##name(ct_lanes_in x_in, ct_lanes_in y_in) {                                       \
-        ct_lanes x = CT_IN(x_in), y = CT_IN(y_in);                                                                     \
+    static inline ct_lanes ct_lanes_##name(ct_lanes x, ct_lanes y) {                                                   \
         ct_parts a = {x}, b = {y};                                                                                     \
         for (int p = 0; p < CT_LANES / CT_PART; p++) a.part[p] = CT_VECTOR(vv, name)(a.part[p], b.part[p]);            \
         return a.all;                                                                                                  \
@@ -203,17 +175,18 @@ CT_LANES_1(trunc)
 
 /* ---- arrays, of each lane one ---- */
 
-/* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. */
-static CT_CALLED void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
+/* Room for the arrays of `length` elements of all lanes, element by element; *memory is what ct_lanes_give takes. Not
+ * called in Cotan, which is compiled for other processors than the program. */
+static CT_NEAR void *ct_lanes_take(ct_run *rt, int64_t length, ct_word **memory) {
     if (CT_UNLIKELY(length > (int64_t)1 << 54)) ct_fail_memory(rt);
     *memory = ct_take(rt, (size_t)(length + 1) * CT_LANES);
-    return (void *)(((uintptr_t)*memory + 63) / 64 * 64);
+    return (void *)(((uintptr_t)*memory + sizeof(ct_lanes) - 1) / sizeof(ct_lanes) * sizeof(ct_lanes));
 }
-static CT_CALLED void *ct_lanes_take_rows(ct_run *rt, int64_t count, int64_t length, ct_word **memory) {
+static CT_NEAR void *ct_lanes_take_rows(ct_run *rt, int64_t count, int64_t length, ct_word **memory) {
     if (CT_UNLIKELY(length > 0 && count > ((int64_t)1 << 54) / length)) ct_fail_memory(rt);
     return ct_lanes_take(rt, count * length, memory);
 }
-static CT_CALLED void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
+static CT_NEAR void ct_lanes_give(ct_run *rt, ct_word *memory, int64_t length) {
     ct_give(rt, memory, (size_t)(length + 1) * CT_LANES);
 }
 
@@ -227,22 +200,14 @@ static inline ct_lane_ints ct_lanes_load_ints(const void *from) {
     memcpy(&x, from, sizeof x);
     return x;
 }
-static inline void ct_lanes_store(void *to, ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
-    memcpy(to, &x, sizeof x);
-}
-static inline void ct_lanes_store_ints(void *to, ct_lane_ints_in x_in) {
-    ct_lane_ints x = CT_IN(x_in);
-    memcpy(to, &x, sizeof x);
-}
-static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints_in at_in) {
-    ct_lane_ints at = CT_IN(at_in);
+static inline void ct_lanes_store(void *to, ct_lanes x) { memcpy(to, &x, sizeof x); }
+static inline void ct_lanes_store_ints(void *to, ct_lane_ints x) { memcpy(to, &x, sizeof x); }
+static inline ct_lanes ct_lanes_gather(const void *from, ct_lane_ints at) {
     ct_lanes x;
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const double *)from)[at[l]];
     return x;
 }
-static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints_in at_in) {
-    ct_lane_ints at = CT_IN(at_in);
+static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints at) {
     ct_lane_ints x;
     for (int l = 0; l < CT_LANES; l++) x[l] = ((const int64_t *)from)[at[l]];
     return x;
@@ -258,31 +223,21 @@ static inline ct_lane_ints ct_lanes_gather_ints(const void *from, ct_lane_ints_i
 static inline bool ct_is_far(const void *to, int64_t words) { return words >= CT_FAR && (uintptr_t)to % CT_LINE == 0; }
 
 #if defined(__clang__)
-typedef ct_lanes ct_streamed;
-#define CT_STREAM(to, x) __builtin_nontemporal_store(x, (ct_streamed *)(to))
-#elif defined(__AVX512F__)
-typedef ct_lanes ct_streamed;
+#define CT_STREAM(to, x) __builtin_nontemporal_store(x, (ct_lanes *)(to))
+#elif CT_WIDTH == 8
 #define CT_STREAM __builtin_ia32_movntpd512
-#elif defined(__AVX__)
-typedef double ct_streamed __attribute__((vector_size(32)));
+#elif CT_WIDTH == 4
 #define CT_STREAM __builtin_ia32_movntpd256
 #elif defined(__SSE2__)
-typedef double ct_streamed __attribute__((vector_size(16)));
 #define CT_STREAM __builtin_ia32_movntpd
 #else
-typedef ct_lanes ct_streamed;
 #define CT_STREAM ct_lanes_store
 #endif
-static inline void ct_lanes_stream(double *to, ct_lanes_in x_in, bool is_far) {
-    ct_lanes x = CT_IN(x_in);
-    enum { PARTS = sizeof(ct_lanes) / sizeof(ct_streamed) };
-    if (!is_far) {
+static inline void ct_lanes_stream(double *to, ct_lanes x, bool is_far) {
+    if (is_far)
+        CT_STREAM(to, x);
+    else
         ct_lanes_store(to, x);
-        return;
-    }
-    ct_streamed parts[PARTS];
-    memcpy(parts, &x, sizeof x);
-    for (int p = 0; p < PARTS; p++) CT_STREAM(to + p * (CT_LANES / PARTS), parts[p]);
 }
 /* From here on other threads see what has been written so. */
 static inline void ct_streams_end(void) {
@@ -293,17 +248,11 @@ static inline void ct_streams_end(void) {
 
 /* ---- rows ---- */
 
-/* Eight rows, each into its lane; and back. */
+/* Rows, each into its lane; and back. */
+#define CT_IN_ROW(l) from[l * length + j].f
 static CT_NEAR void ct_lanes_rows(ct_lanes *restrict to, const ct_word *restrict from, int64_t length) {
     for (int64_t j = 0; j < length; j++) {
-        ct_lanes x = {from[j].f,
-                      from[length + j].f,
-                      from[2 * length + j].f,
-                      from[3 * length + j].f,
-                      from[4 * length + j].f,
-                      from[5 * length + j].f,
-                      from[6 * length + j].f,
-                      from[7 * length + j].f};
+        ct_lanes x = CT_EACH_LANE(CT_IN_ROW);
         to[j] = x;
     }
 }
@@ -312,21 +261,17 @@ static CT_NEAR void ct_lanes_put_rows(ct_word *restrict to, int64_t stride, cons
     for (int l = 0; l < CT_LANES; l++)
         for (int64_t j = 0; j < length; j++) to[l * stride + j].f = ((const double *)from)[j * CT_LANES + l];
 }
-static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
+static inline void ct_lanes_fill(ct_lanes *to, int64_t length, ct_lanes x) {
     for (int64_t j = 0; j < length; j++) to[j] = x;
 }
 
 /* An element of its own for each lane. */
-static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints_in at_in) {
-    ct_lane_ints at = CT_IN(at_in);
+static inline ct_lanes ct_lanes_pick(const ct_lanes *from, ct_lane_ints at) {
     ct_lanes x;
     for (int l = 0; l < CT_LANES; l++) x[l] = from[at[l]][l];
     return x;
 }
-static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints_in at_in, ct_lanes_in x_in) {
-    ct_lane_ints at = CT_IN(at_in);
-    ct_lanes x = CT_IN(x_in);
+static inline void ct_lanes_put(ct_lanes *to, ct_lane_ints at, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) to[at[l]][l] = x[l];
 }
 /* One array in every lane. */
@@ -334,19 +279,19 @@ static CT_NEAR void ct_lanes_spread(ct_lanes *restrict to, const ct_array *from)
     for (int64_t j = 0; j < from->dims[0]; j++) to[j] = ct_all(from->data[j].f);
 }
 
-/* Eight arrays by reference, each into its lane, if they are of one length; and back. */
+/* Arrays by reference, each into its lane, if they are of one length; and back. */
 static inline int64_t ct_lanes_length(const ct_word *from) {
     int64_t length = ((const ct_array *)from[0].p)->dims[0];
     for (int l = 1; l < CT_LANES; l++)
         if (((const ct_array *)from[l].p)->dims[0] != length) return -1;
     return length;
 }
+#define CT_IN_ARRAY(l) data[l][j].f
 static CT_NEAR void ct_lanes_arrays(ct_lanes *restrict to, const ct_word *from, int64_t length) {
     const ct_word *data[CT_LANES];
     for (int l = 0; l < CT_LANES; l++) data[l] = ((const ct_array *)from[l].p)->data;
     for (int64_t j = 0; j < length; j++) {
-        ct_lanes x = {data[0][j].f, data[1][j].f, data[2][j].f, data[3][j].f,
-                      data[4][j].f, data[5][j].f, data[6][j].f, data[7][j].f};
+        ct_lanes x = CT_EACH_LANE(CT_IN_ARRAY);
         to[j] = x;
     }
 }
@@ -360,43 +305,41 @@ static CT_NEAR void ct_lanes_put_arrays(ct_run *rt, ct_word *to, const ct_lanes 
 
 /* ---- adding to what all lanes share ---- */
 
-static inline double ct_lanes_total(ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
+static inline double ct_lanes_total(ct_lanes x) {
+#if CT_WIDTH == 8
     return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]));
+#elif CT_WIDTH == 4
+    return (x[0] + x[2]) + (x[1] + x[3]);
+#else
+    return x[0] + x[1];
+#endif
 }
 /* What each lane has added by itself. */
 static CT_NEAR void ct_lanes_collect(void *to, const ct_lanes *from, int64_t length) {
     for (int64_t j = 0; j < length; j++) ((double *)to)[j] += ct_lanes_total(from[j]);
 }
-/* To eight elements side by side; that are `stride` apart; to any eight. */
-static inline void ct_lanes_add_row(void *to, ct_lanes_in x) { ct_lanes_store(to, ct_lanes_load(to) + CT_IN(x)); }
-static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
+/* To elements side by side; that are `stride` apart; to any. */
+static inline void ct_lanes_add_row(void *to, ct_lanes x) { ct_lanes_store(to, ct_lanes_load(to) + x); }
+static inline void ct_lanes_add_column(void *to, int64_t stride, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[l * stride] += x[l];
 }
-static inline void ct_lanes_add_at(void *to, ct_lane_ints_in at_in, ct_lanes_in x_in) {
-    ct_lane_ints at = CT_IN(at_in);
-    ct_lanes x = CT_IN(x_in);
+static inline void ct_lanes_add_at(void *to, ct_lane_ints at, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) ((double *)to)[at[l]] += x[l];
 }
 
 /* ---- accumulators whose lanes are more than the cache holds ---- */
 
-/* Of so many elements at most each has eight lanes of its own, to which a loop adds. The lanes of more of them, 2 MB,
- * would not stay in the cache between eight turns and the next: the lanes of each term are added up at once. */
+/* Of so many elements at most each has lanes of its own, to which a loop adds. The lanes of more of them, 2 MB, would
+ * not stay in the cache from some turns to the next: the lanes of each term are added up at once. */
 #ifndef CT_WIDE
-#define CT_WIDE (1 << 15) /* tests say less */
+#define CT_WIDE ((1 << 18) / CT_WIDTH) /* tests say less */
 #endif
 
 #if defined(__clang__)
-#define CT_SHUFFLE   __builtin_shufflevector
-#define CT_ALL_EIGHT _Pragma("clang loop unroll(full)")
+#define CT_UNROLLED _Pragma("clang loop unroll(full)")
 #else
-typedef int64_t ct_half_ints __attribute__((vector_size(32)));
-#define CT_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ct_half_ints){__VA_ARGS__})
-#define CT_ALL_EIGHT          _Pragma("GCC unroll 8")
+#define CT_UNROLLED _Pragma("GCC unroll 8")
 #endif
-typedef double ct_half __attribute__((vector_size(32)));
 
 /* Lanes for all elements; NULL: there are too many. */
 static CT_NEAR ct_lanes *ct_lanes_wide(ct_run *rt, int64_t length, ct_word **memory) {
@@ -412,19 +355,37 @@ static CT_NEAR void ct_lanes_narrow(ct_run *rt, void *to, const ct_lanes *wide, 
     ct_lanes_give(rt, memory, length);
 }
 /* To one element. */
-static CT_INSIDE inline void ct_lanes_add(ct_lanes *wide, void *to, int64_t at, ct_lanes_in x) {
+static CT_INSIDE inline void ct_lanes_add(ct_lanes *wide, void *to, int64_t at, ct_lanes x) {
     if (CT_UNLIKELY(wide == NULL))
         ((double *)to)[at] += ct_lanes_total(x);
     else
-        wide[at] += CT_IN(x);
+        wide[at] += x;
 }
-/* Lane l and lane l + 4. */
-static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes_in x_in) {
+/* The lanes of a term, of eight lane l and lane l + 4 together. */
+#if CT_WIDTH == 8
+typedef double ct_half __attribute__((vector_size(32)));
+static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes x) {
     ct_half halves[2];
-    ct_lanes x = CT_IN(x_in);
     memcpy(halves, &x, sizeof x);
     *to = halves[0] + halves[1];
 }
+#else
+typedef ct_lanes ct_half;
+static CT_INSIDE inline void ct_lanes_fold(ct_half *to, ct_lanes x) { *to = x; }
+#endif
+
+/* To CT_LANES elements side by side, each with a term of its own. */
+#if CT_WIDTH == 2
+static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_half *terms) {
+    for (int j = 0; j < CT_LANES; j++) ((double *)to)[at + j] += ct_lanes_total(terms[j]);
+}
+#else
+#if defined(__clang__)
+#define CT_SHUFFLE __builtin_shufflevector
+#else
+typedef int64_t ct_half_ints __attribute__((vector_size(32)));
+#define CT_SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (ct_half_ints){__VA_ARGS__})
+#endif
 /* The totals of two and two: a, b, a, b, each half of one. */
 static CT_INSIDE inline void ct_halves_pair(ct_half *to, const ct_half *a, const ct_half *b) {
     *to = CT_SHUFFLE(*a, *b, 0, 1, 4, 5) + CT_SHUFFLE(*a, *b, 2, 3, 6, 7);
@@ -438,11 +399,13 @@ static CT_INSIDE inline void ct_halves_add(double *to, const ct_half *x) {
     sums += CT_SHUFFLE(even, odd, 0, 4, 2, 6) + CT_SHUFFLE(even, odd, 1, 5, 3, 7);
     memcpy(to, &sums, sizeof sums);
 }
-/* To eight elements side by side, each with a term of its own. */
 static CT_INSIDE inline void ct_lanes_add_totals(void *to, int64_t at, const ct_half *terms) {
     ct_halves_add((double *)to + at, terms);
-    ct_halves_add((double *)to + at + CT_LANES / 2, terms + CT_LANES / 2);
+#if CT_WIDTH == 8
+    ct_halves_add((double *)to + at + 4, terms + 4);
+#endif
 }
+#endif
 /* The same where the elements may have lanes after all, since the terms are those of several accumulators. */
 static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64_t at, const ct_half *terms) {
     if (wide == NULL) {
@@ -450,14 +413,17 @@ static CT_INSIDE inline void ct_lanes_add_either(ct_lanes *wide, void *to, int64
         return;
     }
     for (int j = 0; j < CT_LANES; j++)
+#if CT_WIDTH == 8
         wide[at + j] += (ct_lanes){terms[j][0], terms[j][1], terms[j][2], terms[j][3], -0.0, -0.0, -0.0, -0.0};
+#else
+        wide[at + j] += terms[j];
+#endif
 }
 
 /* ---- reductions ---- */
 
 /* sum + x, turn by turn. */
-static inline double ct_lanes_add_to(double sum, ct_lanes_in x_in) {
-    ct_lanes x = CT_IN(x_in);
+static inline double ct_lanes_add_to(double sum, ct_lanes x) {
     for (int l = 0; l < CT_LANES; l++) sum += x[l];
     return sum;
 }
