@@ -112,6 +112,11 @@ if build build; then
     export XDG_CACHE_HOME=$logs/cache # what is compiled for the tests is kept apart
     run "golden programs of Flow, native" tests/run.py --cotan build/cotan --engine native --quick flow native
     run "golden programs, native" tests/run.py --cotan build/cotan --engine native --quick --sample 12
+    if [ "$(uname -m)" = x86_64 ]; then
+        for without in -mno-avx512f -mno-avx; do # as many lanes as smaller processors have
+            CC="cc $without" run "golden programs, native, $without" tests/run.py --cotan build/cotan native flow/kept
+        done
+    fi
     run "random programs, native" build/tests/random_programs --count 40 --methods forward,tape --native
     run "golden derivatives on Flow" tests/native.py --cotan build/cotan --sample 10
     run "random programs, derivatives on Flow" build/tests/random_programs --count 12 --methods native

@@ -1,5 +1,5 @@
-/* Which loops run in lanes: eight turns at a time, where what the body does with what differs from turn to turn has a
- * form for vectors of the compiler.
+/* Which loops run in lanes: eight turns at a time, or as many as the processor has lanes (rt/lanes.h), where what the
+ * body does with what differs from turn to turn has a form for vectors of the compiler.
  *
  * Only loops over loops: the compiler makes vectors of straight-line bodies by itself. What is the same in all lanes
  * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the turn's
