@@ -380,6 +380,12 @@ static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
            ct_reverse_same_length(r, loop->step->args.items[0], array);
 }
 
+/* Whether the loop's index is one of the array at each of its turns: where an element is only read in a branch or a
+ * loop within, which have its check, there may be turns without that element. */
+static bool is_read_in_all_turns(Reverse *r, const Scope *loop, CtFlowVar *array) {
+    return r->scope == loop || ct_reverse_same_length(r, loop->step->args.items[0], array);
+}
+
 /* An element, or a row: of that, each element in turn may be one of the array's elements in a loop inside. */
 static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
@@ -406,7 +412,7 @@ void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *i
         return;
     }
     Scope *loop = loop_over(r, indices[0], x.var);
-    if (loop != NULL && (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
+    if (loop != NULL && is_read_in_all_turns(r, loop, x.var) && (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
         CtFlowArg item = flow_of(element_of(r, loop, x.var));
         if (count == 1)
             ct_reverse_give(r, span, item, adjoint, false);
