@@ -27,11 +27,6 @@ typedef CT_VEC(CtFlowStep *) Steps;
 
 /* ---- which checks ---- */
 
-static bool is_check(const CtFlowStep *step) {
-    return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
-}
-
 static bool is_same(Split *s, const CtFlowArg *arg, int deep);
 
 static bool are_same(Split *s, const CtFlowArgs *args, int deep) {
@@ -73,7 +68,7 @@ static bool may_fail_in_branch(const CtFlowStep *choice) {
 
 static bool can_go(Split *s, const CtFlowStep *step) {
     s->patience = PATIENCE;
-    if (is_check(step)) return are_same(s, &step->args, DEEPEST);
+    if (ct_flow_is_check(step)) return are_same(s, &step->args, DEEPEST);
     if (step->kind == FLOW_LOOP && (step->as.loop.initial || ct_flow_step_fails(step))) return false;
     if (step->kind == FLOW_SWITCH && step->results.count > 0 && may_fail_in_branch(step)) return false;
     if (step->kind != FLOW_LOOP && step->kind != FLOW_SWITCH) return false;
@@ -120,7 +115,7 @@ static void remove_checks(CtFlowBlock *block, uint32_t count) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         if (i < count) {
-            if (is_check(step) || (step->kind == FLOW_SWITCH && may_fail_in_branch(step))) continue;
+            if (ct_flow_is_check(step) || (step->kind == FLOW_SWITCH && may_fail_in_branch(step))) continue;
             for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
                 remove_checks(ct_flow_inner(step, j), ct_flow_inner(step, j)->steps.count);
         }

@@ -44,11 +44,6 @@ static CtFlowVars copy_vars(CtFlowCopy *c, const CtFlowVars *vars) {
     return copies;
 }
 
-static bool is_check(const CtFlowStep *step) {
-    return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
-           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
-}
-
 CtFlowStep *ct_flow_copy_step(CtFlowCopy *c, const CtFlowStep *step) {
     CtFlowStep *copy = CT_NEW(c->flow->arena, CtFlowStep);
     *copy = *step;
@@ -72,7 +67,7 @@ CtFlowBlock *ct_flow_copy_block(CtFlowCopy *c, const CtFlowBlock *block) {
     copy->span = block->span;
     copy->params = copy_vars(c, &block->params);
     for (uint32_t i = 0; i < block->steps.count; i++) {
-        if (c->drops_checks && is_check(block->steps.items[i])) continue;
+        if (c->drops_checks && ct_flow_is_check(block->steps.items[i])) continue;
         ct_push(c->flow->arena, &copy->steps, ct_flow_copy_step(c, block->steps.items[i]));
     }
     copy->values = ct_flow_copy_args(c, &block->values);

@@ -256,6 +256,8 @@ void ct_flow_places(CtFlow *flow);
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);
 bool ct_flow_is_user(const CtFlow *flow, CtSpan span);
 bool ct_flow_step_fails(const CtFlowStep *step);
+/* Whether a step gives nothing, and fails or not. */
+bool ct_flow_is_check(const CtFlowStep *step);
 /* Whether a block that yields is primitives and reads of numbers, none of which fails. */
 bool ct_flow_is_straight(const CtFlowBlock *block);
 /* Whether it is a slice from the first element on, which takes its array: what is behind is cut off in place. */

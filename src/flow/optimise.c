@@ -39,7 +39,7 @@ static Pass *const after[] = {
     ct_flow_simplify,      /* rows that nobody looks at any more */
     ct_flow_cse,           /* reads of one array in one loop */
     ct_flow_hoist,         /* what does not change, asked for once */
-    ct_flow_split_checks,  /* nor can fail after the first turn */
+    ct_flow_split_checks,  /* checks that are the same, out of loops within */
     ct_flow_cse,           /* questions that are the same */
     ct_flow_copies,        /* loops that had checks */
     ct_flow_drop_dead,     /* arrays that nobody reads */

@@ -201,7 +201,8 @@ void ct_flow_keep(CtFlow *flow);
 /* Of loops that carry nothing; and of all, with reductions of whole arrays. */
 void ct_flow_fuse_maps(CtFlow *flow);
 void ct_flow_fuse(CtFlow *flow);
-/* Products by what is no structural zero become ordinary ones, where mathematics may be fast: scales.c. */
+/* Products by what is no structural zero become ordinary ones, where mathematics may be fast; those with literals above
+ * 0 always: scales.c. */
 void ct_flow_plain_scales(CtFlow *flow);
 
 #endif

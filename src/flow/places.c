@@ -79,6 +79,11 @@ bool ct_flow_step_fails(const CtFlowStep *step) {
     return false;
 }
 
+bool ct_flow_is_check(const CtFlowStep *step) {
+    return step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
+           step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE;
+}
+
 bool ct_flow_is_straight(const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
