@@ -12,7 +12,7 @@ def literal(data):
 
 def main():
     out, rows = [], []
-    out.append("/* Made by scripts/embed.py. */\n#include \"embedded.h\"\n")
+    out.append("/* Made by scripts/embed.py. */\n#include \"driver/embedded.h\"\n")
     for index, path in enumerate(sys.argv[2:]):
         name = "lib/" + path.replace("\\", "/").split("/lib/")[-1].removeprefix("lib/")
         with open(path, "rb") as file:

@@ -99,7 +99,7 @@ typedef struct CtBulkLook {
 /* The look lives as long as the CtAd does. */
 void ct_ad_look(CtAd *ad, CtBulkLook *look);
 
-/* ---- for showing how a method works (explain.c) ---- */
+/* ---- for showing how a method works (watch.c) ---- */
 
 /* S, the state that a method carries; NULL when it has none. */
 CtType *ct_ad_state_type(CtAd *ad, CtMethod method);

@@ -1,7 +1,7 @@
 /* What the files of this room share.
  *
- * common.c and lift.c traverse Core for every method; arrays.c is their part for arrays; generic.c makes polytypic
- * functions; dual.c meets function values; custom.c those with a rule of their own; expand.c replaces derivative
+ * homomorphic.c and state_monad.c traverse Core for every method; arrays.c is their part for arrays; polytypic.c makes polytypic
+ * functions; function_values.c meets function values; custom_rules.c those with a rule of their own; expand.c replaces derivative
  * operators. A method (forward.c, tape.c) supplies the row of rules below and nothing else.
  */
 #ifndef CT_AD_INTERNAL_H
@@ -80,7 +80,7 @@ typedef struct CtRules {
     CtCore *(*primal)(CtAd *ad, CtSpan span, CtCore *d);               /* D[ℝ] → ℝ */
     CtCore *(*operation)(CtAd *ad, CtSeq *seq, const CtOperation *op); /* D[op ⟨e⟩] */
     CtCore *(*lambda)(CtTransform *t, CtCore *lam);                    /* D[λ] as a whole; NULL: of its body */
-    /* A closed λ, the first of whose parameters stand for what a function value captured (dual.c); NULL: D[λ] */
+    /* A closed λ, the first of whose parameters stand for what a function value captured (function_values.c); NULL: D[λ] */
     CtCore *(*closed)(CtTransform *t, CtCore *lam, uint32_t captures);
     CtCore *(*fuse)(CtTransform *t, CtSeq *seq, CtCore *core); /* D[e] of a term as a whole, or NULL; may be absent */
     /* D[f x] of an f whose tangents a rule gives; NULL: by a column for each real of x */
@@ -108,7 +108,7 @@ struct CtAd {
     CtMap types[CT_METHOD_COUNT]; /* CtType * -> CtType * */
     CtType *states[CT_METHOD_COUNT];
     CtMap generics;             /* CtSym -> CtGlobal * */
-    CtMap pure;                 /* CtCore * -> 1 pure, 2 not: see lift.c */
+    CtMap pure;                 /* CtCore * -> 1 pure, 2 not: see state_monad.c */
     CtMap fused, extents;       /* delta_fused.c: by CtGlobal *, by CtCore * */
     CtMap expanded;             /* CtGlobal * -> itself */
     CtMap names;                /* CtSym -> itself: global names given */
@@ -116,7 +116,7 @@ struct CtAd {
     uint32_t done;
     uint32_t bulk_count;         /* derivatives that bulk made for forms of arguments */
     bool busy;                   /* pending is being worked off */
-    struct CtRecorder *recorder; /* explain.c's; NULL: nothing is recorded */
+    struct CtRecorder *recorder; /* watch.c's; NULL: nothing is recorded */
     CtBulkLook *look;            /* NULL: nobody looks */
 };
 
@@ -134,7 +134,7 @@ struct CtTransform {
 /* A global that is a function; one whose body is still to be made is. The others are constants. */
 static inline bool ct_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }
 
-/* ---- common.c ---- */
+/* ---- homomorphic.c ---- */
 
 static inline bool ct_is_real(const CtType *type) { return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT; }
 /* Nothing inside that a derivative could touch: D leaves such a type as it is. */
@@ -178,7 +178,7 @@ CtCore *ct_ad_narrow(CtAd *ad, CtMethod method, CtSpan span, CtType *real, CtCor
 /* D[DUAL]: the path grows. */
 CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar *state);
 
-/* ---- lift.c ---- */
+/* ---- state_monad.c ---- */
 
 /* Whether D[e] leaves the state alone. Always so in direct style. */
 bool ct_lift_pure(CtTransform *t, CtCore *core);
@@ -197,13 +197,13 @@ CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The operation pushes on the state itself (sums of reals), or its function argument does. */
 bool ct_lift_pure_array(CtTransform *t, CtCore *core);
 
-/* ---- arrays_flat.c ---- */
+/* ---- flat_arrays.c ---- */
 
 /* An operation on flat arrays that adds reals; the same by operations that D knows. */
 bool ct_ad_is_flat(const CtCore *core);
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core);
 
-/* ---- generic.c ---- */
+/* ---- polytypic.c ---- */
 
 /* A function defined by recursion over types: structures of one shape are walked together from left to right. */
 typedef struct CtGeneric {
@@ -259,7 +259,7 @@ CtCore *ct_normal(CtAd *ad, CtSpan span, CtCore *x);
 CtCore *ct_to_double(CtAd *ad, CtSpan span, CtCore *real);
 CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
 
-/* ---- dual.c ---- */
+/* ---- function_values.c ---- */
 
 /* D[f] of a function term: transformed now when f is in sight, else a DUAL for the evaluator. `inside` is the global
  * that holds the term (or NULL): a function that leads back to it stays a DUAL, or unfolding would not end. */
@@ -272,7 +272,7 @@ CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *tra
 /* The global whose body is this λ; NULL when there is none. */
 CtGlobal *ct_ad_global_of(CtAd *ad, const CtLam *lam);
 
-/* ---- custom.c ---- */
+/* ---- custom_rules.c ---- */
 
 /* D[withVjp f rule x], D[withJvp f rule x]. */
 CtCore *ct_ad_custom(CtTransform *t, CtSeq *seq, CtCore *core);
@@ -292,7 +292,7 @@ CtCore *ct_ad_call(CtAd *ad, CtSpan span, CtGlobal *function, CtCore *const *arg
 /* A new global of the room's own making, its name made unique. */
 CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span);
 
-/* ---- reverse.c: what all methods in reverse share ----
+/* ---- reverse_wrapper.c: what all methods in reverse share ----
  *
  * D[ℝ] = ℝ × B: beside every real stands what its cotangent will be led on by. Inputs are numbered from 1, left to
  * right; the numbering N is the method's state S, or an Int for a method in direct style. A pullback collects the
@@ -344,7 +344,7 @@ CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z);
 CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
 /* (y, b) */
 CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b);
-/* explain.c: whether what `chad` adds to cells is to be seen; and the call of `seen` that shows it, which gives the
+/* watch.c: whether what `chad` adds to cells is to be seen; and the call of `seen` that shows it, which gives the
  * environment. */
 bool ct_ad_records_cells(const CtAd *ad);
 CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment);
@@ -381,7 +381,7 @@ CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod metho
 CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* The rows of the Jacobian, of such a term. */
 CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
-/* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian.c. */
+/* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian_shape.c. */
 CtCore *ct_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
 
 #endif

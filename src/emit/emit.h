@@ -16,7 +16,7 @@
 void ct_emit(CtText *out, CtFlow *flow, bool exact, bool outside);
 
 /* The two halves of that, for a file with several programs: what all of them carry, with what stands at the border to
- * callers (rt/outer.h) when there is a header for these, whose name is given without .h, as far as the rest of the file
+ * callers (rt/export.h) when there is a header for these, whose name is given without .h, as far as the rest of the file
  * needs it; and a program, whose names begin with a prefix, as
  *
  *   static void PREFIXentry(ct_run *rt, const ct_word *in, ct_word *out) */

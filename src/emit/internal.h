@@ -7,7 +7,7 @@
 typedef struct RowPlace {              /* of a row that is made where it belongs */
     const char *array, *count, *index; /* the array of rows, how many there will be, which one it is */
     const char *length;                /* of the row */
-    bool is_given;                     /* the array of rows is: stream.c */
+    bool is_given;                     /* the array of rows is: streaming.c */
 } RowPlace;
 
 typedef struct Use { /* of a variable */
@@ -45,7 +45,7 @@ typedef struct Emit {
     CT_VEC(const CtFlowTypes *) results; /* the structs of several results */
     uint32_t temporaries;
     bool reading; /* what was written last looks at memory */
-    /* lanes.h */
+    /* vector.h */
     struct Lane *lanes; /* of the loop in lanes that is being written, what each variable is; NULL: none */
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind it */
@@ -54,14 +54,14 @@ typedef struct Emit {
     bool one_by_one;   /* the turns that are left, or a loop around: no lanes */
     bool exact;        /* sums keep their order */
     bool streams;      /* the loop that is being written writes past the cache */
-    /* share.h */
+    /* shared_loops.h */
     const CtFlowStep *part; /* the loop of which a part is being written; NULL: none */
     bool in_loop;           /* of a function, in any loop */
     uint32_t shares;
     CtText parts; /* the functions that are parts of this one's loops */
 } Emit;
 
-/* expr.c */
+/* expressions.c */
 const char *ct_emit_type(const CtFlowType *type);
 char ct_emit_letter(const CtFlowType *type); /* of the word: f, i, p */
 const char *ct_emit_name(Emit *e, const CtFlowVar *var);
@@ -91,7 +91,7 @@ void ct_emit_flush(Emit *e, bool only_reads);
 const char *ct_emit_site(Emit *e, CtSpan span);
 const char *ct_emit_place(Emit *e, CtSpan span, bool tail);
 
-/* step.c */
+/* steps.c */
 void ct_emit_line(Emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner);
 void ct_emit_step(Emit *e, CtFlowStep *step);
@@ -101,10 +101,10 @@ const char *ct_emit_call(Emit *e, const CtFlowFunction *callee, const CtFlowArgs
 void ct_emit_assign(Emit *e, const char *const *names, const char *const *texts, const CtFlowType *const *types,
                     uint32_t count);
 
-/* part.c: binds an object that is found in one that is lent. */
+/* loop_parts.c: binds an object that is found in one that is lent. */
 void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text);
 
-/* array.c, loop.c */
+/* arrays.c, loops.c */
 /* The elements of an array, as a pointer. */
 const char *ct_emit_data(Emit *e, const CtFlowArg *array);
 /* What that points to, where it is a variable of C. Through a pointer to words, which are unions, gcc cannot tell that
@@ -120,7 +120,7 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step);
 /* Whether a loop looks at each turn, or eight, whether the run is to stop. */
 bool ct_emit_asks(const Emit *e, const CtFlowStep *loop);
 
-/* own.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
+/* owned_arrays.c: whether a loop only reads elements of the array that it carries there and changes them in place; the names
  * that the array has on its way. */
 bool ct_emit_own_chain(Emit *e, const CtFlowStep *loop, uint32_t index, CtFlowVars *chain);
 /* Makes arrays that a loop only changes in place its own, before its first turn. `names`: of what is carried. */
@@ -128,14 +128,14 @@ void ct_emit_own_carried(Emit *e, const CtFlowStep *loop, const char *const *nam
 /* Writes to such an array; false when it is none. */
 bool ct_emit_update_own(Emit *e, const CtFlowStep *step, const char *index);
 
-/* apart.c: whether the turns of a loop may be taken side by side. */
+/* independent.c: whether the turns of a loop may be taken side by side. */
 bool ct_emit_keeps_apart(CtArena *arena, const CtFlowStep *loop);
 
-/* over.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes
+/* reuse_dying.c: an array, the one of this number, that ends with a loop which reads it at its own index: what the loop makes
  * may take its place. NULL: there is none. */
 CtFlowVar *ct_emit_ending(const Emit *e, const CtFlowStep *loop, uint32_t index);
 
-/* stream.c: whether an array is one that the program gives and does nothing else with. */
+/* streaming.c: whether an array is one that the program gives and does nothing else with. */
 bool ct_emit_is_given(const Emit *e, const CtFlowVar *array);
 /* Whether what a loop makes is, or is a row of, such an array, of as many numbers as only the run can tell: it may be
  * written past the cache. Whether a loop makes any. */
@@ -144,7 +144,7 @@ bool ct_emit_streams(const Emit *e, const CtFlowStep *loop);
 /* How many arrays a loop walks over, those that it makes among them; with `is_row`, along a row: how many of rows. */
 uint32_t ct_emit_walked(const CtFlowStep *loop, bool is_row);
 
-/* function.c */
+/* functions.c */
 const char *ct_emit_result_type(Emit *e, const CtFlowTypes *results);
 /* A parameter of a function, as its body names it; where a function that ends in others of its group begins. */
 const char *ct_emit_param(Emit *e, const CtFlowFunction *function, uint32_t index);

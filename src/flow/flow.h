@@ -132,7 +132,7 @@ typedef struct CtFlowStep {
             CtFlowData *data;
             uint32_t tag;
             bool takes;
-            CtFlowVar *cell; /* the memory that OPEN leaves to MAKE: cells.c; NULL: none */
+            CtFlowVar *cell; /* the memory that OPEN leaves to MAKE: memory_reuse.c; NULL: none */
             bool again;      /* of MAKE: what it was before was of the same constructor */
         } con;
         struct { /* SWITCH; on the tag of a node, or on a scalar */
@@ -180,8 +180,8 @@ typedef struct CtFlowFunction {
     CtFlowBlock *body;
     uint32_t vars; /* how many, for numbering */
     CtSpan span;
-    bool takes_place; /* its failures in the library are told at a place that it is given: places.c */
-    bool is_message;  /* makes the text of a failure: messages.c */
+    bool takes_place; /* its failures in the library are told at a place that it is given: call_sites.c */
+    bool is_message;  /* makes the text of a failure: cold_paths.c */
     bool recurses;    /* it may be waiting for itself */
     bool ends;        /* it calls itself for parts of what it is given, and no more: residuals, adjoints */
     bool reached;     /* from the entry */
@@ -212,7 +212,7 @@ typedef struct CtFlow {
     bool exact;                      /* results are to be the evaluator's, bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
-    CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (reverse_forward.c) */
+    CtMap consumed; /* a function's id and a parameter's index: an update may change it in place (forward_sweep.c) */
     uint32_t consumed_known; /* functions that have been looked at for that */
     const char *refused;     /* why there is no program */
 } CtFlow;
@@ -237,7 +237,7 @@ const CtFlowType *ct_flow_new_node(CtFlow *flow, const char *name);
 /* Whether values of the type can be handed in and out: they hold no functions. */
 bool ct_flow_is_plain(const CtType *type);
 
-/* The passes that make a program better, in their order: optimise.c. `prepare`: those for a program whose derivatives
+/* The passes that make a program better, in their order: passes.c. `prepare`: those for a program whose derivatives
  * are still to be taken. With `lint`, after each: ->refused tells. */
 void ct_flow_prepare(CtFlow *flow, bool lint);
 void ct_flow_optimise(CtFlow *flow, bool lint);
@@ -246,11 +246,11 @@ void ct_flow_optimise(CtFlow *flow, bool lint);
 void ct_flow_derive(CtFlow *flow);
 /* Drops what only makes what is not used: dead.c. */
 void ct_flow_drop_dead(CtFlow *flow);
-/* Writes retains and releases into a program that has none: count.c. */
+/* Writes retains and releases into a program that has none: reference_counts.c. */
 void ct_flow_count(CtFlow *flow);
-/* Then nodes are made in the cells of those that end: cells.c. */
+/* Then nodes are made in the cells of those that end: memory_reuse.c. */
 void ct_flow_reuse_cells(CtFlow *flow);
-/* Which functions take a place, recurse, end in each other; sites are numbered: places.c. */
+/* Which functions take a place, recurse, end in each other; sites are numbered: call_sites.c. */
 void ct_flow_places(CtFlow *flow);
 /* The number of a span among the sites; 0 for a place in the library. */
 uint32_t ct_flow_site(CtFlow *flow, CtSpan span);

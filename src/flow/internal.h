@@ -4,7 +4,7 @@
 
 #include "flow/flow.h"
 
-/* ---- types.c ---- */
+/* ---- lower_types.c ---- */
 
 const CtFlowType *ct_flow_scalar(CtFlow *flow, CtFlowKind kind);
 const CtFlowType *ct_flow_array(CtFlow *flow, uint32_t rank, const CtFlowType *element);
@@ -63,7 +63,7 @@ typedef struct Lower {
     CtMap globals, constants, lams;
     CT_VEC(Pending) pending;
     CT_VEC(Member) members;
-    CT_VEC(struct Dual *) duals; /* lower_dual.c */
+    CT_VEC(struct Dual *) duals; /* transformed_closures.c */
     uint32_t dual_branches;
     CtMap derived;       /* CtFlowFunction * -> CtFlowDerived * */
     bool differentiates; /* there are derivatives that Flow takes */
@@ -95,7 +95,7 @@ CtFlowArgs ct_flow_slice(const CtFlowArgs *args, uint32_t start, uint32_t count)
 /* New variables of the types as a block's or a function's parameters. */
 CtFlowArgs ct_flow_params(Lower *l, CtFlowVars *to, const char *name, const CtFlowTypes *types);
 
-/* lower.c: terms. The values of a term; or the end of the block with them. */
+/* terms.c: terms. The values of a term; or the end of the block with them. */
 CtFlowArgs ct_flow_lower(Lower *l, CtCore *e);
 void ct_flow_lower_tail(Lower *l, CtCore *e);
 CtFlowArg ct_flow_lower_one(Lower *l, CtCore *e);
@@ -108,7 +108,7 @@ CtFlowArgs ct_flow_lower_parts(Lower *l, CtSpan span, const CtType *tuple, CtFlo
 /* A switch whose branches are lowered one by one. */
 CtFlowStep *ct_flow_lower_switch(Lower *l, CtSpan span, CtFlowArg on);
 
-/* lower_fun.c */
+/* closures.c */
 Callable *ct_flow_lower_callable(Lower *l, CtCore *e); /* NULL when the function is not known */
 CtFlowArgs ct_flow_lower_closure(Lower *l, CtCore *e); /* a λ, global or known variable as a value */
 void ct_flow_lower_group(Lower *l, CtCore *letrec);
@@ -123,33 +123,33 @@ CtFlowArgs ct_flow_lower_captured(Lower *l, const Callable *c);
 CtFlowArgs ct_flow_lower_constant(Lower *l, CtCore *e);
 void ct_flow_lower_pending(Lower *l);
 
-/* lower_apply.c: the function that applies the values of a function type; all of them, when the values are known. */
+/* closure_apply.c: the function that applies the values of a function type; all of them, when the values are known. */
 CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data);
 void ct_flow_lower_applies(Lower *l);
 
-/* regular.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows.
+/* regular_rows.c: whether all rows of the array that is one of a loop's results are of one shape, as the loop itself shows.
  */
 bool ct_flow_is_regular(const CtFlowStep *loop, uint32_t array);
 
-/* lower_deriv.c: derivative operators. */
+/* derivatives.c: derivative operators. */
 CtFlowArgs ct_flow_lower_deriv(Lower *l, CtCore *e);
 /* The code of a function value, and what it takes in front of its arguments: what a known one captured, or the value.
  */
 CtFlowFunction *ct_flow_lower_code(Lower *l, CtCore *f, CtFlowArgs *captured);
 
-/* lower_rule.c: the application of a function that comes with a rule for its derivative. */
+/* custom_rules.c: the application of a function that comes with a rule for its derivative. */
 CtFlowArgs ct_flow_lower_with_rule(Lower *l, CtCore *e);
 
-/* lower_dual.c: the transformed self of a function value; branches for function values that have become known, false
+/* transformed_closures.c: the transformed self of a function value; branches for function values that have become known, false
  * when there were none. */
 CtFlowArgs ct_flow_lower_dual(Lower *l, CtCore *e);
 bool ct_flow_lower_duals(Lower *l);
 
-/* reaching.c: for each of some variables of function types, for each member in l->members, whether it may be its value.
+/* control_flow.c: for each of some variables of function types, for each member in l->members, whether it may be its value.
  */
 bool *ct_flow_reaching(Lower *l, const CtFlowVar *const *vars, uint32_t count);
 
-/* lower_array.c, lower_loop.c */
+/* whole_arrays.c, loops.c */
 CtFlowArgs ct_flow_lower_array(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_array_literal(Lower *l, CtCore *e);
 CtFlowArgs ct_flow_lower_loop(Lower *l, CtCore *e);

@@ -15,7 +15,7 @@ CtFlowArg ct_flow_prim_int(Lower *l, CtSpan span, CtPrim prim, CtFlowArg a, CtFl
 CtFlowArg ct_flow_read(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count);
 CtFlowArg ct_flow_update(Lower *l, CtSpan span, CtFlowArg array, const CtFlowArg *indices, uint32_t count,
                          CtFlowArg value);
-/* partial.c: what the derivative of a step's primitive by one of its arguments makes of g: of its result's cotangent a
+/* partials.c: what the derivative of a step's primitive by one of its arguments makes of g: of its result's cotangent a
  * part of the argument's, of the argument's tangent a part of the result's. `type` is that of the part; none where it
  * is zero. What stands for an argument or the result is asked for where it is used. */
 typedef CtFlowArg CtFlowPrimal(void *data, CtFlowArg of);

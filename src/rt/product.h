@@ -9,7 +9,7 @@
 #ifndef CT_RT_PRODUCT_H
 #define CT_RT_PRODUCT_H
 
-#include "rt/share.h"
+#include "rt/threads.h"
 
 #if defined(__GNUC__)
 

@@ -124,13 +124,13 @@ typedef struct ct_run {
     char text[400];
     char *long_text; /* of a failure with a message of the program's own; from malloc */
     ct_object nullary[CT_NULLARIES];
-    ct_object lender;                   /* the owner of what a part of a loop is lent: share.h */
+    ct_object lender;                   /* the owner of what a part of a loop is lent: threads.h */
     ct_word *constants, *all_constants; /* those of the entry, among those of all */
     int64_t constant_words;             /* of all */
     struct ct_crew *crew;               /* who takes parts of loops; NULL: nobody but the run itself */
     bool alone;                         /* nor in the rest of this run */
     bool is_member;                     /* of a crew */
-    int64_t may_copy;                   /* words of what it is lent: share.h */
+    int64_t may_copy;                   /* words of what it is lent: threads.h */
 } ct_run;
 
 /* The threads that may take parts of a run's loops, each with a run of its own. */

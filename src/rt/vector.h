@@ -1,5 +1,5 @@
 /* The functions of libm that libmvec, glibc's, has for several numbers at a time, to 4 ulp. gcc is told, so that it may
- * use them in loops; lanes.h calls them by their names. Not where CT_MATH_EXACT is set: then results are libm's, to the
+ * use them in loops; simd.h calls them by their names. Not where CT_MATH_EXACT is set: then results are libm's, to the
  * last bit. */
 #ifndef CT_RT_VECTOR_H
 #define CT_RT_VECTOR_H

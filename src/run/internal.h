@@ -2,19 +2,19 @@
 #ifndef CT_RUN_INTERNAL_H
 #define CT_RUN_INTERNAL_H
 
-#include "rt/outer.h"
+#include "rt/export.h"
 #include "run/run.h"
 
 #include <locale.h>
 
-/* cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from malloc. */
+/* native_cache.c: the folder, opened and checked; -1 when there is none that can be trusted. *path: its name, from malloc. */
 int ct_cache_open(char **path);
 /* Whether KEY.so is there and was made of exactly these bytes. */
 bool ct_cache_has(int folder, const char *name, const char *key, size_t length);
 /* Puts a file from its temporary name in its place, with its key; drops what was used least when there is too much. */
 bool ct_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length);
 
-/* compile.c: runs the compiler in the folder on a C file that is there. False with a reason. */
+/* compiler.c: runs the compiler in the folder on a C file that is there. False with a reason. */
 typedef struct CtCompiler {
     char path[4096];  /* found in PATH */
     char words[1024]; /* CC, its words ended by NULs */
@@ -53,7 +53,7 @@ bool ct_native_on_stack(CtNative *native, size_t size);
 /* What has gone wrong in a run; all that it had is given up, what the constants are too. */
 void ct_native_failed(CtNative *native, CtNativeError *error);
 
-/* convert.c */
+/* convert_values.c */
 /* A value as the words of its type's variables; fails through rt->out. */
 void ct_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words);
 /* And back, in the heap; false when that is full. */

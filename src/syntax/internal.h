@@ -233,7 +233,7 @@ _Noreturn void ct_fail(CtParser *p, const char *expected);
 _Noreturn void ct_fail_help(CtParser *p, const char *expected, const char *help);
 /* Leaves for the next declaration; the error has been reported. */
 _Noreturn void ct_leave_declaration(CtParser *p);
-/* habits.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better one
+/* foreign.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better one
  * than `help`. */
 bool ct_report_habit(CtParser *p);
 const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help);

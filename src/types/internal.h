@@ -1,6 +1,6 @@
 /* What the files of inference share. The order in which to read them: type.c, unify.c, solve.c, convert.c, declare.c,
  * classes.c, derive.c (declarations); resolve.c, groups.c (names, dependencies); expr.c, pattern.c, records.c, bind.c,
- * generalise.c (inference proper); report.c, mend.c, unknown.c, absent.c, print.c (words); scope.c, imports.c
+ * generalise.c (inference proper); report.c, suggest.c, unknown.c, absent.c, print.c (words); scope.c, imports.c
  * (modules); env.c, module.c (doors). */
 #ifndef CT_TYPES_INTERNAL_H
 #define CT_TYPES_INTERNAL_H
@@ -331,7 +331,7 @@ bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name);
 /* Remembers the message, and adds to it what the source suggests. */
 void ct_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
 
-/* ---- mend.c ---- */
+/* ---- suggest.c ---- */
 /* The source at a span when it is short, or NULL. */
 const char *ct_excerpt(CtTypes *types, CtSpan span);
 /* "a number", "is not a number": what a class says of a type. */

@@ -2,7 +2,7 @@
 #ifndef CT_TESTS_BULK_FIXTURE_H
 #define CT_TESTS_BULK_FIXTURE_H
 
-#include "ad/bulk.h"
+#include "ad/bulk/ir/bulk.h"
 
 #include <stdlib.h>
 

@@ -13,7 +13,7 @@
 #ifndef CT_TESTS_BULK_INTERPRET_H
 #define CT_TESTS_BULK_INTERPRET_H
 
-#include "ad/bulk.h"
+#include "ad/bulk/ir/bulk.h"
 
 typedef union BulkWord {
     double real;

@@ -2,7 +2,7 @@
 #ifndef CT_TESTS_BULK_RANDOM_LOOP_H
 #define CT_TESTS_BULK_RANDOM_LOOP_H
 
-#include "ad/bulk.h"
+#include "ad/bulk/ir/bulk.h"
 
 typedef struct BulkLoopMaker {
     CtBulkRoom *r;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "ad/bulk_rules.h"
+#include "ad/bulk/rewrite/rules.h"
 #include "bulk_interpret.h"
 #include "bulk_fixture.h"
 

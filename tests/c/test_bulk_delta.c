@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "ad/bulk_delta.h"
+#include "ad/bulk/diff/delta.h"
 #include "bulk_generate.h"
 #include "bulk_interpret.h"
 #include "bulk_normal.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "session.h"
+#include "session/session.h"
 
 static const char *const text =
     "loss :: Array Double -> Double\n"

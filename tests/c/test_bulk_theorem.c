@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "ad/bulk_rules.h"
+#include "ad/bulk/rewrite/rules.h"
 #include "bulk_generate.h"
 #include "bulk_normal.h"
 #include "bulk_fixture.h"

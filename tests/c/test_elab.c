@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "elab/elab.h"
-#include "embedded.h"
+#include "driver/embedded.h"
 
 typedef struct Fixture {
     CtArena *arena;

@@ -1,0 +1,534 @@
+/* The derivatives of loops, beyond the paper. A loop is one node of the Delta term, however many steps it has: its
+ * derivative is a loop whose body is the derivative of its body, by the same passes.
+ *
+ *   mapAccumL n f (s₀) (xs), where f also mentions w
+ *
+ * also collects the state before each step. Its reverse is a mapAccumR over those, the elements and the cotangents of
+ * the outputs. The state is the cotangent of the state; cotangents of elements are outputs; that of w is a further
+ * state, to which each step adds. But of w what a step takes by an index, it gives back by a scatter: to add that to an
+ * array at each step would take a time of the array's size. So what is scattered is an output, with its indices, and
+ * scattered once, when the loop is over.
+ */
+#include "ad/bulk/diff/delta.h"
+#include "ad/bulk/rewrite/simplify.h"
+
+static CtBulk *zero(CtBulkRoom *r, CtShape shape) { return ct_bulk_real(r, -0.0, shape); }
+
+/* ---- making a loop of parts ---- */
+
+typedef struct Param {
+    CtBulkVar *var;
+    CtBulk *arg;
+} Param;
+
+/* A loop in the making: what it is called with stands beside its parameters. */
+typedef struct Maker {
+    CtBulkRoom *r;
+    const CtDeltaLoop *l;
+    CT_VEC(Param) states, elements, fixed;
+    CT_VEC(CtBulk *) next, outputs;
+    CtBulkGradient body; /* its bindings */
+    CtBulk **args;
+    CtBulkLoop *loop;
+} Maker;
+
+static uint32_t add_output(Maker *m, CtBulk *t) {
+    ct_push(m->r->arena, &m->outputs, t);
+    return m->outputs.count - 1;
+}
+
+/* What the body of the loop reads: the states before each step, its elements, and what is the same for all. */
+static void add_primal(Maker *m) {
+    const CtDeltaLoop *l = m->l;
+    const CtBulkLoopParams *count = &l->source->count;
+    for (uint32_t p = 0; p < ct_loop_params(l->source); p++) {
+        Param param = {l->source->params[p], p < count->states ? l->before[p] : l->args[p]};
+        if (p < count->states + count->elements)
+            ct_push(m->r->arena, &m->elements, param);
+        else
+            ct_push(m->r->arena, &m->fixed, param);
+    }
+}
+
+static void finish(Maker *m, bool from_back) {
+    CtArena *arena = m->r->arena;
+    const CtBulkLoop *source = m->l->source;
+    CtBulkLoopParams count = {m->states.count, m->elements.count, m->fixed.count};
+    CtBulkLoop *loop = m->loop = ct_bulk_new_loop(m->r, source->steps, count, m->outputs.count);
+    uint32_t p = 0, k = 0;
+    m->args = CT_NEW_ARRAY(arena, CtBulk *, ct_loop_params(loop) + 1);
+    for (uint32_t i = 0; i < m->states.count; i++, p++) {
+        loop->params[p] = m->states.items[i].var;
+        m->args[p] = m->states.items[i].arg;
+    }
+    for (uint32_t i = 0; i < m->elements.count; i++, p++) {
+        loop->params[p] = m->elements.items[i].var;
+        m->args[p] = m->elements.items[i].arg;
+    }
+    for (uint32_t i = 0; i < m->fixed.count; i++, p++) {
+        loop->params[p] = m->fixed.items[i].var;
+        m->args[p] = m->fixed.items[i].arg;
+    }
+    for (uint32_t i = 0; i < m->next.count; i++) loop->results[k++] = m->next.items[i];
+    for (uint32_t i = 0; i < m->outputs.count; i++) loop->results[k++] = m->outputs.items[i];
+    for (uint32_t i = 0; i < m->body.vars.count; i++) {
+        ct_push(arena, &loop->vars, m->body.vars.items[i]);
+        ct_push(arena, &loop->terms, m->body.terms.items[i]);
+    }
+    loop->index = source->index;
+    loop->from_back = from_back;
+    loop->total = true;
+    loop->normal = loop;
+}
+
+static CtBulk *state_of(Maker *m, uint32_t k) { return ct_bulk_loop(m->r, m->loop, m->args, k); }
+
+static CtBulk *output_of(Maker *m, uint32_t k) {
+    return ct_bulk_loop(m->r, m->loop, m->args, m->loop->count.states + k);
+}
+
+static void take_primal_bindings(Maker *m, const CtBulkDual *dual) {
+    for (uint32_t k = 0; k < dual->vars.count; k++) {
+        ct_push(m->r->arena, &m->body.vars, dual->vars.items[k]);
+        ct_push(m->r->arena, &m->body.terms, dual->terms.items[k]);
+    }
+}
+
+/* ---- what a step adds to what is the same for all ---- */
+
+/* Something that is scattered once, behind the loop. */
+typedef struct Scattered {
+    uint32_t param;  /* the cotangent of which */
+    uint32_t output; /* what is scattered */
+    CtShape shape;   /* of the param */
+    CtIndexing f;
+    CtSpan span;
+} Scattered;
+
+typedef struct Sums {
+    Maker *m;
+    CtMap bound;     /* CtBulkVar * -> CtBulk *: bindings of the body */
+    CtMap collected; /* CtBulkVar * -> 1 + its output: what indices of scatters mention */
+    CT_VEC(Scattered) scattered;
+    CtBulk *general; /* of the parameter in hand: what is no scatter */
+    uint32_t param;
+} Sums;
+
+static CtBulk *what_is(const Sums *s, CtBulk *t) {
+    CtBulk *bound = t->kind == BULK_VAR ? ct_map_get(&s->bound, ct_key(t->as.var)) : NULL;
+    return bound ? bound : t;
+}
+
+/* Takes a cotangent of something that all steps share apart into its terms. */
+static void take_apart(Sums *s, CtBulk *t) {
+    CtBulkRoom *r = s->m->r;
+    CtBulk *known = what_is(s, t);
+    if (known->kind == BULK_OP && known->as.op.prim == PRIM_ADD) {
+        take_apart(s, known->as.op.args[0]);
+        take_apart(s, known->as.op.args[1]);
+    } else if (known->kind == BULK_SCATTER || known->kind == BULK_ONE_HOT) {
+        Scattered made = {s->param, add_output(s->m, known->as.move.t), t->shape, known->as.move.f, known->span};
+        if (known->kind == BULK_ONE_HOT) made.f.live = ct_bulk_bool(r, false, (CtShape){0, NULL});
+        ct_push(r->arena, &s->scattered, made);
+    } else if (!ct_is_splat_real(t, -0.0)) {
+        s->general = s->general ? ct_bulk_op2(r, PRIM_ADD, s->general, t) : t;
+    }
+}
+
+/* An index of a scatter lives in the body: what it mentions there is collected, too. */
+static CtBulk *collect(void *data, CtBulk *t) {
+    Sums *s = data;
+    Maker *m = s->m;
+    if (t->kind != BULK_VAR) return ct_bulk_map(m->r, t, collect, s);
+    if (!ct_map_has(&s->bound, ct_key(t->as.var)) || ct_map_has(&s->collected, ct_key(t->as.var))) return t;
+    uintptr_t output = add_output(m, t);
+    ct_map_set(m->r->arena, &s->collected, ct_key(t->as.var), (void *)(output + 1));
+    return t;
+}
+
+/* From the body of the loop to behind it: λis. ix, for the step of this number. */
+static CtMap behind_loop(Sums *s, CtBulk *step, const CtLoopSink *sink) {
+    Maker *m = s->m;
+    CtBulkRoom *r = m->r;
+    CtMap replace = {0};
+    ct_map_set(r->arena, &replace, ct_key(m->l->source->index), step);
+    for (uint32_t i = 0; i < m->fixed.count; i++)
+        ct_map_set(r->arena, &replace, ct_key(m->fixed.items[i].var), m->fixed.items[i].arg);
+    for (uint32_t i = 0; i < m->elements.count; i++) {
+        CtBulk *row = ct_bulk_index(r, m->elements.items[i].arg, &step, 1, NULL, CT_NO_SPAN);
+        ct_map_set(r->arena, &replace, ct_key(m->elements.items[i].var), row);
+    }
+    for (uint32_t i = 0; i < s->collected.count; i++) {
+        const CtMapEntry *entry = &s->collected.entries[i];
+        CtBulk *all = sink->share(sink->data, NULL, output_of(m, (uint32_t)((uintptr_t)entry->value - 1)));
+        ct_map_set(r->arena, &replace, entry->key, ct_bulk_index(r, all, &step, 1, NULL, CT_NO_SPAN));
+    }
+    return replace;
+}
+
+static void send_scattered(Sums *s, const CtLoopSink *sink) {
+    CtBulkRoom *r = s->m->r;
+    CtArena *arena = r->arena;
+    CtBulkVar *step = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
+    CtMap replace = {0};
+    if (s->scattered.count > 0) replace = behind_loop(s, ct_bulk_var(r, step), sink);
+    for (uint32_t i = 0; i < s->scattered.count; i++) {
+        const Scattered *sc = &s->scattered.items[i];
+        CtIndexing f = {.var_count = sc->f.var_count + 1, .count = sc->f.count};
+        CtBulkVar **vars = CT_NEW_ARRAY(arena, CtBulkVar *, f.var_count);
+        CtBulk **ix = CT_NEW_ARRAY(arena, CtBulk *, f.count + 1);
+        vars[0] = step;
+        for (uint32_t k = 0; k < sc->f.var_count; k++) vars[k + 1] = sc->f.vars[k];
+        for (uint32_t k = 0; k < f.count; k++) ix[k] = ct_bulk_substitute(r, sc->f.ix[k], &replace);
+        if (sc->f.live) f.live = ct_bulk_substitute(r, sc->f.live, &replace);
+        f.vars = vars;
+        f.ix = ix;
+        CtBulk *each = sink->share(sink->data, NULL, output_of(s->m, sc->output));
+        CtBulk *all = ct_bulk_scatter(r, sc->shape, each, f, sc->span);
+        sink->send(sink->data, all, s->m->l->deltas[sc->param]);
+    }
+}
+
+/* ---- what is kept instead of states ---- */
+
+/* To keep an array before each step costs its size. Where the reverse only reads single elements of it, those are kept
+ * that were read. */
+typedef struct Reads {
+    Maker *m;
+    const CtBulkVar *state;
+    CtMap primal;             /* variables that do not depend on cotangents */
+    bool spoiled;             /* used in another way */
+    CT_VEC(CtBulk *) at;      /* each read, and … */
+    CT_VEC(CtBulkVar *) kept; /* … what it becomes */
+} Reads;
+
+typedef struct Closed {
+    Reads *reads;
+    bool holds;
+} Closed;
+
+static CtBulk *check_primal(void *data, CtBulk *t) {
+    Closed *c = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(c->reads->m->r, t, check_primal, c);
+    c->holds = c->holds && ct_map_has(&c->reads->primal, ct_key(t->as.var));
+    return t;
+}
+
+static bool is_primal(Reads *reads, CtBulk *t) {
+    Closed c = {reads, true};
+    check_primal(&c, t);
+    return c.holds;
+}
+
+static bool is_read(const Reads *reads, const CtBulk *t) {
+    return t->kind == BULK_INDEX && t->shape.rank == 0 && t->as.move.t->kind == BULK_VAR &&
+           t->as.move.t->as.var == reads->state;
+}
+
+static CtBulk *find_reads(void *data, CtBulk *t) {
+    Reads *reads = data;
+    CtBulkRoom *r = reads->m->r;
+    if (t->kind == BULK_VAR) reads->spoiled |= t->as.var == reads->state;
+    if (reads->spoiled || t->kind == BULK_VAR) return t;
+    if (!is_read(reads, t)) return ct_bulk_map(r, t, find_reads, reads);
+    for (uint32_t k = 0; k < reads->at.count; k++)
+        if (ct_bulk_same(reads->at.items[k], t)) return t;
+    reads->spoiled = !is_primal(reads, t);
+    ct_push(r->arena, &reads->at, t);
+    ct_push(r->arena, &reads->kept, ct_bulk_new_var(r, reads->state->name, t->element, t->shape));
+    return t;
+}
+
+static CtBulk *replace_reads(void *data, CtBulk *t) {
+    Reads *reads = data;
+    for (uint32_t k = 0; is_read(reads, t) && k < reads->at.count; k++)
+        if (ct_bulk_same(reads->at.items[k], t)) return ct_bulk_var(reads->m->r, reads->kept.items[k]);
+    return ct_bulk_map(reads->m->r, t, replace_reads, reads);
+}
+
+/* The bindings of the reverse that do not depend on cotangents, in the primal loop, too: under names of their own. */
+static CtMap copy_bindings(Reads *reads) {
+    CtBulkRoom *r = reads->m->r;
+    CtBulkLoop *primal = reads->m->l->primal;
+    const CtBulkGradient *body = &reads->m->body;
+    CtMap renamed = {0};
+    for (uint32_t k = 0; k < body->vars.count; k++) {
+        CtBulkVar *var = body->vars.items[k];
+        if (!ct_map_has(&reads->primal, ct_key(var))) continue;
+        CtBulkVar *fresh = ct_bulk_new_var(r, var->name, var->element, var->shape);
+        ct_push(r->arena, &primal->vars, fresh);
+        ct_push(r->arena, &primal->terms, ct_bulk_substitute(r, body->terms.items[k], &renamed));
+        ct_map_set(r->arena, &renamed, ct_key(var), ct_bulk_var(r, fresh));
+    }
+    return renamed;
+}
+
+/* One more output of the primal loop. */
+static CtBulk *keep(const Maker *m, CtBulk *t) {
+    CtBulkLoop *primal = m->l->primal;
+    uint32_t count = ct_loop_results(primal);
+    CtBulk **results = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
+    for (uint32_t k = 0; k < count; k++) results[k] = primal->results[k];
+    results[count] = t;
+    primal->results = results;
+    primal->outputs++;
+    return ct_bulk_loop(m->r, primal, m->l->args, count);
+}
+
+static void note_primal(Reads *reads) {
+    const CtBulkLoop *source = reads->m->l->source;
+    const CtBulkGradient *body = &reads->m->body;
+    CtArena *arena = reads->m->r->arena;
+    ct_map_set(arena, &reads->primal, ct_key(source->index), source->index);
+    for (uint32_t p = 0; p < ct_loop_params(source); p++)
+        ct_map_set(arena, &reads->primal, ct_key(source->params[p]), source->params[p]);
+    for (uint32_t k = 0; k < body->vars.count; k++)
+        if (is_primal(reads, body->terms.items[k]))
+            ct_map_set(arena, &reads->primal, ct_key(body->vars.items[k]), body->vars.items[k]);
+}
+
+static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
+    const CtBulkLoop *source = m->l->source;
+    if (m->l->primal->normal || m->l->primal->simple) return; /* it has been used */
+    for (uint32_t s = 0; s < source->count.states; s++) {
+        if (source->params[s]->shape.rank == 0) continue;
+        Reads reads = {.m = m, .state = source->params[s]};
+        note_primal(&reads);
+        for (uint32_t k = 0; k < m->body.terms.count; k++) find_reads(&reads, m->body.terms.items[k]);
+        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+            if (gradient[p]) find_reads(&reads, gradient[p]);
+        if (reads.spoiled || reads.at.count == 0) continue;
+        CtMap renamed = copy_bindings(&reads);
+        for (uint32_t k = 0; k < reads.at.count; k++) {
+            CtBulk *read = ct_bulk_substitute(m->r, reads.at.items[k], &renamed);
+            CtBulk *all = sink->share(sink->data, NULL, keep(m, read));
+            ct_push(m->r->arena, &m->elements, (Param){reads.kept.items[k], all});
+        }
+        for (uint32_t k = 0; k < m->body.terms.count; k++)
+            m->body.terms.items[k] = replace_reads(&reads, m->body.terms.items[k]);
+        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+            if (gradient[p]) gradient[p] = replace_reads(&reads, gradient[p]);
+    }
+}
+
+/* ---- reverse ---- */
+
+/* The gradient of the body: what each parameter gets from the cotangents of the results; NULL: nothing. */
+static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
+    CtBulkRoom *r = m->r;
+    const CtBulkLoop *source = m->l->source;
+    uint32_t params = ct_loop_params(source), shares = r->shares;
+    CtBulkDual dual = ct_bulk_dual_body(r, source, m->l->varies);
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, params, cotangents, ct_loop_results(source));
+    take_primal_bindings(m, &dual);
+    ct_bulk_stack_lets(r, &reverse, &m->body);
+    CtBulk **gradient = CT_NEW_ARRAY(r->arena, CtBulk *, params + 1);
+    for (uint32_t p = 0; p < params; p++)
+        gradient[p] = reverse.grad[p] ? ct_bulk_unshare(r, &reverse, reverse.grad[p]) : NULL;
+    r->shares = shares; /* none is left, and those of the pass around go on */
+    m->body.value = ct_bulk_real(r, 0, (CtShape){0, NULL});
+    m->body.gradient = gradient;
+    ct_bulk_simplify_gradient(r, &m->body, params, NULL);
+    return gradient;
+}
+
+/* Parameters for the cotangents that come, and those cotangents in the body, by result. */
+static CtBulk **add_cotangents(Maker *m, CtBulk *const *c) {
+    CtBulkRoom *r = m->r;
+    const CtDeltaLoop *l = m->l;
+    uint32_t states = l->source->count.states, results = ct_loop_results(l->source);
+    CtBulk **inside = CT_NEW_ARRAY(r->arena, CtBulk *, results + 1);
+    for (uint32_t k = 0; k < results; k++) {
+        if (!l->result_varies[k] || (k >= states && !c[k])) continue;
+        CtShape shape = l->source->results[k]->shape;
+        const char *name = k < states ? ct_format(r->arena, "%s_adj", l->source->params[k]->name) : "y_adj";
+        Param param = {ct_bulk_new_var(r, name, ELEMENT_REAL, shape), c[k]};
+        if (k < states && !c[k]) param.arg = zero(r, shape);
+        inside[k] = ct_bulk_var(r, param.var);
+        if (k < states)
+            ct_push(r->arena, &m->states, param);
+        else
+            ct_push(r->arena, &m->elements, param);
+    }
+    return inside;
+}
+
+void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
+    Maker m = {.r = r, .l = l};
+    CtArena *arena = r->arena;
+    const CtBulkLoopParams *count = &l->source->count;
+    uint32_t params = ct_loop_params(l->source), fixed = count->states + count->elements;
+    CtBulk **inside = add_cotangents(&m, c);
+    CtBulk **gradient = body_gradient(&m, inside);
+    keep_reads(&m, gradient, sink);
+    add_primal(&m);
+    Sums sums = {.m = &m};
+    for (uint32_t k = 0; k < m.body.vars.count; k++)
+        ct_map_set(arena, &sums.bound, ct_key(m.body.vars.items[k]), m.body.terms.items[k]);
+    uint32_t *place = CT_NEW_ARRAY(arena, uint32_t, params + 1); /* 1 + that of the state or output */
+    for (uint32_t p = 0; p < count->states; p++)
+        if (inside[p]) ct_push(arena, &m.next, gradient[p] ? gradient[p] : zero(r, l->source->params[p]->shape));
+    for (uint32_t p = count->states; p < params; p++) {
+        CtBulkVar *param = l->source->params[p];
+        if (!gradient[p] || !l->deltas[p]) continue;
+        if (p < fixed) {
+            place[p] = add_output(&m, gradient[p]) + 1;
+            continue;
+        }
+        sums.param = p;
+        sums.general = NULL;
+        take_apart(&sums, gradient[p]);
+        if (!sums.general) continue;
+        const char *name = ct_format(arena, "%s_adj", param->name);
+        Param sum = {ct_bulk_new_var(r, name, ELEMENT_REAL, param->shape), zero(r, param->shape)};
+        ct_push(arena, &m.states, sum);
+        ct_push(arena, &m.next, ct_bulk_op2(r, PRIM_ADD, ct_bulk_var(r, sum.var), sums.general));
+        place[p] = m.states.count;
+    }
+    for (uint32_t i = 0; i < sums.scattered.count; i++) {
+        const CtIndexing *f = &sums.scattered.items[i].f;
+        for (uint32_t k = 0; k < f->count; k++) collect(&sums, f->ix[k]);
+        if (f->live) collect(&sums, f->live);
+    }
+    finish(&m, !l->source->from_back);
+    for (uint32_t p = 0, k = 0; p < count->states; p++) {
+        if (!inside[p]) continue;
+        CtBulk *sent = state_of(&m, k++);
+        if (l->deltas[p])
+            sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
+    }
+    for (uint32_t p = count->states; p < params; p++) {
+        if (!place[p]) continue;
+        CtBulk *sent = p < fixed ? output_of(&m, place[p] - 1) : state_of(&m, place[p] - 1);
+        sink->send(sink->data, sink->share(sink->data, l->source->params[p]->name, sent), l->deltas[p]);
+    }
+    send_scattered(&sums, sink);
+}
+
+/* ---- rules that give pullbacks ---- */
+
+CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call) {
+    return ct_bulk_loop_simple(r, ct_bulk_loop_normal(r, call->rule->loop));
+}
+
+CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args) {
+    const CtBulkLoop *rule = call->rule->loop;
+    uint32_t count = ct_loop_params(rule), states = rule->count.states, shared = states + call->count.fixed;
+    CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
+    for (uint32_t p = 0; p < count; p++) {
+        const CtBulkVar *param = rule->params[p];
+        if (p >= shared)
+            made[p] = ct_bulk_real(r, 1, param->shape);
+        else
+            made[p] =
+                p < states ? ct_bulk_zero(r, param->element, param->shape) : args[call->count.states + p - states];
+    }
+    return made;
+}
+
+void ct_bulk_rule_reverse(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *c, const CtLoopSink *sink) {
+    const CtBulkLoop *call = l->source;
+    CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
+    CtBulk **args = ct_bulk_rule_args(r, call, l->args);
+    uint32_t states = call->count.states, next = rule->count.states + call->count.fixed;
+    for (uint32_t k = 0; k < states; k++)
+        if (call->results[k]->element == ELEMENT_REAL) args[next++] = c[k] ? c[k] : zero(r, call->results[k]->shape);
+    for (uint32_t k = 0; k < call->rule->reals; k++) {
+        CtDelta *d = l->deltas[states + k];
+        if (!d) continue;
+        CtBulk *sent = ct_bulk_loop(r, rule, args, states + k);
+        sink->send(sink->data, sink->share(sink->data, call->params[states + k]->name, sent), d);
+    }
+}
+
+/* What arrives at the cotangents of a pullback when tangents go back through it: those of the results. */
+typedef struct Transposed {
+    CtBulkRoom *r;
+    const CtLoopSink *names;
+    CtBulk **made; /* by the number of the cotangent */
+} Transposed;
+
+static CtBulk *share_transposed(void *data, const char *name, CtBulk *t) {
+    const Transposed *of = data;
+    return of->names->share(of->names->data, name, t);
+}
+
+static void send_transposed(void *data, CtBulk *c, CtDelta *d) {
+    const Transposed *of = data;
+    CtBulk **place = &of->made[d->as.input];
+    *place = *place ? ct_bulk_op2(of->r, PRIM_ADD, *place, c) : c;
+}
+
+/* The pullback is linear in the cotangents: its own reverse by these is the tangent. */
+CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const *tangents, const CtLoopSink *names) {
+    const CtBulkLoop *call = l->source;
+    CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
+    CtArena *arena = r->arena;
+    uint32_t states = call->count.states, results = rule->count.states, params = ct_loop_params(rule);
+    uint32_t shared = results + call->count.fixed;
+    CtDeltaLoop of = {.source = rule, .primal = rule, .args = ct_bulk_rule_args(r, call, l->args)};
+    of.deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
+    of.varies = CT_NEW_ARRAY(arena, bool, params + 1);
+    of.result_varies = CT_NEW_ARRAY(arena, bool, results + 1);
+    of.before = CT_NEW_ARRAY(arena, CtBulk *, results + 1);
+    CtBulk **c = CT_NEW_ARRAY(arena, CtBulk *, results + 1);
+    for (uint32_t p = shared; p < params; p++) {
+        CtDelta *input = CT_NEW(arena, CtDelta);
+        *input = (CtDelta){.kind = DELTA_INPUT, .shape = rule->params[p]->shape, .as.input = p - shared};
+        of.deltas[p] = input;
+        of.varies[p] = true;
+    }
+    for (uint32_t k = 0; k < results; k++) of.before[k] = ct_bulk_replicate(r, 1, of.args[k]);
+    for (uint32_t k = 0; k < call->rule->reals; k++) {
+        of.result_varies[states + k] = of.varies[states + k] = tangents[states + k] != NULL;
+        c[states + k] = tangents[states + k];
+    }
+    Transposed back = {r, names, CT_NEW_ARRAY(arena, CtBulk *, params - shared + 1)};
+    CtLoopSink sink = {&back, share_transposed, send_transposed};
+    ct_bulk_loop_reverse(r, &of, c, &sink);
+    CtBulk **made = CT_NEW_ARRAY(arena, CtBulk *, states + 1);
+    for (uint32_t k = 0, next = 0; k < states; k++)
+        if (call->results[k]->element == ELEMENT_REAL) made[k] = back.made[next++];
+    return made;
+}
+
+/* ---- forward ---- */
+
+CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tangents) {
+    Maker m = {.r = r, .l = l};
+    CtArena *arena = r->arena;
+    const CtBulkLoop *source = l->source;
+    const CtBulkLoopParams *count = &source->count;
+    uint32_t params = ct_loop_params(source), results = ct_loop_results(source);
+    CtBulkVar **inside = CT_NEW_ARRAY(arena, CtBulkVar *, params + 1);
+    for (uint32_t p = 0; p < params; p++) {
+        bool is_state = p < count->states;
+        if (!l->varies[p] || (!is_state && !tangents[p])) continue;
+        const CtBulkVar *param = source->params[p];
+        inside[p] = ct_bulk_new_var(r, ct_format(arena, "d%s", param->name), ELEMENT_REAL, param->shape);
+        Param made = {inside[p], tangents[p] ? tangents[p] : zero(r, param->shape)};
+        if (is_state)
+            ct_push(arena, &m.states, made);
+        else if (p < count->states + count->elements)
+            ct_push(arena, &m.elements, made);
+        else
+            ct_push(arena, &m.fixed, made);
+    }
+    add_primal(&m);
+    CtBulkDual dual = ct_bulk_dual_body(r, source, l->varies);
+    take_primal_bindings(&m, &dual);
+    CtBulk **out = ct_bulk_forward_pass(r, &dual, inside, &m.body, results);
+    CtBulk **made = CT_NEW_ARRAY(arena, CtBulk *, results + 1);
+    for (uint32_t k = 0; k < count->states; k++)
+        if (inside[k]) ct_push(arena, &m.next, out[k] ? out[k] : zero(r, source->params[k]->shape));
+    for (uint32_t k = count->states; k < results; k++)
+        if (out[k]) add_output(&m, out[k]);
+    finish(&m, source->from_back);
+    for (uint32_t k = 0, state = 0, output = 0; k < results; k++) {
+        if (k < count->states)
+            made[k] = inside[k] ? state_of(&m, state++) : NULL;
+        else
+            made[k] = out[k] ? output_of(&m, output++) : NULL;
+    }
+    return made;
+}

@@ -1,0 +1,66 @@
+/* BULK 2025, Appendix A: the Jacobian is the gradient program for every one-hot cotangent, in one build1; the
+ * bulk-operation transform makes whole-array operations of that. The part of the program that all rows share, all but
+ * the reverse pass, is left as it is.
+ */
+#include "ad/bulk/ir/bulk.h"
+
+typedef struct Rows {
+    CtBulkRoom *r;
+    int64_t count;
+    CtBulkVar *i;
+    CtMap row; /* CtBulkVar * of what depends on the cotangent -> its row: index all [i] */
+} Rows;
+
+/* build1 count (λi. t), with what t mentions taken from its rows. */
+static CtBulk *all_rows(Rows *rows, CtBulk *t) {
+    CtBulkVar *i = ct_bulk_new_var(rows->r, "i", ELEMENT_INT, (CtShape){0, NULL});
+    CtMap here = {0};
+    ct_map_set(rows->r->arena, &here, ct_key(rows->i), ct_bulk_var(rows->r, i));
+    CtBulk *row = ct_bulk_substitute(rows->r, ct_bulk_substitute(rows->r, t, &rows->row), &here);
+    return ct_bulk_rewrite(rows->r, ct_bulk_build(rows->r, rows->count, i, row));
+}
+
+static void add_rows(Rows *rows, CtBulkVar *var, CtBulkVar *all, CtSpan span) {
+    CtBulk *i = ct_bulk_var(rows->r, rows->i);
+    CtBulk *row = ct_bulk_index(rows->r, ct_bulk_var(rows->r, all), &i, 1, NULL, span);
+    ct_map_set(rows->r->arena, &rows->row, ct_key(var), row);
+}
+
+/* build1 count (λi. reshape sh (oneHot [count] [i] 1)) */
+static CtBulk *one_hots(Rows *rows, CtShape shape) {
+    CtBulkRoom *r = rows->r;
+    CtBulk *one = ct_bulk_real(r, 1.0, (CtShape){0, NULL}), *i = ct_bulk_var(r, rows->i);
+    if (shape.rank == 0) return all_rows(rows, one);
+    CtBulk *hot = ct_bulk_one_hot(r, ct_shape_of(r->arena, &rows->count, 1), &i, 1, one);
+    return all_rows(rows, ct_bulk_reshape(r, shape, hot));
+}
+
+void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent) {
+    Rows rows = {.r = r, .count = ct_shape_count(cotangent->shape)};
+    rows.i = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
+    CtMap late = ct_bulk_late(r, g, cotangent);
+    CtBulkGradient out = {.value = g->value};
+    CtBulkVar *hot =
+        ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL, ct_shape_cons(r->arena, rows.count, cotangent->shape));
+    ct_push(r->arena, &out.vars, hot);
+    ct_push(r->arena, &out.terms, one_hots(&rows, cotangent->shape));
+    add_rows(&rows, cotangent, hot, CT_NO_SPAN);
+    for (uint32_t k = 0; k < g->vars.count; k++) {
+        CtBulkVar *var = g->vars.items[k], *all = var;
+        CtBulk *t = g->terms.items[k];
+        if (ct_map_has(&late, ct_key(var))) {
+            t = all_rows(&rows, t);
+            all = ct_bulk_new_var(r, var->name, var->element, t->shape);
+            add_rows(&rows, var, all, t->span);
+        }
+        ct_push(r->arena, &out.vars, all);
+        ct_push(r->arena, &out.terms, t);
+    }
+    for (uint32_t k = 0; k < count; k++)
+        if (g->gradient[k]) g->gradient[k] = all_rows(&rows, g->gradient[k]);
+    g->vars.count = g->terms.count = 0;
+    for (uint32_t k = 0; k < out.vars.count; k++) {
+        ct_push(r->arena, &g->vars, out.vars.items[k]);
+        ct_push(r->arena, &g->terms, out.terms.items[k]);
+    }
+}

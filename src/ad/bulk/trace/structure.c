@@ -1,0 +1,253 @@
+/* Between values of a program and the flat arrays that terms are about: a structure is taken apart into a flat array,
+ * or a number, for each of its terms, and put together from them.
+ */
+#include "ad/bulk/trace/trace.h"
+
+#include "ad/internal.h"
+
+/* ---- leaves ---- */
+
+void ct_stand_leaves(CtArena *arena, const CtStand *s, CtLeaves *out) {
+    if (s->kind == STAND_TERM) ct_push(arena, &out->terms, s->as.term);
+    if (s->kind == STAND_ROWS) ct_stand_leaves(arena, s->as.rows.element, out);
+    if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return;
+    for (uint32_t i = 0; i < s->as.of.count; i++) ct_stand_leaves(arena, s->as.of.parts[i], out);
+}
+
+uint32_t ct_leaves_real_count(const CtLeaves *leaves) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < leaves->terms.count; i++) count += leaves->terms.items[i]->element == ELEMENT_REAL;
+    return count;
+}
+
+CtBulk *ct_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span) {
+    int64_t total = 0, before = 0;
+    CtBulk *only = NULL, *sum = NULL;
+    for (uint32_t i = 0; i < leaves->terms.count; i++) {
+        if (leaves->terms.items[i]->element != ELEMENT_REAL) continue;
+        only = leaves->terms.items[i];
+        total += ct_shape_count(only->shape);
+    }
+    if (ct_leaves_real_count(leaves) == 1) return only;
+    CtShape whole = ct_shape_of(r->arena, &total, 1);
+    for (uint32_t i = 0; i < leaves->terms.count; i++) {
+        CtBulk *t = leaves->terms.items[i];
+        if (t->element != ELEMENT_REAL) continue;
+        int64_t count = ct_shape_count(t->shape);
+        CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(r->arena, &count, 1), t);
+        CtBulkVar **var = CT_NEW(r->arena, CtBulkVar *);
+        CtBulk **at = CT_NEW(r->arena, CtBulk *);
+        *var = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
+        *at = ct_bulk_op2(r, PRIM_INT_ADD, ct_bulk_int(r, before, (CtShape){0, NULL}), ct_bulk_var(r, *var));
+        CtBulk *placed = ct_bulk_scatter(r, whole, flat, (CtIndexing){var, 1, at, 1, NULL}, span);
+        sum = sum ? ct_bulk_op2(r, PRIM_ADD, sum, placed) : placed;
+        before += count;
+    }
+    return sum ? sum : ct_bulk_real(r, -0.0, whole);
+}
+
+/* ---- taking apart ---- */
+
+typedef struct Flat {
+    CtBulkRoom *room;
+    CtProgram *p;
+    CtSpan span;
+    CtSeq *seq;
+    CtMap *vars;         /* taking apart: CtBulkVar * -> CtVar * */
+    CtCore *const *flat; /* putting together: what its terms are, in order; NULL: as it was */
+    const int64_t *rows; /* they have this many of it: an outermost dimension more; NULL: one */
+    uint32_t next;
+} Flat;
+
+static CtCore *array2(const Flat *f, CtArrayOp op, CtCore *a, CtCore *b) {
+    CtCore *args[2] = {a, b};
+    return ct_core_array(f->p, f->span, op, args, b ? 2 : 1);
+}
+
+/* map (λx. body) xs, where body is made of x. */
+typedef CtCore *Body(const Flat *f, CtCore *x, void *data);
+
+static CtCore *map(const Flat *f, Body *body, void *data, CtCore *xs) {
+    CtVar *x = ct_var_new(f->p, "x", xs->type->parts[0]);
+    CtCore *made = body(f, ct_core_var(f->p, f->span, x), data);
+    return array2(f, ARRAY_MAP, ct_core_lam(f->p, f->span, NULL, &x, 1, made), xs);
+}
+
+static bool is_bool(const Flat *f, const CtType *type) { return type == f->p->bool_type; }
+
+static CtCore *bool_to_int(const Flat *f, CtCore *x, void *data) {
+    (void)data;
+    CtCore *one = ct_core_int(f->p, f->span, 1);
+    return ct_core_if(f->p, f->span, x, one, ct_core_int(f->p, f->span, 0));
+}
+
+static CtCore *int_to_bool(const Flat *f, CtCore *x, void *data) {
+    (void)data;
+    return ct_core_prim2(f->p, f->span, PRIM_INT_EQ, x, ct_core_int(f->p, f->span, 1));
+}
+
+/* The k-th field of a value of this constructor. */
+typedef struct Field {
+    CtCon *con; /* NULL: of a tuple */
+    uint32_t k;
+} Field;
+
+static CtCore *field(const Flat *f, CtCore *x, void *data) {
+    const Field *field = data;
+    if (field->con == NULL) return ct_core_proj(f->p, f->span, x, field->k);
+    CtVar **vars = CT_NEW_ARRAY(f->room->arena, CtVar *, field->con->count);
+    CtType *type = field->con->fields[field->k];
+    vars[field->k] = ct_var_new(f->p, "x", type);
+    CtCase only = {field->con, vars, ct_core_var(f->p, f->span, vars[field->k])};
+    bool all = field->con->data->con_count == 1;
+    CtCore *other = all ? NULL : ct_core_fail(f->p, f->span, type, CT_E0901, "another constructor than before", NULL);
+    return ct_core_case(f->p, f->span, type, x, &only, 1, other);
+}
+
+static CtCore *item(const Flat *f, CtCore *x, void *data) {
+    return array2(f, ARRAY_INDEX, x, ct_core_int(f->p, f->span, *(const uint32_t *)data));
+}
+
+/* `x` holds an array of `s` (its terms have one dimension more) when `many`, else `s`. */
+static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
+    switch (s->kind) {
+    case STAND_TERM: {
+        CtType *type = x->type;
+        while (type->kind == TYPE_ARRAY && type->parts[0]->kind == TYPE_ARRAY) {
+            x = array2(f, ARRAY_CONCAT, x, NULL);
+            type = x->type;
+        }
+        if (type->kind == TYPE_ARRAY && is_bool(f, type->parts[0])) x = map(f, bool_to_int, NULL, x);
+        CtVar *var = ct_var_new(f->p, s->as.term->as.var->name, x->type);
+        ct_seq_let(f->seq, f->span, var, x);
+        ct_map_set(f->room->arena, f->vars, ct_key(s->as.term->as.var), var);
+        return;
+    }
+    case STAND_TUPLE:
+    case STAND_DATA: {
+        if (s->as.of.count > 0) x = ct_seq_name(f->seq, "x", x);
+        for (uint32_t k = 0; k < s->as.of.count; k++) {
+            Field which = {s->kind == STAND_DATA ? s->as.of.con : NULL, k};
+            take_apart(f, s->as.of.parts[k], many ? map(f, field, &which, x) : field(f, x, &which), many);
+        }
+        return;
+    }
+    case STAND_ROWS: take_apart(f, s->as.rows.element, many ? array2(f, ARRAY_CONCAT, x, NULL) : x, true); return;
+    case STAND_LIST:
+        x = ct_seq_name(f->seq, "x", x);
+        for (uint32_t k = 0; k < s->as.of.count; k++) {
+            uint32_t at = k;
+            take_apart(f, s->as.of.parts[k], many ? map(f, item, &at, x) : item(f, x, &at), many);
+        }
+        return;
+    case STAND_KNOWN:
+    case STAND_COUNTER:
+    case STAND_CLOSURE:
+    case STAND_CHOICE:
+    case STAND_PULLBACK:
+    case STAND_STRING:
+    case STAND_FAILURE: return;
+    }
+}
+
+void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars) {
+    Flat f = {.room = r, .p = r->p, .span = span, .seq = seq, .vars = vars};
+    take_apart(&f, s, x, false);
+}
+
+/* ---- and back ---- */
+
+/* A flat array as nested ones. */
+static CtCore *nest(const Flat *f, CtCore *x, CtShape shape);
+
+static CtCore *nest_row(const Flat *f, CtCore *x, void *data) { return nest(f, x, ct_shape_tail(*(CtShape *)data, 1)); }
+
+static CtCore *nest(const Flat *f, CtCore *x, CtShape shape) {
+    if (shape.rank <= 1) return x;
+    CtCore *args[3] = {ct_core_int(f->p, f->span, shape.sizes[0]),
+                       ct_core_int(f->p, f->span, ct_shape_count(ct_shape_tail(shape, 1))), x};
+    CtCore *rows = ct_core_array(f->p, f->span, ARRAY_RESHAPE, args, 3);
+    return shape.rank == 2 ? rows : map(f, nest_row, &shape, rows);
+}
+
+static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions);
+
+static CtCore *element_at(const Flat *f, CtCore *flat, CtShape shape, CtCore *i, uint32_t dimensions) {
+    CtShape rest = ct_shape_tail(shape, dimensions);
+    if (rest.rank == 0) return array2(f, ARRAY_INDEX, flat, i);
+    CtCore *size = ct_core_int(f->p, f->span, ct_shape_count(rest));
+    CtCore *start = ct_core_prim2(f->p, f->span, PRIM_INT_MUL, i, size);
+    CtCore *args[3] = {start, size, flat};
+    return nest(f, ct_core_array(f->p, f->span, ARRAY_SLICE, args, 3), rest);
+}
+
+static CtCore *parts_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
+    CtCore **parts = CT_NEW_ARRAY(f->room->arena, CtCore *, s->as.of.count);
+    bool is_data = s->kind == STAND_DATA;
+    for (uint32_t k = 0; k < s->as.of.count; k++) {
+        CtType *part = s->kind == STAND_LIST ? type->parts[0] : is_data ? s->as.of.con->fields[k] : type->parts[k];
+        CtCore *was = NULL;
+        if (old != NULL && s->kind == STAND_LIST)
+            was = array2(f, ARRAY_INDEX, old, ct_core_int(f->p, f->span, k));
+        else if (old != NULL)
+            was = field(f, old, &(Field){is_data ? s->as.of.con : NULL, k});
+        parts[k] = put_together(f, s->as.of.parts[k], part, was, i, dimensions);
+    }
+    if (s->kind == STAND_LIST) return ct_core_array_lit(f->p, f->span, type->parts[0], parts, s->as.of.count);
+    return is_data ? ct_core_con(f->p, f->span, s->as.of.con, parts, s->as.of.count)
+                   : ct_core_tuple(f->p, f->span, parts, s->as.of.count);
+}
+
+static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
+    switch (s->kind) {
+    case STAND_TERM: {
+        CtShape shape = f->rows ? ct_shape_cons(f->room->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
+        CtCore *flat = f->flat[f->next++];
+        if (flat == NULL) return old; /* discrete: as it was */
+        CtCore *made = i == NULL ? nest(f, flat, shape) : element_at(f, flat, shape, i, dimensions);
+        return is_bool(f, type) && made->type->kind == TYPE_INT ? int_to_bool(f, made, NULL) : made;
+    }
+    case STAND_TUPLE:
+    case STAND_DATA:
+    case STAND_LIST: return parts_together(f, s, type, old, i, dimensions);
+    case STAND_ROWS: {
+        CtVar *j = ct_var_new(f->p, "i", f->p->int_type);
+        CtCore *at = ct_core_var(f->p, f->span, j);
+        CtCore *was = old != NULL ? array2(f, ARRAY_INDEX, old, at) : NULL;
+        CtCore *row = at;
+        if (i != NULL) {
+            CtCore *size = ct_core_int(f->p, f->span, s->as.rows.size);
+            CtCore *before = ct_core_prim2(f->p, f->span, PRIM_INT_MUL, i, size);
+            row = ct_core_prim2(f->p, f->span, PRIM_INT_ADD, before, at);
+        }
+        CtCore *made = put_together(f, s->as.rows.element, type->parts[0], was, row, dimensions + 1);
+        return array2(f, ARRAY_BUILD, ct_core_int(f->p, f->span, s->as.rows.size),
+                      ct_core_lam(f->p, f->span, NULL, &j, 1, made));
+    }
+    case STAND_KNOWN: return old != NULL ? old : ct_core_int(f->p, f->span, s->as.known);
+    case STAND_STRING: return s->as.string;
+    case STAND_COUNTER:
+    case STAND_CLOSURE:
+    case STAND_CHOICE:
+    case STAND_PULLBACK:
+    case STAND_FAILURE: break;
+    }
+    return old != NULL ? old : ct_core_fail(f->p, f->span, type, CT_E0901, "a value that is not first-order", NULL);
+}
+
+CtCore *ct_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
+                         int64_t count) {
+    Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
+    if (s->kind == STAND_TERM && flat[0] != NULL)
+        return nest(&f, flat[0], ct_shape_cons(r->arena, count, s->as.term->shape));
+    CtVar *i = ct_var_new(r->p, "i", r->p->int_type);
+    f.rows = &count;
+    CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, span, i), 1);
+    return array2(&f, ARRAY_BUILD, ct_core_int(r->p, span, count), ct_core_lam(r->p, span, NULL, &i, 1, row));
+}
+
+CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
+                             CtCore *const *flat) {
+    Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
+    return put_together(&f, s, type, old, NULL, 0);
+}

@@ -1,0 +1,454 @@
+/* Folds and scans on stand-ins: a loop, whose body is traced once. What of the state is known before the loop but
+ * changes in it is found by tracing again: known until it is seen to change. Where the state changes its structure, a
+ * fold is unrolled.
+ */
+#include "ad/bulk/trace/internal.h"
+
+enum { MAX_UNROLLED = 1000 };
+
+typedef struct Fold {
+    CtFoldKind kind;
+    CtStand *f, *xs;
+    int64_t size;
+    CtSpan span;
+    CtTail *tail; /* a function that calls itself: there is no array, and the size is known when the body is */
+} Fold;
+
+/* What a step gives: the state, and for scans what is kept of each. */
+typedef struct Step {
+    CtStand *next, *output;
+} Step;
+
+static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
+    CtStand *args[2] = {state, x};
+    CtStand *made = ct_trace_apply(tr, fold->f, args, 2, fold->span);
+    switch (fold->kind) {
+    case FOLD_LAST: return (Step){made, NULL};
+    case FOLD_BEFORE: return (Step){made, state};
+    case FOLD_AFTER: return (Step){made, made};
+    case FOLD_PAIR: break;
+    }
+    if (made->kind != STAND_TUPLE) return (Step){made, made}; /* a failure */
+    return (Step){made->as.of.parts[0], made->as.of.parts[1]};
+}
+
+/* ---- step by step ---- */
+
+static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
+    if (fold->kind == FOLD_LAST) return last;
+    if (fold->kind == FOLD_AFTER) return outputs;
+    if (fold->kind == FOLD_BEFORE) return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
+    CtStand *both[2] = {last, outputs};
+    return ct_stand_parts(tr->room, STAND_TUPLE, both, 2, NULL);
+}
+
+static CtStand *unrolled(Tracer *tr, const Fold *fold, CtStand *state) {
+    CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)fold->size + 1);
+    for (int64_t i = 0; i < fold->size && !ct_trace_refused(tr); i++) {
+        CtStand *x = ct_trace_element(tr, fold->xs, ct_stand_known(tr->room, i), fold->span);
+        Step step = apply(tr, fold, state, x);
+        if (step.next->kind == STAND_FAILURE) return step.next;
+        state = step.next;
+        all[i] = step.output;
+    }
+    if (fold->kind == FOLD_LAST) return state;
+    if (fold->kind == FOLD_BEFORE) {
+        all[fold->size] = state;
+        return ct_trace_array_from(tr, all, (uint32_t)fold->size + 1);
+    }
+    return finished(tr, fold, state, ct_trace_array_from(tr, all, (uint32_t)fold->size));
+}
+
+/* ---- what of the state is known at every step ---- */
+
+static CtStand *placeholder(Tracer *tr, CtElement element) {
+    CtShape scalar = ct_trace_scalar();
+    return ct_stand_term(tr->room, element == ELEMENT_BOOL ? ct_bulk_bool(tr->room, false, scalar)
+                                                           : ct_bulk_int(tr->room, 0, scalar));
+}
+
+/* The state that covers both, its leaves standing for what they are alike; NULL when they differ in structure. */
+static CtStand *join(Tracer *tr, CtStand *a, CtStand *b, bool *changed) {
+    CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
+    if (left != NULL && right != NULL) {
+        if (left->element != right->element || !ct_shape_equal(left->shape, right->shape)) return NULL;
+        if (a->kind == STAND_TERM || ct_trace_alike(a, b)) return a;
+        *changed = true;
+        return placeholder(tr, left->element);
+    }
+    if (a->kind == STAND_CLOSURE || a->kind == STAND_STRING) return ct_trace_alike(a, b) ? a : NULL;
+    if (a->kind != b->kind) return NULL;
+    if (a->kind == STAND_ROWS) {
+        if (a->as.rows.size != b->as.rows.size) return NULL;
+        CtStand *element = join(tr, a->as.rows.element, b->as.rows.element, changed);
+        return element != NULL ? ct_stand_rows(tr->room, a->as.rows.size, element) : NULL;
+    }
+    bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
+    if (!structured || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return NULL;
+    CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
+    for (uint32_t i = 0; i < a->as.of.count; i++) {
+        made->as.of.parts[i] = join(tr, a->as.of.parts[i], b->as.of.parts[i], changed);
+        if (made->as.of.parts[i] == NULL) return NULL;
+    }
+    return made;
+}
+
+/* ---- tracing the body ---- */
+
+typedef struct Terms {
+    CT_VEC(CtBulk *) items;
+} Terms;
+
+typedef struct Body {
+    Scope scope;
+    CtBulkVar *index;
+    CT_VEC(CtBulkVar *) states; /* of the leaves; the last is that of `guarded` */
+    bool guarded;               /* the last state says that nothing has failed yet */
+    CtStand *state;
+    Step step;
+    CtBulk *still; /* the next of that state */
+} Body;
+
+static CtBulkVar *new_var(Tracer *tr, Body *b, const char *name, CtElement element, CtShape shape) {
+    CtBulkVar *var = ct_bulk_new_var(tr->room, name, element, shape);
+    ct_trace_set_level(tr, var, b->scope.level);
+    return var;
+}
+
+static CtBulk *state_leaf(Tracer *tr, void *data, CtBulk *t) {
+    Body *b = data;
+    CtBulkVar *var = new_var(tr, b, "s", t->element, t->shape);
+    ct_push(tr->arena, &b->states, var);
+    return ct_bulk_var(tr->room, var);
+}
+
+/* Of an array of what an index says, such as iota, that. */
+static CtStand *element_of(Tracer *tr, const Body *b, const Fold *fold) {
+    CtBulk *i = ct_bulk_var(tr->room, b->index);
+    CtBulk *build = fold->xs->kind == STAND_TERM ? ct_trace_bound(tr, fold->xs->as.term) : NULL;
+    if (build != NULL && build->kind == BULK_BUILD && build->element == ELEMENT_INT && build->shape.rank == 1 &&
+        (build->as.build.body->kind == BULK_VAR || build->as.build.body->kind == BULK_OP)) {
+        CtMap replace = {0};
+        ct_map_set(tr->arena, &replace, ct_key(build->as.build.var), i);
+        return ct_trace_named(tr, ct_bulk_substitute(tr->room, build->as.build.body, &replace));
+    }
+    return ct_trace_element(tr, fold->xs, ct_stand_term(tr->room, i), fold->span);
+}
+
+/* Whether any of a Bool of any shape holds. */
+static CtBulk *any(Tracer *tr, CtBulk *t) {
+    CtBulkRoom *r = tr->room;
+    int64_t count = ct_shape_count(t->shape);
+    if (t->shape.rank == 0) return t;
+    if (count == 0) return ct_bulk_bool(r, false, ct_trace_scalar());
+    CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(tr->arena, &count, 1), t);
+    CtBulk *ones = ct_bulk_int(r, 1, flat->shape), *zeros = ct_bulk_int(r, 0, flat->shape);
+    CtBulk *most = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_cond(r, flat, ones, zeros), t->span);
+    return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_trace_scalar()));
+}
+
+/* The body on variables for the state's leaves; with `guarded`, behind the first failure nothing is meant. */
+static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
+    CtBulk *live = tr->live;
+    b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
+    b->index = new_var(tr, b, "i", ELEMENT_INT, ct_trace_scalar());
+    ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, fold->size - 1});
+    b->states.count = 0;
+    b->state = ct_trace_leaves(tr, state, state_leaf, b);
+    tr->scope = &b->scope;
+    CtBulk *still = NULL;
+    if (b->guarded) {
+        CtBulkVar *ok = new_var(tr, b, "ok", ELEMENT_BOOL, ct_trace_scalar());
+        ct_push(tr->arena, &b->states, ok);
+        still = ct_bulk_var(tr->room, ok);
+        tr->live = ct_trace_both(tr, live, still);
+    }
+    if (fold->tail != NULL)
+        b->step = (Step){ct_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
+    else
+        b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
+    CtStand *made[2] = {b->step.next, b->step.output};
+    uint32_t count = b->step.output != NULL ? 2 : 1;
+    if (b->step.next != NULL)
+        ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
+    for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
+        CtBulk *failed = ct_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
+        still = ct_trace_both(tr, still, ct_trace_not(tr, failed));
+    }
+    b->still = still;
+    tr->scope = b->scope.outer;
+    tr->live = live;
+}
+
+/* ---- what a trace leaves outside ---- */
+
+CtTraceMark ct_trace_mark(Tracer *tr) {
+    CtTraceMark made = {.terms = tr->terms};
+    for (Scope *s = tr->scope; s != NULL; s = s->outer) {
+        ct_push(tr->arena, &made.checks, s->bindings.checks.count);
+        ct_push(tr->arena, &made.bindings, s->bindings.vars.count);
+    }
+    return made;
+}
+
+/* A trace that was in vain has failed nowhere. */
+void ct_trace_go_back(Tracer *tr, const CtTraceMark *to) {
+    uint32_t i = 0;
+    for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
+        s->bindings.checks.count = to->checks.items[i];
+        for (uint32_t k = to->bindings.items[i]; k < s->bindings.vars.count; k++)
+            ct_map_set(tr->arena, &tr->vain, s->bindings.vars.items[k]->id, s);
+    }
+    tr->terms = to->terms;
+    tr->refusal->what = NULL;
+}
+
+/* ---- from a traced body to a closed loop ---- */
+
+typedef struct Closing {
+    Tracer *tr;
+    Body *b;
+    int64_t size;
+    CtMap inside;            /* variables that the body binds */
+    CtMap captured;          /* variables that it does not */
+    CT_VEC(CtBulk *) arrays; /* of which it takes elements at its index … */
+    CT_VEC(CtBulkVar *) elements;
+    CT_VEC(CtBulkVar *) fixed;
+} Closing;
+
+static bool is_index_var(const Closing *c, const CtBulk *t) { return t->kind == BULK_VAR && t->as.var == c->b->index; }
+
+static bool is_outside(Closing *c, const CtBulk *t) {
+    if (t->kind == BULK_CONST) return true;
+    if (t->kind != BULK_VAR || ct_map_has(&c->inside, ct_key(t->as.var))) return false;
+    uintptr_t level = (uintptr_t)ct_map_get(&c->tr->levels, t->as.var->id);
+    return level <= c->b->scope.level; /* the map has one more than the level */
+}
+
+static CtBulk *element_param(Closing *c, CtBulk *array) {
+    CtBulkRoom *r = c->tr->room;
+    for (uint32_t k = 0; k < c->arrays.count; k++) {
+        CtBulk *known = c->arrays.items[k];
+        bool same =
+            known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
+        if (same) return ct_bulk_var(r, c->elements.items[k]);
+    }
+    CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_shape_tail(array->shape, 1));
+    ct_push(c->tr->arena, &c->arrays, array);
+    ct_push(c->tr->arena, &c->elements, var);
+    ct_map_set(c->tr->arena, &c->inside, ct_key(var), var);
+    return ct_bulk_var(r, var);
+}
+
+/* index xs (i ::: ix), with the loop's index, is index x ix of the element x. */
+static CtBulk *close_elements(void *data, CtBulk *t) {
+    Closing *c = data;
+    CtBulkRoom *r = c->tr->room;
+    t = ct_bulk_map(r, t, close_elements, c);
+    const CtIndexing *f = &t->as.move.f;
+    if (t->kind != BULK_INDEX || f->count == 0 || !is_index_var(c, f->ix[0]) || !is_outside(c, t->as.move.t)) return t;
+    if (t->as.move.t->shape.sizes[0] < c->size) return t;
+    CtBulk *x = element_param(c, t->as.move.t);
+    return f->count == 1 ? x : ct_bulk_index(r, x, f->ix + 1, f->count - 1, f->live, t->span);
+}
+
+static void bind_inside(Closing *c, const CtBulk *t) {
+    CtArena *arena = c->tr->arena;
+    if (t->kind == BULK_LET) ct_map_set(arena, &c->inside, ct_key(t->as.let.var), c);
+    if (t->kind == BULK_BUILD) ct_map_set(arena, &c->inside, ct_key(t->as.build.var), c);
+    if (t->kind != BULK_GATHER && t->kind != BULK_SCATTER) return;
+    for (uint32_t i = 0; i < t->as.move.f.var_count; i++)
+        ct_map_set(arena, &c->inside, ct_key(t->as.move.f.vars[i]), c);
+}
+
+static CtBulk *find_captured(void *data, CtBulk *t) {
+    Closing *c = data;
+    bind_inside(c, t);
+    if (t->kind != BULK_VAR) return ct_bulk_map(c->tr->room, t, find_captured, c);
+    if (is_index_var(c, t) || !is_outside(c, t) || ct_map_has(&c->captured, ct_key(t->as.var))) return t;
+    ct_map_set(c->tr->arena, &c->captured, ct_key(t->as.var), t);
+    ct_push(c->tr->arena, &c->fixed, t->as.var);
+    return t;
+}
+
+/* An array's first elements, as many as there are steps. */
+static CtBulk *first_rows(Tracer *tr, CtBulk *array, int64_t size) {
+    if (array->shape.sizes[0] == size) return array;
+    CtBulkVar *i = ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar());
+    CtBulk *at = ct_bulk_var(tr->room, i);
+    CtShape shape = ct_shape_cons(tr->arena, size, ct_shape_tail(array->shape, 1));
+    CtIndexing f = {.vars = &i, .var_count = 1, .ix = &at, .count = 1};
+    return ct_trace_name(tr, "xs", ct_bulk_gather(tr->room, shape, array, f, array->span));
+}
+
+static void add_terms(Tracer *tr, const CtStand *s, Terms *out) {
+    CtBulk *t = ct_trace_term(tr, s);
+    if (t != NULL) ct_push(tr->arena, &out->items, t);
+    if (s->kind == STAND_ROWS) add_terms(tr, s->as.rows.element, out);
+    if (t != NULL || (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST)) return;
+    for (uint32_t i = 0; i < s->as.of.count; i++) add_terms(tr, s->as.of.parts[i], out);
+}
+
+/* The terms of `s` where `state` has some: in the order of the state's leaves. */
+static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms *out) {
+    if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_trace_term(tr, s));
+    if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
+    if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
+    for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
+}
+
+typedef struct Needs {
+    Tracer *tr;
+    CtMap vars;
+} Needs;
+
+static CtBulk *need(void *data, CtBulk *t) {
+    Needs *n = data;
+    if (t->kind != BULK_VAR) return ct_bulk_map(n->tr->room, t, need, n);
+    ct_map_set(n->tr->arena, &n->vars, ct_key(t->as.var), t);
+    return t;
+}
+
+/* As ct_bulk_closed has them: those of traces that were in vain stay behind. */
+void ct_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
+    Needs needs = {.tr = tr};
+    bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
+    for (uint32_t i = 0; i < ct_loop_results(loop); i++) need(&needs, loop->results[i]);
+    for (uint32_t i = body->vars.count; i-- > 0;) {
+        kept[i] = ct_map_has(&needs.vars, ct_key(body->vars.items[i]));
+        if (kept[i]) need(&needs, body->terms.items[i]);
+    }
+    for (uint32_t i = 0; i < body->vars.count; i++) {
+        if (!kept[i]) continue;
+        ct_push(tr->arena, &loop->vars, body->vars.items[i]);
+        ct_push(tr->arena, &loop->terms, body->terms.items[i]);
+    }
+}
+
+/* The loop with its arguments. */
+typedef struct Closed {
+    CtBulkLoop *loop;
+    CtBulk **args;
+} Closed;
+
+static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, const Terms *next,
+                         const Terms *outputs) {
+    Closing c = {.tr = tr, .b = b, .size = size};
+    CtBulkTrace *body = &b->scope.bindings;
+    uint32_t states = b->states.count, k = 0;
+    for (uint32_t i = 0; i < states; i++) ct_map_set(tr->arena, &c.inside, ct_key(b->states.items[i]), b);
+    for (uint32_t i = 0; i < body->vars.count; i++) ct_map_set(tr->arena, &c.inside, ct_key(body->vars.items[i]), b);
+    Terms results = {{0}};
+    for (uint32_t i = 0; i < body->terms.count; i++) body->terms.items[i] = close_elements(&c, body->terms.items[i]);
+    for (uint32_t i = 0; i < next->items.count; i++) ct_push(tr->arena, &results.items, next->items.items[i]);
+    for (uint32_t i = 0; i < outputs->items.count; i++) ct_push(tr->arena, &results.items, outputs->items.items[i]);
+    for (uint32_t i = 0; i < body->terms.count; i++) find_captured(&c, body->terms.items[i]);
+    for (uint32_t i = 0; i < results.items.count; i++) find_captured(&c, results.items.items[i]);
+    CtBulkLoopParams count = {states, c.elements.count, c.fixed.count};
+    CtBulkLoop *loop = ct_bulk_new_loop(tr->room, size, count, outputs->items.count);
+    CtBulk **args = CT_NEW_ARRAY(tr->arena, CtBulk *, ct_loop_params(loop) + 1);
+    loop->index = b->index;
+    for (uint32_t i = 0; i < states; i++, k++) {
+        loop->params[k] = b->states.items[i];
+        args[k] = start->items.items[i];
+    }
+    for (uint32_t i = 0; i < c.elements.count; i++, k++) {
+        loop->params[k] = c.elements.items[i];
+        args[k] = first_rows(tr, c.arrays.items[i], size);
+    }
+    for (uint32_t i = 0; i < c.fixed.count; i++, k++) {
+        loop->params[k] = c.fixed.items[i];
+        args[k] = ct_bulk_var(tr->room, c.fixed.items[i]);
+    }
+    for (uint32_t i = 0; i < results.items.count; i++) loop->results[i] = results.items.items[i];
+    ct_trace_add_bindings(tr, body, loop);
+    return (Closed){loop, args};
+}
+
+/* ---- the whole ---- */
+
+typedef struct Results {
+    const Closed *made;
+    uint32_t next;
+} Results;
+
+static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
+    Results *results = data;
+    (void)t;
+    CtBulk *made = ct_bulk_loop(tr->room, results->made->loop, results->made->args, results->next++);
+    return ct_trace_name(tr, "s", made);
+}
+
+static void push_checks(Tracer *tr, const Body *b, Results *results) {
+    for (uint32_t i = 0; i < b->scope.bindings.checks.count; i++) {
+        const CtBulk *check = b->scope.bindings.checks.items[i];
+        CtBulk *test = result_leaf(tr, results, NULL), *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
+                ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
+    }
+}
+
+/* A body that has been traced with the state that it keeps, as a loop. */
+static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
+    Terms first = {{0}}, next = {{0}}, outputs = {{0}};
+    CtStand *output = b->step.output != NULL ? ct_trace_unknown(tr, b->step.output) : NULL;
+    if (output != NULL && !ct_trace_has_terms_only(output)) return NULL;
+    add_leaves(tr, b->state, start, &first);
+    add_leaves(tr, b->state, b->step.next, &next);
+    if (b->guarded) {
+        ct_push(tr->arena, &first.items, ct_bulk_bool(tr->room, true, ct_trace_scalar()));
+        ct_push(tr->arena, &next.items, b->still);
+    }
+    if (output != NULL) add_terms(tr, output, &outputs);
+    for (uint32_t i = 0; i < b->scope.bindings.checks.count; i++)
+        ct_push(tr->arena, &outputs.items, b->scope.bindings.checks.items[i]->as.check.test);
+    Closed made = close_loop(tr, b, fold->size, &first, &next, &outputs);
+    Results results = {&made, 0};
+    CtStand *last = ct_trace_leaves(tr, b->state, result_leaf, &results);
+    if (b->guarded) results.next++;
+    CtStand *all = NULL;
+    if (output != NULL) all = ct_trace_array_of(tr, fold->size, ct_trace_leaves(tr, output, result_leaf, &results));
+    push_checks(tr, b, &results);
+    return finished(tr, fold, last, all);
+}
+
+/* NULL when it is no loop; a refusal may say why. */
+static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
+    CtTraceMark before = ct_trace_mark(tr);
+    CtStand *state = start, *made = NULL;
+    Body b = {.guarded = false};
+    for (bool again = true; again;) {
+        ct_trace_go_back(tr, &before);
+        trace_body(tr, fold, state, &b);
+        if (ct_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
+        again = false;
+        state = join(tr, state, b.step.next, &again);
+        if (state == NULL) return NULL;
+        if (!again && !b.guarded && b.scope.bindings.checks.count > 0) b.guarded = again = true;
+    }
+    if (fold->tail != NULL) fold->size = fold->tail->steps = fold->tail->counting.turn;
+    if (fold->tail != NULL && (fold->size <= CT_FEW_TURNS || fold->size == INT64_MAX)) return NULL;
+    made = looped(tr, fold, start, &b);
+    return made;
+}
+
+CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
+    Fold fold = {.kind = FOLD_LAST, .span = tail->span, .tail = tail};
+    return as_loop(tr, &fold, start);
+}
+
+CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
+    Fold fold = {kind, f, xs, ct_trace_size(xs), span, NULL};
+    CtBulkRefusal why = {span, NULL};
+    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+    if (fold.size > 1 && xs->kind != STAND_LIST) {
+        CtTraceMark before = ct_trace_mark(tr);
+        CtStand *made = as_loop(tr, &fold, start);
+        if (made != NULL) return made;
+        why = *tr->refusal;
+        ct_trace_go_back(tr, &before);
+    }
+    if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
+    if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
+    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
+}

@@ -1,0 +1,271 @@
+/* Functions: CHAD 2024 §9 and Appendix C.
+ *
+ * The paper converts closures: a function value becomes what it captured beside a closed function, a pair whose type of
+ * captures is hidden, and its cotangent is that of what it captured, a tuple. Here a λ stays a λ, which is such a pair
+ * already; only its backpropagator must give back both cotangents, of what it captured and of its arguments:
+ *
+ *   D[⟨σ⟩ → τ]₁ = ⟨D[σ]₁⟩ → D[τ]₁ × (D[τ]₂ → EVM (closure, ⟨σ⟩) 1)        D[⟨σ⟩ → τ]₂ = Bag (which captured × its
+ * cotangent)
+ *
+ * A frame of the environment has a cell for the closure, then one for each parameter; a variable that was captured is a
+ * place of what is in the first. So each call goes once through the backpropagator of its function, whatever it
+ * captured, and one that captured much and uses little costs little. A bag's items have the types of what was captured,
+ * all of them Cot: so the existential's tag is not needed. Functions that are bound together share what they captured,
+ * so one that calls itself adds the cotangent of itself to its own closure's.
+ */
+#include "ad/chad/chad.h"
+
+CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type) {
+    uint32_t count = type->count - 1;
+    CtType **params = CT_NEW_ARRAY(ad->arena, CtType *, count);
+    for (uint32_t i = 0; i < count; i++) params[i] = ct_ad_type(ad, method, type->parts[i]);
+    CtType *result = type->parts[count], *primal = ct_ad_type(ad, method, result);
+    if (!ct_is_discrete(result)) primal = ct_type_pair(ad->p, primal, ct_chad_result_type(ad, method, result));
+    return ct_type_fun(ad->p, params, count, primal);
+}
+
+/* ---- λ ---- */
+
+/* ⟨y, y'⟩ of a λ's body. */
+static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
+    CtSeq seq = ct_seq(c->p, NULL);
+    CtPaired body = ct_chad(c, &seq, source);
+    if (ct_is_discrete(source->type)) return ct_seq_close(&seq, body.x);
+    if (!ct_ad_movable(body.x)) body.x = ct_seq_name(&seq, "y", body.x);
+    CtCore *back = ct_chad_backpropagator(c, source->type, core->span, true, body.back);
+    return ct_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
+}
+
+/* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
+ * arguments' cotangents, the second for that of what was captured. The paper keeps a log of calls, ⟨argument, d⟩, and
+ * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
+ * type. */
+static CtCore *twice(CtChad *c, CtSpan span, CtCore *paired) {
+    CtSeq seq = ct_seq(c->p, NULL), inner = ct_seq(c->p, NULL);
+    CtCore *run = ct_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
+    CtCore *parts[2], *again[2];
+    ct_seq_open(&seq, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), parts);
+    CtVar *d = ct_var_new(c->p, "d", parts[1]->type->parts[0]);
+    CtCore *use = ct_core_var(c->p, span, d);
+    ct_seq_open(&inner, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), again);
+    CtCore *body = ct_seq_close(&inner, ct_core_app(c->p, span, again[1], &use, 1));
+    CtCore *backs = ct_core_pair(c->p, span, parts[1], ct_core_lam(c->p, span, NULL, &d, 1, body));
+    return ct_seq_close(&seq, ct_core_pair(c->p, span, parts[0], backs));
+}
+
+/* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` of the parameters stand for what was captured. */
+static CtCore *function(CtTransform *t, CtChad *c, const CtCore *core, uint32_t captures) {
+    const CtLam *lam = core->as.lam;
+    CtVar **params = CT_NEW_ARRAY(c->ad->arena, CtVar *, lam->count);
+    c->depth = 1; /* the closure's cell */
+    for (uint32_t i = 0; i < lam->count; i++) {
+        params[i] = ct_ad_bind(t, lam->params[i]);
+        CtPlace place = i < captures ? (CtPlace){PLACE_CAPTURED, i} : ct_chad_cell(c);
+        if (ct_is_discrete(lam->params[i]->type)) place.kind = PLACE_NONE;
+        ct_chad_place(c, lam->params[i], place);
+    }
+    struct CtChad *outer = t->chad;
+    t->chad = c;
+    CtCore *body = paired_body(c, core, lam->body);
+    if (c->rung.twice && !ct_is_discrete(lam->body->type)) body = twice(c, core->span, body);
+    t->chad = outer;
+    return ct_core_lam(c->p, core->span, lam->name, params, lam->count, body);
+}
+
+static CtChad frame(CtTransform *t) {
+    return (CtChad){
+        .ad = t->ad, .p = t->p, .t = t, .rung = ct_chad_rung(t->method), .outer = t->chad, .depth = 1, .frame = 1};
+}
+
+CtCore *ct_chad_closed(CtTransform *t, CtCore *core, uint32_t captures) {
+    CtChad c = frame(t);
+    return function(t, &c, core, captures);
+}
+
+/* Whether the i-th of what a λ captured varies, as far as is known. */
+static bool captured_varies(CtChad *outer, const CtLam *lam, uint32_t i) {
+    if (ct_is_discrete(lam->captures[i]->type)) return false;
+    if (!outer) return true;
+    CtPlaceKind kind = ct_chad_where(outer, lam->captures[i]).kind;
+    return kind != PLACE_NONE && kind != PLACE_CLOSED;
+}
+
+CtCore *ct_chad_lambda(CtTransform *t, CtCore *core) {
+    CtChad c = frame(t);
+    const CtLam *lam = core->as.lam;
+    CtPlace group = {PLACE_CLOSED, 0};
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        if (!captured_varies(c.outer, lam, i)) continue;
+        ct_chad_place(&c, lam->captures[i], (CtPlace){PLACE_CAPTURED, i});
+        group.kind = PLACE_CELL;
+    }
+    for (uint32_t i = 0; i < lam->group_count && lam->group; i++) ct_chad_place(&c, lam->group_vars[i], group);
+    return function(t, &c, core, 0);
+}
+
+/* What came to a closure goes to what it captured. */
+static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    CtSpan span = back->core->span;
+    CtCore *n = ct_core_int(c->p, span, back->count);
+    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
+    for (uint32_t i = 0; i < back->count; i++) {
+        if (back->places[i].kind == PLACE_NONE || back->places[i].kind == PLACE_CLOSED) continue;
+        CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
+        CtCore *cot = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
+        ct_chad_add(c, seq, span, back->places[i], ct_seq_name(seq, "d", cot));
+    }
+}
+
+static void maybe_captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    ct_chad_unless_zero(c, seq, back, d, captures_back);
+}
+
+/* NULL when nothing that was captured varies; §9 does not ask. */
+static CtBack *closure(CtChad *c, CtCore *core, CtLam *lam) {
+    if (!lam->captures_known) ct_core_captures(c->p, lam);
+    CtBack *back = ct_back(c, core, maybe_captures_back);
+    back->count = lam->capture_count;
+    back->places = CT_NEW_ARRAY(c->ad->arena, CtPlace, lam->capture_count);
+    bool any = c->rung.twice;
+    for (uint32_t i = 0; i < lam->capture_count; i++) {
+        back->places[i] = ct_chad_where(c, lam->captures[i]);
+        any = any || captured_varies(c, lam, i);
+    }
+    return any ? back : NULL;
+}
+
+CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core) {
+    CtBack *back = closure(c, core, core->as.lam);
+    return (CtPaired){ct_ad_lambda(c->t, core), back};
+}
+
+static void group_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    (void)d;
+    ct_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->span, back->places[0].number));
+}
+
+CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
+    const CtBind *binds = core->as.letrec.binds;
+    uint32_t count = core->as.letrec.count;
+    CtBack *captured = closure(c, core, binds[0].lam->as.lam), *back = NULL;
+    if (captured) {
+        back = ct_back(c, core, group_back);
+        back->parts = CT_NEW(c->ad->arena, CtBack *);
+        back->parts[0] = captured;
+        back->places = CT_NEW(c->ad->arena, CtPlace);
+        back->places[0] = ct_chad_cell(c);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        ct_chad_place(c, binds[i].var, captured ? back->places[0] : (CtPlace){PLACE_CLOSED, 0});
+    ct_ad_letrec(c->t, seq, core->span, binds, count);
+    return back;
+}
+
+/* ---- application ---- */
+
+/* What the callee left for those operands that are not discrete, from the i-th on. */
+static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCalled *called, uint32_t first) {
+    CtSpan span = back->core->span;
+    CtCore **args = back->core->as.call.args;
+    uint32_t count = back->core->as.call.count;
+    CtCore **ds = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
+    for (uint32_t i = first; i < count; i++) {
+        if (ct_is_discrete(args[i]->type)) continue;
+        CtCore *cot = ct_chad_left(c, seq, span, called, 1 + i - first);
+        if (cot && back->parts[i]) ds[i] = ct_seq_name(seq, "d", ct_chad_unbox(c, span, args[i]->type, cot));
+    }
+    return ds;
+}
+
+/* A function known to have captured nothing that varies: nothing is left in its closure's cell. */
+static bool is_closed(CtChad *c, const CtCore *fun) {
+    if (fun->kind == CORE_VAR) return ct_chad_where(c, fun->as.var).kind == PLACE_CLOSED;
+    return fun->kind == CORE_GLOBAL && ct_is_function(fun->as.global);
+}
+
+/* λd. do { ⟨dx, dy⟩ ← z' d; x' dx; y' dy }. The function's cotangent first, then those of the arguments. */
+static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    const CtCore *core = back->core;
+    uint32_t count = core->as.call.count;
+    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
+    CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->span, &called, 0);
+    CtCore **ds = operands(c, seq, back, &called, 0);
+    for (uint32_t i = 0; i < count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
+    ct_back_call(c, seq, back->parts[count], df);
+}
+
+static void maybe_application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    ct_chad_unless_zero(c, seq, back, d, application_back);
+}
+
+/* A call of a known function on first-order arguments that has nothing to send back: it needs no derivative. */
+static bool is_plain(const CtCore *core, CtBack *const *parts) {
+    if (core->as.call.of.fun->kind != CORE_GLOBAL || ct_type_has_fun(core->type)) return false;
+    for (uint32_t i = 0; i < core->as.call.count; i++)
+        if (ct_type_has_fun(core->as.call.args[i]->type)) return false;
+    return !parts || ct_is_discrete(core->type);
+}
+
+/* D[t s] = let ⟨x, x'⟩ = D[t]; ⟨y, y'⟩ = D[s]; ⟨z, z'⟩ = x y in ⟨z, …⟩ */
+CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
+    CtCore *fun = core->as.call.of.fun;
+    uint32_t count = core->as.call.count;
+    CtPaired f = ct_chad(c, seq, fun);
+    if (!ct_ad_movable(f.x)) f.x = ct_seq_name(seq, "f", f.x);
+    CtBack **parts;
+    CtCore **args = ct_chad_values(c, seq, core->as.call.args, count, &parts);
+    if (is_plain(core, parts)) return (CtPaired){ct_core_app(c->p, core->span, fun, args, count), NULL};
+    CtCore *call = ct_core_app(c->p, core->span, f.x, args, count);
+    if (ct_is_discrete(core->type)) return (CtPaired){call, NULL};
+    CtCore *both[2];
+    ct_seq_open(seq, "y", "y'", call, both);
+    bool asked = c->rung.twice && ct_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
+    if (!f.back && !parts && !asked) return (CtPaired){both[0], NULL};
+    CtBack *back = ct_back(c, core, maybe_application_back);
+    back->values = CT_NEW(c->ad->arena, CtCore *);
+    back->values[0] = both[1];
+    back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, count + 1);
+    for (uint32_t i = 0; i < count; i++) back->parts[i] = parts ? parts[i] : NULL;
+    back->parts[count] = f.back;
+    if (c->depth + 1 + count > c->frame) c->frame = c->depth + 1 + count;
+    return (CtPaired){both[0], back};
+}
+
+/* ---- function values that are transformed when they are met ---- */
+
+/* The state of a method inside comes behind what was captured. */
+static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    const CtCore *core = back->core;
+    CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
+    CtCore *df = ct_chad_left(c, seq, core->span, &called, 0);
+    CtCore **ds = operands(c, seq, back, &called, 1);
+    for (uint32_t i = 1; i < core->as.call.count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
+    ct_back_call(c, seq, back->parts[0], df);
+}
+
+static void maybe_dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    ct_chad_unless_zero(c, seq, back, d, dual_back);
+}
+
+CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
+    CtBack **parts;
+    uint32_t count = core->as.call.count;
+    CtCore **args = ct_chad_values(c, seq, core->as.call.args, count, &parts);
+    const CtDualPath *dual = core->as.call.of.dual;
+    CtMethod *path = CT_NEW_ARRAY(c->ad->arena, CtMethod, dual->count + 1);
+    path[0] = c->t->method;
+    memcpy(path + 1, dual->path, dual->count * sizeof *path);
+    CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
+    type = ct_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
+    CtCore *made = ct_core_dual(c->p, core->span, type, dual->method, path, dual->count + 1, args, count);
+    made->as.call.of.dual->primal = dual->primal;
+    CtCore *both[2];
+    ct_seq_open(seq, "f", "f'", made, both);
+    if (!parts) return (CtPaired){both[0], NULL};
+    CtBack *back = ct_back(c, core, maybe_dual_back);
+    back->values = CT_NEW(c->ad->arena, CtCore *);
+    back->values[0] = both[1];
+    back->parts = parts;
+    if (c->depth + 1 + count > c->frame) c->frame = c->depth + 1 + count;
+    return (CtPaired){both[0], back};
+}

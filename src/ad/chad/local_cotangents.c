@@ -1,0 +1,92 @@
+/* Cotangents that are held in variables instead of cells.
+ *
+ * What one backpropagator adds to a variable is known where it is written, as long as no control flow hides who adds.
+ * So these sums are terms. They meet the variable's cell where its scope ends, if anybody else can have added to that,
+ * and at the end of the backpropagator for variables whose scope goes on. A cell whose variable is used in one straight
+ * line is never touched; one that others reach is told once what this backpropagator adds, not at each use.
+ */
+#include "ad/chad/chad.h"
+
+typedef struct Held {
+    CtPlace place; /* of what is held */
+    CtCore *d;     /* D[τ]₂ or a Cot; NULL: nothing */
+    CtSpan span;
+    bool shared; /* others may have added to the cell since its scope began */
+} Held;
+
+struct CtHeld {
+    CtHeld *outer;
+    CT_VEC(Held) cells;
+};
+
+static Held *held(CtChad *c, uint32_t cell) {
+    while (c->held->cells.count <= cell) ct_push(c->ad->arena, &c->held->cells, (Held){.d = NULL});
+    return &c->held->cells.items[cell];
+}
+
+static CtCore *boxed(CtChad *c, CtSpan span, CtCore *d) { return ct_chad_box(c, span, d->type, d); }
+
+static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
+    if (ct_is_real(a->type) && ct_is_real(b->type))
+        return ct_seq_name(seq, "d", ct_core_prim2(c->p, span, PRIM_ADD, a, b));
+    CtCore *args[2] = {boxed(c, span, a), boxed(c, span, b)};
+    return ct_seq_name(seq, "d", ct_library_call(c->ad, span, "plus", args, 2));
+}
+
+void ct_held_begin(CtChad *c) {
+    CtHeld *scope = CT_NEW(c->ad->arena, CtHeld);
+    scope->outer = c->held;
+    c->held = scope;
+}
+
+CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
+    CtHeld *scope = c->held;
+    c->held = NULL;
+    for (uint32_t i = 0; i < scope->cells.count; i++) {
+        Held *cell = &scope->cells.items[i];
+        if (!cell->d) continue;
+        CtCore *cot = boxed(c, cell->span, cell->d);
+        if (is_frame && !cell->shared)
+            ct_chad_put(c, seq, cell->span, i, cot);
+        else
+            ct_chad_one(c, seq, cell->span, cell->place, cot);
+        cell->shared = true;
+    }
+    c->held = scope->outer;
+    return scope;
+}
+
+void ct_held_shared(CtChad *c, const CtHeld *inner) {
+    for (uint32_t i = 0; i < inner->cells.count; i++) {
+        if (!inner->cells.items[i].shared) continue;
+        held(c, i)->shared = true;
+        c->needs_room = true;
+    }
+}
+
+void ct_held_share(CtChad *c, uint32_t depth) {
+    for (uint32_t i = 0; c->held && i < depth; i++) held(c, i)->shared = true;
+}
+
+void ct_chad_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *d) {
+    if (!c->held) {
+        ct_chad_one(c, seq, span, place, boxed(c, span, d));
+        return;
+    }
+    bool captured = place.kind == PLACE_CAPTURED;
+    if (captured)
+        d = ct_seq_name(seq, "d", ct_chad_at(c, span, ct_core_int(c->p, span, place.number), boxed(c, span, d)));
+    CtPlace cell = {PLACE_CELL, captured ? 0 : place.number, place.var};
+    Held *h = held(c, cell.number);
+    CtCore *both = h->d ? sum(c, seq, span, h->d, d) : ct_seq_name(seq, "d", d);
+    *held(c, cell.number) = (Held){cell, both, span, h->shared};
+}
+
+CtCore *ct_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+    Held own = *held(c, cell);
+    *held(c, cell) = (Held){.d = NULL};
+    CtCore *d = own.d ? boxed(c, span, own.d) : NULL;
+    if (!own.shared) return d;
+    CtCore *others = ct_chad_take(c, seq, span, cell);
+    return d ? sum(c, seq, span, others, d) : others;
+}

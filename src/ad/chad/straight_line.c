@@ -1,0 +1,222 @@
+/* build, map and zipWith of elements that are computed in one straight line: CHAD 2024 §8.1.
+ *
+ * The backpropagator of such an element is known where it is called. So none is kept: forwards the operation is what it
+ * was, and in reverse an element is computed again, with its backpropagator behind it. What that adds to a variable is
+ * no matter of control flow either, and is given back rather than added to the environment. So the elements are
+ * independent of each other, and what came to a variable from all of them is one array, added once:
+ *
+ *   xs ! i     of build's own index i, all        BArray: Reals ds or Dense ds
+ *   xs ! e     a gather                           At es ds
+ *   x          the same for all elements          the sum of ds
+ */
+#include "ad/chad/chad.h"
+
+/* What an element adds to a variable outside: to all of it, or to what stands at an index. */
+typedef struct Addition {
+    const CtBack *variable;
+    CtCore *index; /* NULL */
+    CtCore *d;
+    CtCore *ds, *is; /* those of all elements */
+} Addition;
+
+struct CtStraight {
+    uint32_t from;          /* the first cell of the element's own; they are variables of its backpropagator */
+    CT_VEC(CtCore *) cells; /* D[τ]₂, or NULL as long as nothing came */
+    CT_VEC(Addition) additions;
+};
+
+bool ct_chad_is_straight(const CtCore *body) {
+    for (; body->kind == CORE_LET || body->kind == CORE_UNPACK; body = body->as.let.body)
+        if (!ct_chad_is_straight(body->as.let.rhs)) return false;
+    switch (body->kind) {
+    case CORE_VAR:
+    case CORE_LIT:
+    case CORE_GLOBAL: return true;
+    case CORE_PROJ: return ct_chad_is_straight(body->as.proj.tuple);
+    case CORE_ARRAY:
+        if (body->as.call.of.array != ARRAY_INDEX && body->as.call.of.array != ARRAY_LENGTH) return false;
+        break;
+    case CORE_PRIM: break;
+    default: return false;
+    }
+    for (uint32_t i = 0; i < body->as.call.count; i++)
+        if (!ct_chad_is_straight(body->as.call.args[i])) return false;
+    return true;
+}
+
+/* ---- in an element ---- */
+
+static CtCore *boxed(CtChad *c, CtSpan span, CtCore *d) { return ct_chad_box(c, span, d->type, d); }
+
+static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
+    if (!a) return b;
+    CtCore *args[2] = {a, b};
+    bool real = ct_is_real(a->type);
+    CtCore *both = real ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_library_call(c->ad, span, "plus", args, 2);
+    return ct_seq_name(seq, "d", both);
+}
+
+static bool same(const CtCore *a, const CtCore *b) {
+    if (!a || !b) return a == b;
+    return a->kind == CORE_VAR && b->kind == CORE_VAR && a->as.var == b->as.var;
+}
+
+void ct_straight_cell(CtChad *c, uint32_t number) {
+    while (c->straight->from + c->straight->cells.count <= number) ct_push(c->ad->arena, &c->straight->cells, NULL);
+}
+
+void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d) {
+    CtStraight *s = c->straight;
+    CtSpan span = variable->core->span;
+    CtPlace place = variable->places[0];
+    if (place.kind == PLACE_CELL && place.number >= s->from) {
+        if (index) d = ct_seq_name(seq, "d", ct_chad_at(c, span, index, boxed(c, span, d)));
+        CtCore **cell = &s->cells.items[place.number - s->from];
+        *cell = sum(c, seq, span, *cell, d);
+        return;
+    }
+    for (uint32_t i = 0; i < s->additions.count; i++) {
+        Addition *a = &s->additions.items[i];
+        if (a->variable->core->as.var != variable->core->as.var || !same(a->index, index)) continue;
+        a->d = sum(c, seq, span, a->d, d);
+        return;
+    }
+    ct_push(c->ad->arena, &s->additions, (Addition){.variable = variable, .index = index, .d = d});
+}
+
+CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number) {
+    CtCore **cell = &c->straight->cells.items[number - c->straight->from], *d = *cell;
+    *cell = NULL;
+    return d ? boxed(c, span, d) : NULL;
+}
+
+/* ---- all of them ---- */
+
+static CtCore *array(CtChad *c, CtSpan span, CtArrayOp op, CtCore *x, CtCore *y) {
+    CtCore *args[2] = {x, y};
+    return ct_core_array(c->p, span, op, args, 2);
+}
+
+static CtCore *element(CtChad *c, CtSpan span, CtCore *xs, CtVar *i) {
+    return array(c, span, ARRAY_INDEX, xs, ct_core_var(c->p, span, i));
+}
+
+/* An element under way: the parameters of the operation's λ, and the index of the turn. */
+typedef struct Turn {
+    CtLam *lam;
+    CtVar *params[2], *i;
+    CtSeq seq;
+} Turn;
+
+static Turn turn_of(CtChad *c, const CtBack *back, CtPlace places[2]) {
+    CtArrayOp op = back->core->as.call.of.array;
+    Turn turn = {.seq = ct_seq(c->p, NULL)};
+    turn.lam = back->core->as.call.args[ct_array_info(op)->function]->as.lam;
+    for (uint32_t k = 0; k < turn.lam->count; k++) {
+        CtVar *param = turn.lam->params[k];
+        turn.params[k] = ct_ad_bind(c->t, param);
+        bool varies = back->parts && back->parts[k] && !ct_is_discrete(param->type);
+        places[k] = varies ? ct_chad_cell(c) : (CtPlace){PLACE_NONE, 0};
+        ct_chad_place(c, param, places[k]);
+    }
+    turn.i = op == ARRAY_BUILD ? turn.params[0] : ct_var_new(c->p, "i", c->p->int_type);
+    if (op == ARRAY_BUILD) return turn;
+    for (uint32_t k = 0; k < turn.lam->count; k++)
+        ct_seq_let(&turn.seq, back->core->span, turn.params[k], element(c, back->core->span, back->values[k], turn.i));
+    return turn;
+}
+
+/* The indices of an addition, where they are known before: all there are (NULL), or an operand. */
+static bool has_indices(const Turn *turn, const CtBack *back, Addition *a) {
+    if (!a->index) return true;
+    if (a->index->kind != CORE_VAR) return false;
+    if (a->index->as.var == turn->i) return true;
+    for (uint32_t k = 0; k < turn->lam->count; k++)
+        if (a->index->as.var == turn->params[k]) a->is = back->values[k];
+    return a->is != NULL;
+}
+
+/* What an element gives back, and where the array of each is wanted. */
+typedef struct Given {
+    CtCore *item;
+    CtCore **all;
+} Given;
+
+typedef CT_VEC(Given) Givens;
+
+/* build n (λi. …), as an array of each. */
+static void build(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, Turn *turn, const Givens *given) {
+    uint32_t count = given->count;
+    if (count == 0) return;
+    CtCore **items = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) items[i] = given->items[i].item;
+    CtCore *made = count == 1 ? items[0] : ct_core_tuple(c->p, span, items, count);
+    CtCore *f = ct_core_lam(c->p, span, NULL, &turn->i, 1, ct_seq_close(&turn->seq, made));
+    CtCore *all = ct_seq_name(seq, "ds", array(c, span, ARRAY_BUILD, n, f));
+    *given->items[0].all = all;
+    for (uint32_t i = 0; count > 1 && i < count; i++) {
+        CtVar *p = ct_var_new(c->p, "p", all->type->parts[0]);
+        CtCore *part = ct_core_proj(c->p, span, ct_core_var(c->p, span, p), i);
+        f = ct_core_lam(c->p, span, NULL, &p, 1, part);
+        *given->items[i].all = ct_seq_name(seq, "ds", array(c, span, ARRAY_MAP, f, all));
+    }
+}
+
+/* The additions, those of which the array is known already left out: `ds` is that of `dy`. */
+static Givens additions(CtChad *c, const CtBack *back, const Turn *turn, CtCore *dy, CtCore *ds) {
+    Givens given = {0};
+    for (uint32_t i = 0; i < c->straight->additions.count; i++) {
+        Addition *a = &c->straight->additions.items[i];
+        if (same(a->d, dy)) /* an element of another array and nothing else: what came is passed on */
+            a->ds = ds;
+        else
+            ct_push(c->ad->arena, &given, (Given){a->d, &a->ds});
+        if (!has_indices(turn, back, a)) ct_push(c->ad->arena, &given, (Given){a->index, &a->is});
+    }
+    return given;
+}
+
+/* What all elements add to a variable. */
+static void add(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, const Addition *a) {
+    bool real = ct_is_real(a->d->type);
+    CtCore *cot = ct_chad_dense(c, span, a->d->type, a->ds), *args[3] = {n, NULL, cot};
+    if (!a->index) {
+        args[1] = cot;
+        cot = boxed(c, span, ct_library_call(c->ad, span, real ? "totalReals" : "total", args, 2));
+    } else if (a->is) {
+        args[0] = a->is;
+        args[1] = cot;
+        cot = ct_chad_make(c->ad, span, "At", args, 2);
+    } else {
+        CtCore *xs = ct_core_var(c->p, span, ct_ad_var(c->t, a->variable->core->as.var));
+        args[1] = ct_core_array(c->p, span, ARRAY_LENGTH, &xs, 1);
+        cot = ct_library_call(c->ad, span, "leading", args, 3);
+    }
+    ct_chad_add(c, seq, span, a->variable->places[0], ct_seq_name(seq, "d", cot));
+}
+
+void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+    CtSpan span = back->core->span;
+    CtCore *n = back->values[2];
+    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
+    CtStraight own = {.from = back->depth};
+    uint32_t depth = c->depth;
+    c->depth = back->depth;
+    c->straight = &own;
+    CtPlace places[2];
+    Turn turn = turn_of(c, back, places);
+    CtPaired made = ct_chad(c, &turn.seq, turn.lam->body);
+    CtCore *dy = ct_seq_name(&turn.seq, "d", element(c, span, ds, turn.i)), *dx[2] = {NULL, NULL};
+    ct_back_call(c, &turn.seq, made.back, dy);
+    Givens given = additions(c, back, &turn, dy, ds);
+    for (uint32_t k = 0; k < turn.lam->count; k++) {
+        CtCore *came = places[k].kind == PLACE_NONE ? NULL : own.cells.items[places[k].number - own.from];
+        if (came) ct_push(c->ad->arena, &given, (Given){came, &dx[k]});
+    }
+    c->straight = NULL;
+    c->depth = depth;
+    build(c, seq, span, n, &turn, &given);
+    for (uint32_t i = 0; i < own.additions.count; i++) add(c, seq, span, n, &own.additions.items[i]);
+    for (uint32_t k = 0; k < turn.lam->count; k++)
+        if (dx[k]) ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, turn.lam->params[k]->type, dx[k]));
+}

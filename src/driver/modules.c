@@ -1,0 +1,160 @@
+/* Modules are read depth first, along their imports. */
+#include "driver/modules.h"
+
+#include "driver/embedded.h"
+
+enum { DEEPEST = 500 }; /* modules that import each other in a chain */
+
+/* The last part of the program: itself, or what continues it. */
+static CtUnit *last_part(const CtModules *modules) {
+    uint32_t i = modules->units.count;
+    while (i > 0 && modules->units.items[i - 1] != modules->program && !modules->units.items[i - 1]->module->continues)
+        i--;
+    return modules->units.items[i - 1];
+}
+
+CtFixities *ct_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
+
+static CtUnit *parse(CtModules *m, uint32_t source) {
+    CtModule *module = ct_parse_module(m->context, source);
+    if (module == NULL) return NULL;
+    CtUnit *unit = CT_NEW(m->context->arena, CtUnit);
+    unit->module = module;
+    return unit;
+}
+
+static bool read_prelude(CtModules *m) {
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        if (library->module != NULL) continue;
+        uint32_t source = ct_source_add(m->context, library->name, library->text, library->length, true);
+        if (strcmp(library->name, "lib/entry.cot") == 0) m->entry_source = source;
+        CtUnit *unit = parse(m, source);
+        if (unit == NULL) return false;
+        unit->is_prelude = true;
+        ct_push(m->context->arena, &m->units, unit);
+    }
+    return true;
+}
+
+/* ---- one import ---- */
+
+static void say_cycle(CtModules *m, CtName name) {
+    const CtUnit *last = m->reading.items[m->reading.count - 1];
+    bool direct = last->module->name.text == name.text;
+    CtDiag *diag = ct_error(m->context, CT_E0321, name.span, "`%s` imports itself%s", name.text->text,
+                            direct ? "" : ", through what it imports");
+    for (uint32_t i = 0; i < m->reading.count; i++) {
+        const CtUnit *unit = m->reading.items[i];
+        if (unit->imported.source == 0) continue;
+        ct_note(m->context, diag, unit->imported, "`%s` is imported here", unit->module->name.text->text);
+    }
+}
+
+/* The source of a module; 0 when there is none, or when none is needed. */
+static uint32_t find_source(CtModules *m, CtName name) {
+    CtContext *context = m->context;
+    for (unsigned i = 0; i < ct_embedded_count; i++) {
+        const struct CtEmbedded *library = &ct_embedded[i];
+        if (library->module != NULL && strcmp(library->module, name.text->text) == 0)
+            return ct_source_add(context, library->name, library->text, library->length, true);
+    }
+    if (ct_is_standard_module(name.text)) return 0;
+    CtFound found = {.tried = "there is no folder to look in"};
+    CtFinding finding = FINDING_NONE;
+    if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
+    if (finding == FINDING_NO_MEMORY) ct_alloc_array(context->arena, SIZE_MAX, SIZE_MAX); /* jumps */
+    if (finding == FINDING_DONE) return ct_source_add(context, found.path, found.text, found.length, false);
+    CtDiag *diag = ct_error(context, CT_E0320, name.span, "there is no module `%s`", name.text->text);
+    ct_help(context, diag, "%s", found.tried);
+    return 0;
+}
+
+static bool check_header(CtModules *m, CtName name, const CtModule *module) {
+    if (module->name.text == name.text) return true;
+    const char *file = m->context->sources.items[module->source].name;
+    CtDiag *diag = ct_error(m->context, CT_E0320, name.span, "%s says that it is the module `%s`, not `%s`", file,
+                            module->name.text->text, name.text->text);
+    ct_help(m->context, diag, "it should begin with `module %s where`", name.text->text);
+    return false;
+}
+
+static void read_imports(CtModules *m, CtUnit *unit);
+
+static void read_import(CtModules *m, CtName name) {
+    if (ct_map_has(&m->by_name, ct_key(name.text))) {
+        const CtUnit *unit = ct_map_get(&m->by_name, ct_key(name.text));
+        if (unit != NULL && unit->reading) say_cycle(m, name);
+        return;
+    }
+    if (m->reading.count >= DEEPEST) {
+        ct_error(m->context, CT_E0207, name.span, "imports lead through more than %d modules", DEEPEST);
+        return;
+    }
+    ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), NULL);
+    uint32_t source = find_source(m, name);
+    CtUnit *unit = source != 0 ? parse(m, source) : NULL;
+    if (unit == NULL || !check_header(m, name, unit->module)) return;
+    unit->imported = name.span;
+    ct_map_set(m->context->arena, &m->by_name, ct_key(name.text), unit);
+    read_imports(m, unit);
+}
+
+static void read_imports(CtModules *m, CtUnit *unit) {
+    const CtDecls *decls = &unit->module->decls;
+    unit->reading = true;
+    ct_push(m->context->arena, &m->reading, unit);
+    for (uint32_t i = 0; i < decls->count; i++)
+        if (decls->items[i].kind == DECL_IMPORT) read_import(m, decls->items[i].name);
+    m->reading.count--;
+    unit->reading = false;
+    ct_push(m->context->arena, &m->units, unit);
+}
+
+bool ct_modules_read(CtModules *modules, uint32_t source) {
+    if (!read_prelude(modules)) return false;
+    CtUnit *program = modules->program = parse(modules, source);
+    if (program == NULL) return false;
+    ct_map_set(modules->context->arena, &modules->by_name, ct_key(program->module->name.text), program);
+    read_imports(modules, program);
+    return modules->context->error_count == 0;
+}
+
+bool ct_modules_read_another(CtModules *modules, const char *name) {
+    read_import(modules, (CtName){.text = ct_intern_text(&modules->context->symbols, name)});
+    return modules->context->error_count == 0;
+}
+
+bool ct_modules_continue(CtModules *modules, CtModule *module) {
+    CtUnit *unit = CT_NEW(modules->context->arena, CtUnit);
+    unit->module = module;
+    read_imports(modules, unit);
+    return modules->context->error_count == 0;
+}
+
+/* ---- operators ---- */
+
+static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
+    for (uint32_t i = 0; i < from->table.count; i++)
+        ct_map_set(m->context->arena, &into->table, from->table.entries[i].key, from->table.entries[i].value);
+}
+
+bool ct_modules_operators(CtModules *modules) {
+    for (; modules->resolved < modules->units.count; modules->resolved++) {
+        CtUnit *unit = modules->units.items[modules->resolved];
+        if (unit->is_prelude) {
+            ct_resolve_fixities(modules->context, &modules->prelude, unit->module);
+            continue;
+        }
+        join(modules, &unit->fixities, unit->module->continues ? &modules->last->fixities : &modules->prelude);
+        const CtDecls *decls = &unit->module->decls;
+        for (uint32_t j = 0; j < decls->count; j++) {
+            if (decls->items[j].kind != DECL_IMPORT) continue;
+            const CtUnit *imported = ct_map_get(&modules->by_name, ct_key(decls->items[j].name.text));
+            if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
+        }
+        ct_resolve_fixities(modules->context, &unit->fixities, unit->module);
+        if (unit == modules->program || unit->module->continues) modules->last = unit;
+    }
+    return modules->context->error_count == 0;
+}

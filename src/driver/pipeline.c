@@ -1,0 +1,197 @@
+/* The passes, and the one function that runs them. */
+#include "driver/pipeline.h"
+
+#include <assert.h>
+
+typedef bool Pass(CtBuild *build, const CtEntry *entry);
+#define CT_PASS(name, needs, makes, breaks, what) static Pass pass_##name;
+CT_PASSES(CT_PASS)
+#undef CT_PASS
+
+const CtPass ct_passes[] = {
+#define CT_PASS(name, needs, makes, breaks, what) {#name, needs, makes, breaks, what},
+    CT_PASSES(CT_PASS)
+#undef CT_PASS
+};
+const uint32_t ct_pass_count = sizeof ct_passes / sizeof *ct_passes;
+
+static Pass *const functions[] = {
+#define CT_PASS(name, needs, makes, breaks, what) pass_##name,
+    CT_PASSES(CT_PASS)
+#undef CT_PASS
+};
+
+/* ---- what the table's rows do ---- */
+
+static bool pass_parse(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    build->modules.context = &build->context;
+    build->modules.finder = build->options.finder;
+    if (!ct_modules_read(&build->modules, 1)) return false; /* the user's source was added first */
+    build->module = build->modules.program->module;
+    return ct_inputs_read(build);
+}
+
+static bool pass_operators(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    return ct_modules_operators(&build->modules);
+}
+
+static bool infer_units(CtBuild *build, uint32_t from) {
+    for (uint32_t i = from; i < build->modules.units.count; i++) {
+        const CtUnit *unit = build->modules.units.items[i];
+        if (unit->module->continues) ct_scope_return(build->types);
+        if (!ct_infer_module(build->types, unit->module, unit->is_prelude)) return false;
+        if (unit == build->modules.program || unit->module->continues) ct_scope_keep(build->types);
+    }
+    return true;
+}
+
+static bool pass_infer(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    build->types = ct_types_new(&build->context);
+    bool sound = infer_units(build, 0);
+    if (sound) ct_scope_return(build->types);
+    return sound;
+}
+
+/* What transformations find in the library: the prelude, and the module of the program's method in reverse, which is
+ * read when it is first asked for. */
+static CtGlobal *library(void *data, const char *name) {
+    CtBuild *build = data;
+    const char *module = build->method_library;
+    if (module != NULL) {
+        uint32_t units = build->modules.units.count;
+        build->method_library = NULL;
+        if (!ct_modules_read_another(&build->modules, module) || !ct_modules_operators(&build->modules) ||
+            !infer_units(build, units))
+            return NULL;
+        ct_scope_return(build->types);
+        ct_scope_keep_library(build->types, module);
+    }
+    return ct_elab_library(build->elab, name);
+}
+
+static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
+    CtExpr *expr = ct_entry_expression(build, entry);
+    if (expr == NULL) return false;
+    ct_types_prefer_double(build->types, entry->prefer_double);
+    bool sound = ct_infer_expression(build->types, expr, NULL);
+    ct_types_prefer_double(build->types, false);
+    if (!sound) return false;
+    build->program = ct_program_new(&build->context);
+    build->elab = ct_elab_new(build->types, build->program);
+    build->ad = ct_ad_new(build->program, entry->reverse);
+    if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
+    build->program->library = library;
+    build->program->library_data = build;
+    build->method_library = ct_method_info(entry->reverse)->library;
+    build->entry = ct_elab_expression(build->elab, "entry", expr);
+    if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
+    if (ct_method_info(entry->method)->reverse)
+        ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
+    return build->entry != NULL && build->context.error_count == 0;
+}
+
+static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    ct_core_simplify(build->program);
+    return true;
+}
+
+static bool pass_reduce(CtBuild *build, const CtEntry *entry) { return pass_simplify(build, entry); }
+
+static bool pass_differentiate(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    ct_ad_expand(build->ad);
+    return build->context.error_count == 0;
+}
+
+static bool pass_prune(CtBuild *build, const CtEntry *entry) {
+    (void)entry;
+    CtGlobal *roots[3] = {build->entry};
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < 2; i++)
+        if (build->show[i] != NULL) roots[count++] = build->show[i];
+    ct_core_reachable(build->program, roots, count);
+    return true;
+}
+
+/* ---- running them ---- */
+
+static void dump(CtBuild *build) {
+    CtText *out = &build->dumped;
+    if (build->program != NULL) {
+        for (uint32_t i = 0; i < build->program->globals.count; i++) {
+            ct_core_print_global(out, build->program, build->program->globals.items[i]);
+            ct_text_puts(out, "\n");
+        }
+    } else if (build->types != NULL) {
+        ct_build_types(build, NULL, out);
+    } else {
+        for (uint32_t i = 0; i < build->module->decls.count; i++) {
+            ct_syntax_print_decl(out, &build->module->decls.items[i]);
+            ct_text_puts(out, "\n");
+        }
+    }
+}
+
+static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
+    const CtPass *pass = &ct_passes[index];
+    assert((build->known & pass->needs) == pass->needs);
+    if (!functions[index](build, entry) || build->context.error_count > 0) return false;
+    build->known = (build->known & ~pass->breaks) | pass->makes;
+    if (build->options.lint && build->program != NULL) {
+        const char *wrong = ct_core_lint(build->program);
+        if (wrong != NULL) {
+            ct_error(&build->context, CT_E0901, CT_NO_SPAN, "after the pass %s: %s", pass->name, wrong);
+            return false;
+        }
+    }
+    if (build->options.dump != NULL && strcmp(build->options.dump, pass->name) == 0) dump(build);
+    return true;
+}
+
+enum { FIRST_CORE_PASS = 3 };
+
+CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler) {
+    CtArena *arena = ct_arena_new(options.memory);
+    if (arena == NULL) return NULL;
+    jmp_buf failed;
+    if (setjmp(failed) != 0) {
+        ct_arena_free(arena);
+        return NULL;
+    }
+    ct_arena_on_failure(arena, &failed);
+    CtBuild *build = CT_NEW(arena, CtBuild);
+    build->arena = arena;
+    build->options = options;
+    build->dumped = ct_text(arena);
+    ct_context_init(&build->context, arena);
+    ct_source_add(&build->context, name, text, length, false);
+    bool sound = true;
+    for (uint32_t i = 0; i < FIRST_CORE_PASS && sound; i++) sound = run_pass(build, i, NULL);
+    if (!sound && build->context.error_count == 0)
+        ct_error(&build->context, CT_E0901, CT_NO_SPAN, "reading %s failed without a reason", name);
+    ct_arena_on_failure(arena, handler);
+    return build;
+}
+
+void ct_build_free(CtBuild *build) {
+    if (build != NULL) ct_arena_free(build->arena);
+}
+
+bool ct_build_entry(CtBuild *build, const CtEntry *entry) {
+    for (uint32_t i = FIRST_CORE_PASS; i < ct_pass_count; i++)
+        if (!run_pass(build, i, entry)) return false;
+    return true;
+}
+
+bool ct_build_as_written(CtBuild *build, const CtEntry *entry) {
+    if (!run_pass(build, FIRST_CORE_PASS, entry)) return false;
+    for (uint32_t i = 0; i < build->program->globals.count; i++) {
+        CtGlobal *global = build->program->globals.items[i];
+        global->is_kept = !global->is_library && global != build->entry;
+    }
+    return run_pass(build, FIRST_CORE_PASS + 1, entry);
+}

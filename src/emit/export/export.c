@@ -1,0 +1,537 @@
+/* The functions that a compiled program offers, and its two files. */
+#include "emit/export/internal.h"
+
+/* What a mode adds to the function's name, and what the names begin with that its code has in the file. */
+static const struct {
+    const char *suffix, *prefix, *what;
+} modes[OUTER_MODE_COUNT] = {
+    {"", "value_", "The value."},
+    {"_grad", "grad_", "The value, and the derivatives by the arguments."},
+    {"_vjp", "vjp_", "The value, and the cotangents of the arguments that a cotangent of the value gives."},
+    {"_jvp", "jvp_", "The value, and its tangent along those of the arguments."},
+};
+
+struct CtOuter {
+    CtArena *arena;
+    const char *stem, *function; /* function: its name in C */
+    const char *const *params;
+    uint32_t arity, modes, constants; /* constants: their words so far */
+    CtText types, prototypes;         /* of the header */
+    CtText conversions, programs, functions;
+    bool exact;
+};
+
+/* Where a value comes from or goes to: an expression; or several, of the parts of a tuple. */
+typedef struct Place {
+    const OuterType *type;
+    const CtType *core;
+    const char *text;
+    struct Place *parts;
+    uint32_t count;
+    bool items; /* it is where the elements go */
+} Place;
+
+typedef struct Part { /* one function of C, being written */
+    CtOuter *outer;
+    CtFlow *flow;
+    CtOuterMode mode;
+    OuterTypes types;
+    OuterType **arguments, *result;
+    OuterNames names;      /* of parameters */
+    CtText params, passed; /* "const double *xs, size_t xs_size"; "xs, xs_size" */
+    CtText in, out;        /* statements */
+    bool needs_run;        /* results point to what the state owns */
+    uint32_t temporaries;
+} Part;
+
+CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
+                      uint32_t mode_bits, bool exact) {
+    CtOuter *outer = CT_NEW(arena, CtOuter);
+    const char *name = ct_emit_plain(arena, function);
+    *outer =
+        (CtOuter){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
+    outer->function = ct_outer_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
+    CtText *texts[] = {&outer->types, &outer->prototypes, &outer->conversions, &outer->programs, &outer->functions};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = ct_text(arena);
+        ct_text_puts(texts[i], "");
+    }
+    return outer;
+}
+
+/* ---- parameters ---- */
+
+static const char *add_param(Part *part, const char *type, const char *name) {
+    const char *plain = ct_emit_plain(part->outer->arena, name);
+    if (ct_outer_is_own(plain)) plain = ct_format(part->outer->arena, "its_%s", plain); /* the body calls ours */
+    const char *own = ct_outer_unique(&part->names, plain);
+    ct_text_printf(&part->params, ", %s%s", type, own);
+    ct_text_printf(&part->passed, ", %s", own);
+    return own;
+}
+
+static bool is_sequence(const OuterType *type) { return type->kind == OUTER_ARRAY || type->kind == OUTER_LIST; }
+
+/* A sequence as a pointer and its sizes. `like`: the names of sizes that are parameters already; they are set
+ * otherwise. */
+static const char *add_sequence(Part *part, const OuterType *type, const char *name, const char **like) {
+    CtArena *arena = part->outer->arena;
+    CtText value = ct_text(arena);
+    uint32_t rank = type->kind == OUTER_LIST ? 1 : type->rank;
+    const char *data = add_param(part, ct_format(arena, "const %s*", type->element->cell), name);
+    ct_text_printf(&value, "(%s_%s){(%s*)%s", part->types.prefix, type->name, type->element->cell, data);
+    bool given = like[0] != NULL;
+    for (uint32_t i = 0; i < rank; i++) {
+        const char *size = ct_format(arena, "%s_%s", name, ct_outer_size_name(arena, rank, i));
+        if (!given) like[i] = add_param(part, "size_t ", size);
+        ct_text_printf(&value, ", %s", like[i]);
+    }
+    ct_text_puts(&value, "}");
+    return value.data;
+}
+
+enum { MOST_DIMENSIONS = 64 };
+
+/* An argument; its value as an expression. */
+static const char *add_in(Part *part, const OuterType *type, const char *name, const char **sizes) {
+    CtArena *arena = part->outer->arena;
+    if (is_sequence(type)) return add_sequence(part, type, name, sizes);
+    switch (type->kind) {
+    case OUTER_STRUCT: return ct_format(arena, "*%s", add_param(part, ct_format(arena, "const %s*", type->cell), name));
+    case OUTER_VARIANT:
+    case OUTER_TEXT: return add_param(part, ct_format(arena, "const %s", type->cell), name);
+    case OUTER_SCALAR:
+    case OUTER_ENUM:
+    case OUTER_ARRAY:
+    case OUTER_LIST: break;
+    }
+    return add_param(part, type->cell, name);
+}
+
+/* Where a result goes. */
+static Place out_place(Part *part, const OuterType *type, const char *name) {
+    CtArena *arena = part->outer->arena;
+    const char *param = add_param(part, ct_format(arena, "%s*", type->cell), name);
+    part->needs_run |= ct_outer_points(type);
+    return (Place){.type = type, .core = type->type, .text = param};
+}
+
+/* Where a derivative by an argument goes: a sequence of as many elements as the argument has is the caller's. */
+static Place derivative_place(Part *part, const OuterType *type, const char *name) {
+    if (!ct_outer_has_real(type)) return (Place){.type = type, .core = type->type};
+    if (!is_sequence(type)) return out_place(part, type, name);
+    CtArena *arena = part->outer->arena;
+    const char *param = add_param(part, ct_format(arena, "%s*", type->element->cell), name);
+    part->needs_run |= ct_outer_points(type->element);
+    return (Place){.type = type, .core = type->type, .text = param, .items = true};
+}
+
+/* ---- values in and out ---- */
+
+static void line(CtText *out, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void line(CtText *out, int depth, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    for (int i = 0; i < depth; i++) ct_text_puts(out, "    ");
+    ct_text_puts(out, ct_format_list(out->arena, format, list));
+    ct_text_putc(out, '\n');
+    va_end(list);
+}
+
+/* The constructor of a tuple that is a node; NULL when its parts are words of their own. */
+static const CtFlowCon *wide_tuple(Part *part, const CtType *type) {
+    CtType *const *parts;
+    uint32_t count;
+    return ct_flow_parts(part->flow, type, &parts, &count) ? NULL : &ct_flow_node(part->flow, type)->data->cons[0];
+}
+
+static void put_in(Part *part, const Place *place, const char *to, uint32_t at) {
+    if (place->parts == NULL) {
+        ct_outer_put_in(&part->in, part->flow, 1, place->type, place->text, to, at);
+        return;
+    }
+    CtArena *arena = part->outer->arena;
+    const CtFlowCon *wide = wide_tuple(part, place->core);
+    const char *words = wide != NULL ? ct_format(arena, "wide%u", ++part->temporaries) : to;
+    uint32_t from = wide != NULL ? 0 : at;
+    if (wide != NULL) line(&part->in, 1, "ct_word %s[%u];", words, wide->fields.count);
+    for (uint32_t i = 0; i < place->count; i++) {
+        put_in(part, &place->parts[i], words, from);
+        from += ct_flow_types(part->flow, place->parts[i].core)->count;
+    }
+    if (wide == NULL) return;
+    line(&part->in, 1, "{");
+    ct_outer_put_node(&part->in, 2, wide, 0, words, ct_format(arena, "%s[%u].p", to, at));
+    line(&part->in, 1, "}");
+}
+
+static void put_out(Part *part, const Place *place, const char *from, uint32_t at) {
+    CtArena *arena = part->outer->arena;
+    if (place->parts == NULL) {
+        if (place->text == NULL) return;
+        if (place->items) {
+            const char *words = at == 0 ? from : ct_format(arena, "%s + %u", from, at);
+            line(&part->out, 1, "if (%s != NULL) items_%s(o, %s, %s);", place->text, place->type->name, words,
+                 place->text);
+            return;
+        }
+        ct_text_printf(&part->out, "    if (%s != NULL) ", place->text);
+        ct_outer_put_out(&part->out, part->flow, 0, place->type, from, at, ct_format(arena, "*%s", place->text));
+        return;
+    }
+    const CtFlowCon *wide = wide_tuple(part, place->core);
+    const char *words = from;
+    uint32_t next = at;
+    if (wide != NULL) {
+        words = ct_format(arena, "wide%u", ++part->temporaries);
+        next = 0;
+        ct_outer_put_fields(&part->out, 1, wide, ct_format(arena, "%s[%u].p", from, at), words);
+    }
+    for (uint32_t i = 0; i < place->count; i++) {
+        put_out(part, &place->parts[i], words, next);
+        next += ct_flow_types(part->flow, place->parts[i].core)->count;
+    }
+}
+
+/* The places of all arguments, as the function takes them: none, one, or a tuple. */
+static Place group(Part *part, Place *places, const CtType *core) {
+    if (part->outer->arity == 1) return places[0];
+    return (Place){.core = core, .parts = places, .count = part->outer->arity};
+}
+
+static Place pair(Part *part, const CtType *core, Place first, Place second) {
+    Place *both = CT_NEW_ARRAY(part->outer->arena, Place, 2);
+    both[0] = first;
+    both[1] = second;
+    return (Place){.core = core, .parts = both, .count = 2};
+}
+
+typedef const char *Sizes[MOST_DIMENSIONS];
+
+/* The arguments, which `sizes` keeps the sizes of. */
+static Place take_point(Part *part, const CtType *core, Sizes *sizes) {
+    uint32_t arity = part->outer->arity;
+    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    for (uint32_t i = 0; i < arity; i++) {
+        const OuterType *type = part->arguments[i];
+        places[i] = (Place){.type = type, .core = type->type};
+        places[i].text = add_in(part, type, part->outer->params[i], sizes[i]);
+    }
+    return group(part, places, core);
+}
+
+/* Tangents of the arguments, of the same sizes; of what has no reals, the argument itself. */
+static Place take_tangents(Part *part, const CtType *core, const Place *point, Sizes *sizes) {
+    uint32_t arity = part->outer->arity;
+    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    for (uint32_t i = 0; i < arity; i++) {
+        places[i] = arity == 1 ? *point : point->parts[i];
+        if (!ct_outer_has_real(places[i].type)) continue;
+        const char *name = ct_format(part->outer->arena, "%s_tangent", part->outer->params[i]);
+        places[i].text = add_in(part, places[i].type, name, sizes[i]);
+    }
+    return group(part, places, core);
+}
+
+static Place give_derivatives(Part *part, const CtType *core, const char *suffix) {
+    uint32_t arity = part->outer->arity;
+    Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
+    for (uint32_t i = 0; i < arity; i++)
+        places[i] = derivative_place(part, part->arguments[i],
+                                     ct_format(part->outer->arena, "%s%s", part->outer->params[i], suffix));
+    return group(part, places, core);
+}
+
+/* What a mode takes and gives, in the order of its parameters. */
+static void put_signature(Part *part, const CtType *input, const CtType *result) {
+    Sizes *sizes = CT_NEW_ARRAY(part->outer->arena, Sizes, part->outer->arity + 1);
+    Sizes cotangent_sizes = {NULL};
+    bool derivative = part->mode != OUTER_VALUE, two = part->mode == OUTER_VJP || part->mode == OUTER_JVP;
+    const CtType *point_type = two ? input->parts[0] : input;
+    if (part->outer->arity > 0) {
+        Place in = take_point(part, point_type, sizes), with = {0};
+        if (part->mode == OUTER_JVP) with = take_tangents(part, point_type, &in, sizes);
+        if (part->mode == OUTER_VJP) {
+            with = (Place){.type = part->result, .core = part->result->type};
+            with.text = add_in(part, part->result, "cotangent", cotangent_sizes);
+        }
+        if (two) in = pair(part, input, in, with);
+        put_in(part, &in, "in", 0);
+    }
+    Place out = out_place(part, part->result, derivative ? "value" : "result");
+    if (part->mode == OUTER_GRAD) out = pair(part, result, out, give_derivatives(part, point_type, "_grad"));
+    if (part->mode == OUTER_VJP) out = pair(part, result, out, give_derivatives(part, point_type, "_cotangent"));
+    if (part->mode == OUTER_JVP) out = pair(part, result, out, out_place(part, part->result, "tangent"));
+    put_out(part, &out, "out", 0);
+}
+
+/* ---- functions ---- */
+
+/* Lines and columns of the sites; 0 for those in other modules. */
+static void put_places(Part *part, CtText *out) {
+    CtFlow *flow = part->flow;
+    ct_text_printf(out, "static const struct place places%s[] = {", modes[part->mode].suffix);
+    for (uint32_t i = 0; i < flow->sites.count; i++) {
+        CtSpan span = flow->sites.items[i];
+        uint32_t at_line = 0, column = 0;
+        if (span.source == 1) ct_source_position(flow->core->context, span.source, span.start, &at_line, &column);
+        ct_text_printf(out, "%s{%u, %u}", i == 0 ? "" : i % 10 == 0 ? ",\n    " : ", ", at_line, column);
+    }
+    if (flow->sites.count == 0) ct_text_puts(out, "{0, 0}");
+    ct_text_puts(out, "};\n\n");
+}
+
+enum { COLUMNS = 110 };
+
+/* Parameters or arguments, in lines that are not too long. */
+static void put_list(CtText *out, uint32_t column, const char *text) {
+    while (*text != '\0') {
+        const char *comma = strstr(text + 1, ", ");
+        uint32_t length = comma != NULL ? (uint32_t)(comma - text) : (uint32_t)strlen(text);
+        if (column + length > COLUMNS) {
+            ct_text_puts(out, ",\n        ");
+            column = 8;
+            text += 2;
+            length -= 2;
+        }
+        ct_text_add(out, text, length);
+        column += length;
+        text += length;
+    }
+}
+
+/* TYPE NAME(FIRST, …: the function's head without its end. */
+static void put_head(Part *part, CtText *out, const char *type, const char *begin, const char *first) {
+    const char *head = ct_format(part->outer->arena, "%s%s%s%s(%s", type, begin, part->outer->function,
+                                 modes[part->mode].suffix, first);
+    ct_text_puts(out, head);
+    put_list(out, (uint32_t)strlen(head), part->params.data);
+    ct_text_puts(out, ")");
+}
+
+/* From the caller's values to the caller's places. */
+static void put_work(Part *part, CtText *out) {
+    const CtFlowFunction *entry = part->flow->entry;
+    put_head(part, out, "static CT_APART void ", "work_", "ct_outer *o");
+    ct_text_puts(out, " {\n");
+    bool takes = entry->params.count > 0;
+    if (takes) ct_text_printf(out, "    ct_word in[%u];\n", entry->params.count);
+    ct_text_printf(out, "    ct_word out[%u];\n", entry->results.count);
+    ct_text_puts(out, part->in.data);
+    ct_text_printf(out, "    %sentry(&o->run, %s, out);\n", modes[part->mode].prefix, takes ? "in" : "NULL");
+    for (uint32_t i = 0; i < entry->results.count; i++)
+        if (ct_flow_is_object(entry->results.items[i])) ct_text_printf(out, "    ct_keep(o, out[%u].p);\n", i);
+    ct_text_puts(out, part->out.data);
+    ct_text_puts(out, "}\n\n");
+}
+
+static void put_function(Part *part) {
+    CtOuter *outer = part->outer;
+    CtText *out = &outer->functions;
+    const char *name = outer->function, *suffix = modes[part->mode].suffix;
+    const char *error = ct_format(outer->arena, "%s_error ", name), *run = ct_format(outer->arena, "%s_run *run", name);
+    put_places(part, out);
+    put_work(part, out);
+    put_head(part, out, error, "", run);
+    ct_text_puts(out, " {\n");
+    if (part->needs_run)
+        ct_text_puts(out, "    if (run == NULL) return no_run();\n");
+    else
+        ct_text_printf(out, "    struct %s_state own;\n", name);
+    ct_text_printf(out, "    struct %s_state *state = begin(run, %s, %u);\n", name, part->needs_run ? "NULL" : "&own",
+                   outer->constants);
+    ct_text_puts(out, "    if (state == NULL) return no_memory();\n");
+    ct_text_puts(out, "    if (setjmp(state->outer.run.out) != 0)\n");
+    ct_text_printf(out, "        return failed(run, state, places%s, sizeof places%s / sizeof *places%s);\n", suffix,
+                   suffix, suffix);
+    const char *call = ct_format(outer->arena, "    work_%s%s(&state->outer", name, suffix);
+    ct_text_puts(out, call);
+    put_list(out, (uint32_t)strlen(call), part->passed.data);
+    ct_text_puts(out, ");\n    return ended(run, state);\n}\n\n");
+    ct_text_printf(&outer->prototypes, "/* %s%s */\n", modes[part->mode].what,
+                   part->needs_run ? "\n * It needs a run, which owns what the results point to." : "");
+    put_head(part, &outer->prototypes, error, "", run);
+    ct_text_puts(&outer->prototypes, ";\n\n");
+}
+
+static bool find_types(Part *part, const CtType *point, const CtType *result) {
+    CtOuter *outer = part->outer;
+    bool in = (outer->modes & 1u << OUTER_VJP) != 0, out = (outer->modes & (1u << OUTER_VJP | 1u << OUTER_GRAD)) != 0;
+    part->arguments = CT_NEW_ARRAY(outer->arena, OuterType *, outer->arity + 1);
+    for (uint32_t i = 0; i < outer->arity; i++) {
+        part->arguments[i] = ct_outer_type(&part->types, outer->arity == 1 ? point : point->parts[i]);
+        if (part->arguments[i] == NULL) return false;
+        ct_outer_goes(part->arguments[i], true, out);
+    }
+    part->result = ct_outer_type(&part->types, result);
+    if (part->result == NULL) return false;
+    ct_outer_goes(part->result, in, true);
+    for (uint32_t i = 0; i < outer->arity; i++) ct_outer_order(&part->types, part->arguments[i]);
+    ct_outer_order(&part->types, part->result);
+    return part->types.refused == NULL;
+}
+
+/* Parameters may not hide the names of types. */
+static void take_type_names(Part *part) {
+    const OuterTypes *types = &part->types;
+    part->names.arena = part->outer->arena;
+    static const char *const known[] = {"run", "o", "in", "out", "own", "state"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) ct_outer_unique(&part->names, known[i]);
+    for (uint32_t i = 0; i < types->ordered.count; i++)
+        ct_outer_unique(&part->names, ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
+}
+
+const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result) {
+    CtArena *arena = outer->arena;
+    Part *part = CT_NEW(arena, Part);
+    *part = (Part){.outer = outer, .flow = flow, .mode = mode};
+    part->types =
+        (OuterTypes){.arena = arena, .core = flow->core, .prefix = outer->function, .names = {.arena = arena}};
+    CtText *texts[] = {&part->params, &part->passed, &part->in, &part->out};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        *texts[i] = ct_text(arena);
+        ct_text_puts(texts[i], "");
+    }
+    const CtType *point = mode == OUTER_VJP || mode == OUTER_JVP ? input->parts[0] : input;
+    if (!find_types(part, point, mode == OUTER_VALUE ? result : result->parts[0])) return part->types.refused;
+    take_type_names(part);
+    put_signature(part, input, result);
+    if (mode == OUTER_VALUE) {
+        ct_outer_put_types(&part->types, &outer->types);
+        ct_outer_put_conversions(&part->types, flow, &outer->conversions);
+    }
+    ct_emit_part(&outer->programs, flow, modes[mode].prefix, outer->exact);
+    ct_text_putc(&outer->programs, '\n');
+    put_function(part);
+    outer->constants += flow->constant_words;
+    return NULL;
+}
+
+/* ---- the files ---- */
+
+/* NAME stands for the function's name. */
+static void put_named(CtText *out, const char *text, const char *name) {
+    for (const char *next; (next = strstr(text, "NAME")) != NULL; text = next + 4) {
+        ct_text_add(out, text, (size_t)(next - text));
+        ct_text_puts(out, name);
+    }
+    ct_text_puts(out, text);
+}
+
+static const char header_begin[] =
+    "/* Written by Cotan. Compile the file beside it as C11, and link with -lm.\n"
+    " *\n"
+    " * Arguments are borrowed for the call. Arrays are row-major. Results are written to where the pointers say, and "
+    "not\n"
+    " * where these are NULL. A derivative by an array or list has as many elements as that; the caller gives room for "
+    "them.\n"
+    " * All else that results point to belongs to the run, and lives until the next call with it, or NAME_close. */\n"
+    "#ifndef COTAN_NAME_H\n"
+    "#define COTAN_NAME_H\n\n"
+    "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
+    "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+    "typedef struct NAME_error {\n"
+    "    int code;         /* 0: none; 501: E0501 of `cotan explain E0501` */\n"
+    "    int line, column; /* in the program, from 1; 0: nowhere, or in another module */\n"
+    "    char message[240];\n"
+    "} NAME_error;\n\n"
+    "/* What calls share: memory, and what the program's constants are. Begin with {0}. One thread uses it at a time;\n"
+    " * threads may have one each. Where it is NULL, a call has one of its own. */\n"
+    "typedef struct NAME_run {\n"
+    "    size_t memory; /* bytes that a call may use at most; 0: no limit */\n"
+    "    size_t stack;  /* bytes of the thread's stack that a call may use; 0: 4 MiB. Deeper recursion is error 801 "
+    "*/\n"
+    "    struct NAME_state *state;\n"
+    "} NAME_run;\n\n";
+
+static const char header_end[] = "/* Frees what the run holds; it can be used again. */\n"
+                                 "void NAME_close(NAME_run *run);\n\n"
+                                 "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+
+static const char source_calls[] =
+    "struct NAME_state {\n"
+    "    ct_outer outer;\n"
+    "    ct_word constants[CONSTANT_WORDS + 1];\n"
+    "};\n\n"
+    "struct place {\n"
+    "    int line, column;\n"
+    "};\n\n"
+    "/* The state of a run, made when it is needed first; or a new one, in `own`. */\n"
+    "static CT_APART struct NAME_state *begin(NAME_run *run, struct NAME_state *own, int first_constant) {\n"
+    "    struct NAME_state *state = run == NULL ? own : run->state;\n"
+    "    if (state == NULL) state = malloc(sizeof *state);\n"
+    "    if (state == NULL) return NULL;\n"
+    "    if (run == NULL || run->state == NULL) {\n"
+    "        memset(state, 0, sizeof *state);\n"
+    "        ct_run_clear(&state->outer.run);\n"
+    "    }\n"
+    "    if (run != NULL) run->state = state;\n"
+    "    state->outer.run.constants = state->constants + first_constant;\n"
+    "    state->outer.run.all_constants = state->constants;\n"
+    "    state->outer.run.constant_words = CONSTANT_WORDS;\n"
+    "    ct_outer_begin(&state->outer, run == NULL ? 0 : run->memory, run == NULL ? 0 : run->stack);\n"
+    "    return state;\n"
+    "}\n\n"
+    "static NAME_error error_of(int code, struct place at, const char *message) {\n"
+    "    NAME_error error;\n"
+    "    error.code = code;\n"
+    "    error.line = at.line;\n"
+    "    error.column = at.column;\n"
+    "    snprintf(error.message, sizeof error.message, \"%s\", message);\n"
+    "    return error;\n"
+    "}\n\n"
+    "static NAME_error ended(const NAME_run *run, struct NAME_state *state) {\n"
+    "    if (run == NULL) ct_outer_clear(&state->outer);\n"
+    "    NAME_error none;\n"
+    "    none.code = none.line = none.column = 0;\n"
+    "    none.message[0] = '\\0';\n"
+    "    return none;\n"
+    "}\n\n"
+    "static NAME_error failed(const NAME_run *run, struct NAME_state *state, const struct place *places, size_t count) "
+    "{\n"
+    "    const ct_run *rt = &state->outer.run;\n"
+    "    const size_t site = (size_t)rt->site;\n"
+    "    const struct place nowhere = {0, 0};\n"
+    "    NAME_error error = error_of(rt->code, site < count ? places[site] : nowhere, rt->message);\n"
+    "    ct_outer_clear(&state->outer);\n"
+    "    if (run != NULL) memset(state->constants, 0, sizeof state->constants);\n"
+    "    return error;\n"
+    "}\n\n"
+    "static NAME_error no_memory(void) {\n"
+    "    const struct place nowhere = {0, 0};\n"
+    "    return error_of(801, nowhere, \"there is no memory\");\n"
+    "}\n\n";
+
+static const char source_no_run[] =
+    "static NAME_error no_run(void) {\n"
+    "    const struct place nowhere = {0, 0};\n"
+    "    return error_of(601, nowhere, \"the run is NULL, but results point to what it owns\");\n"
+    "}\n\n";
+
+static const char source_close[] = "void NAME_close(NAME_run *run) {\n"
+                                   "    if (run == NULL || run->state == NULL) return;\n"
+                                   "    ct_outer_clear(&run->state->outer);\n"
+                                   "    free(run->state);\n"
+                                   "    run->state = NULL;\n"
+                                   "}\n";
+
+void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
+    const char *name = outer->function;
+    put_named(header, header_begin, name);
+    ct_text_puts(header, outer->types.data);
+    ct_text_puts(header, outer->prototypes.data);
+    put_named(header, header_end, name);
+    CtText stem = ct_text(outer->arena);
+    for (const char *c = outer->stem; *c != '\0'; c++)
+        ct_text_putc(&stem, *c == '"' || *c == '\\' || *c == '\n' ? '_' : *c);
+    CtText rest = ct_text(outer->arena);
+    ct_text_puts(&rest, outer->programs.data);
+    ct_text_puts(&rest, outer->conversions.data);
+    ct_text_printf(&rest, "enum { CONSTANT_WORDS = %u };\n\n", outer->constants);
+    put_named(&rest, source_calls, name);
+    if (strstr(outer->functions.data, "no_run()") != NULL) put_named(&rest, source_no_run, name);
+    ct_text_puts(&rest, outer->functions.data);
+    put_named(&rest, source_close, name);
+    ct_emit_begin(source, stem.data, outer->exact, rest.data);
+    ct_text_add(source, rest.data, rest.length);
+}

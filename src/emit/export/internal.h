@@ -1,0 +1,93 @@
+/* Private to what writes programs for callers in C: outer*.c. */
+#ifndef CT_EMIT_OUTER_INTERNAL_H
+#define CT_EMIT_OUTER_INTERNAL_H
+
+#include "emit/internal.h"
+#include "emit/export/export.h"
+
+/* ---- reserved_names.c ---- */
+
+typedef struct OuterNames { /* of one scope */
+    CtArena *arena;
+    CtSymbols symbols;
+    CtMap taken;
+} OuterNames;
+
+/* A plain identifier like `name` that is no word of C or C++ and not taken yet; takes it. */
+const char *ct_outer_unique(OuterNames *names, const char *name);
+/* Whether a name begins as those do that we make in the same file. */
+bool ct_outer_is_own(const char *name);
+/* Whether a function that everybody sees may not have this name. */
+bool ct_outer_is_taken(const char *name);
+
+/* ---- c_types.c: what types are in C ---- */
+
+typedef enum OuterKind {
+    OUTER_SCALAR,
+    OUTER_ENUM,
+    OUTER_TEXT,  /* a list of Char */
+    OUTER_ARRAY, /* of arrays too, as long as these are the elements */
+    OUTER_LIST,
+    OUTER_STRUCT,  /* tuples, data of one constructor */
+    OUTER_VARIANT, /* a pointer to a struct with a tag */
+} OuterKind;
+
+typedef struct OuterCon {
+    const char *name;
+    uint32_t count;
+    struct OuterType **types; /* of the fields */
+    const char **names;
+} OuterCon;
+
+typedef struct OuterType {
+    OuterKind kind;
+    const CtType *type;
+    const char *name; /* "Point"; of the functions that convert: in_Point */
+    const char *cell; /* what a variable that holds it is: "double ", "line_Point ", "line_Tree *" */
+    uint32_t rank;    /* ARRAY */
+    struct OuterType *element;
+    OuterCon *cons; /* STRUCT: one; VARIANT, ENUM */
+    uint32_t con_count;
+    bool goes_in, comes_out;
+    enum { OUTER_NEW, OUTER_UNDER_WAY, OUTER_WRITTEN } state;
+} OuterType;
+
+typedef struct OuterTypes { /* all that a function speaks of; the same for each part, as the order is the same */
+    CtArena *arena;
+    const CtProgram *core;
+    const char *prefix; /* of the names of types: the function's */
+    OuterNames names;
+    CtMap known;                 /* CtType * -> OuterType * */
+    CT_VEC(OuterType *) ordered; /* in the order of their definitions in C */
+    const char *refused;
+} OuterTypes;
+
+/* What a type is in C; NULL when ->refused is set. */
+OuterType *ct_outer_type(OuterTypes *types, const CtType *type);
+/* Which way values of it go. */
+void ct_outer_goes(OuterType *type, bool in, bool out);
+/* Orders the definitions of a type and all that it is made of. */
+void ct_outer_order(OuterTypes *types, OuterType *type);
+void ct_outer_put_types(OuterTypes *types, CtText *out);
+/* The sizes of an array, as its struct names them: "size", or "rows" and "columns"; "size1", … */
+const char *ct_outer_size_name(CtArena *arena, uint32_t rank, uint32_t index);
+/* Doubles or 64-bit integers, which can be read where they lie. */
+bool ct_outer_is_lent(const OuterType *array);
+/* Whether a value of it is more than its cell: pointers to what the state owns. */
+bool ct_outer_points(const OuterType *type);
+bool ct_outer_has_real(const OuterType *type);
+
+/* ---- marshal.c: in_X and out_X ---- */
+
+void ct_outer_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out);
+/* Statements, indented by `depth`, that put the value of an expression to the words from `to`[`at`] on. */
+void ct_outer_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
+                     uint32_t at);
+/* … and the words from `from`[`at`] on to where the expression says. */
+void ct_outer_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
+                      const char *place);
+/* A node of the words in `words`, to `to`; and its fields, as the words of a new variable `words`. */
+void ct_outer_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to);
+void ct_outer_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words);
+
+#endif

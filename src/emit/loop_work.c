@@ -1,0 +1,145 @@
+/* How much work a loop is, before it begins: turns times steps, through loops inside whose lengths are known. */
+#include "emit/shared_loops.h"
+
+#include <math.h>
+
+enum {
+    WORK_UNKNOWN = 8, /* turns of a loop, if nothing is known */
+    WORK_ARRAY = 16,
+    WORK_SIDE = 32, /* of a matrix */
+    WORK_RECURSION = 1000,
+    WORK_CALL = 100, /* of a function, behind so many calls */
+    WORK_DEEPEST = 4,
+};
+
+typedef struct Work {
+    double steps;
+    CtText *terms; /* " + n * (…)" */
+    int depth;     /* of calls */
+} Work;
+
+static void add_block(Emit *e, const CtFlowBlock *block, Work *work);
+
+static bool is_known(const Emit *e, const CtFlowArg *arg) {
+    return arg->var == NULL || e->uses[arg->var->id].text != NULL;
+}
+
+static const char *text_of(Emit *e, const Work *work) {
+    return work->terms->length == 0 ? ct_format(e->arena, "%.1f", work->steps)
+                                    : ct_format(e->arena, "(%.1f%s)", work->steps, work->terms->data);
+}
+
+static void add_loop(Emit *e, const CtFlowStep *loop, Work *work) {
+    const CtFlowArg *count = &loop->args.items[0];
+    CtText terms = ct_text(e->arena);
+    Work turn = {1, &terms, work->depth};
+    ct_text_puts(&terms, "");
+    add_block(e, loop->as.loop.block, &turn);
+    work->steps += 2;
+    if (count->var != NULL && is_known(e, count)) {
+        ct_text_printf(work->terms, " + (double)%s * %s", ct_emit_operand(e, count), text_of(e, &turn));
+        return;
+    }
+    double turns = count->var == NULL ? (double)count->lit.integer : WORK_UNKNOWN;
+    work->steps += turns * turn.steps;
+    if (terms.length > 0) ct_text_printf(work->terms, " + %.1f * (0.0%s)", turns, terms.data);
+}
+
+static bool turns(const CtFlowFunction *function, const CtFlowBlock *block) {
+    if (block->exit == EXIT_TAIL && block->tail == function) return true;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (turns(function, step->as.cases.branches[j].block)) return true;
+    }
+    return false;
+}
+
+static void add_call(Emit *e, const CtFlowFunction *callee, Work *work) {
+    if (callee->recurses || callee->group != 0 || turns(callee, callee->body)) {
+        work->steps += WORK_RECURSION;
+    } else if (work->depth == WORK_DEEPEST) {
+        work->steps += WORK_CALL;
+    } else {
+        Use *uses = e->uses;
+        e->uses = CT_NEW_ARRAY(e->arena, Use, callee->vars + 1);
+        work->depth++;
+        add_block(e, callee->body, work);
+        work->depth--;
+        e->uses = uses;
+    }
+}
+
+/* A step for so many terms of all the sums. */
+static void add_product(Emit *e, const CtFlowStep *step, Work *work) {
+    CtText sides = ct_text(e->arena);
+    double known = 1.0 / 8;
+    ct_text_puts(&sides, "");
+    for (uint32_t i = 0; i < 3; i++) {
+        const CtFlowArg *arg = &step->args.items[i]; /* two lengths, then the matrix whose inner length is the third */
+        if (arg->var == NULL)
+            known *= (double)arg->lit.integer;
+        else if (!is_known(e, arg))
+            known *= WORK_SIDE;
+        else if (i < 2)
+            ct_text_printf(&sides, " * (double)%s", ct_emit_operand(e, arg));
+        else
+            ct_text_printf(&sides, " * (double)ct_length(%s, %d)", ct_emit_arg(e, arg), 1 - step->as.product.turned[0]);
+    }
+    if (sides.length > 0)
+        ct_text_printf(work->terms, " + %g%s", known, sides.data);
+    else
+        work->steps += known;
+}
+
+static void add_step(Emit *e, const CtFlowStep *step, Work *work) {
+    switch (step->kind) {
+    case FLOW_LOOP: add_loop(e, step, work); return;
+    case FLOW_SWITCH:
+        work->steps += 1;
+        for (uint32_t i = 0; i < step->as.cases.count; i++) add_block(e, step->as.cases.branches[i].block, work);
+        return;
+    case FLOW_PRIM: work->steps += ct_prim_info(step->as.prim)->work; return;
+    case FLOW_PRODUCT: add_product(e, step, work); return;
+    case FLOW_CALL: add_call(e, step->as.function, work); return;
+    case FLOW_BULK:
+    case FLOW_STRING:
+    case FLOW_SNOC:
+    case FLOW_LITERALS:
+    case FLOW_ITEMS: work->steps += WORK_ARRAY; return;
+    case FLOW_CONSTANT:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_FAIL:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_DIM:
+    case FLOW_READ:
+    case FLOW_UPDATE:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: work->steps += 1; return;
+    }
+}
+
+static void add_block(Emit *e, const CtFlowBlock *block, Work *work) {
+    for (uint32_t i = 0; i < block->steps.count; i++) add_step(e, block->steps.items[i], work);
+    if (block->exit == EXIT_TAIL) add_call(e, block->tail, work);
+}
+
+const char *ct_share_work(Emit *e, const CtFlowStep *loop, double *most) {
+    CtText terms = ct_text(e->arena);
+    Work turn = {1, &terms, 0};
+    ct_text_puts(&terms, "");
+    add_block(e, loop->as.loop.block, &turn);
+    const CtFlowArg *count = &loop->args.items[0];
+    bool counted = count->var == NULL && terms.length == 0;
+    *most = counted ? (double)count->lit.integer * turn.steps : INFINITY;
+    return text_of(e, &turn);
+}

@@ -1,0 +1,290 @@
+/* Which loops may be shared out: those whose turns do not depend on each other, but for what is added up.
+ *
+ * References are not counted atomically, so that a part may count those to objects of its own only. Of arrays of
+ * numbers from outside it has views. Other objects from outside are lent: it may look at what is in them, as long as
+ * that goes nowhere else, and of arrays of numbers in them it has views too. A node that an array from outside has at
+ * the turn's own index is copied where it goes elsewhere, such as the residual of a call: so each is copied once. What
+ * stays behind a part holds no views but those of arrays that are known in front of it: they become rows of these.
+ *
+ * What is carried may be folded by an operation that takes brackets, to the last bit or, with fast mathematics, sums;
+ * be an array to whose elements is added; or one of which each turn only touches what is its own. */
+#include "emit/shared_loops.h"
+
+typedef struct Scan {
+    Emit *e;
+    const CtFlowVar *turn;
+    bool *lent, *own, *copied; /* objects within those from outside, by their numbers; own: at the turn's own index */
+    bool again;                /* since more is copied than was known */
+    bool has_loop, fails, finds_arrays; /* fails: it may end the run, or take memory; finds_arrays: in what is lent */
+} Scan;
+
+static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL && e->uses[var->id].text != NULL; }
+
+/* ---- what is from outside ---- */
+
+static bool is_lent(const Scan *s, const CtFlowVar *var) {
+    if (var == NULL || !ct_flow_is_object(var->type) || s->e->uses[var->id].bare != 0) return false;
+    return s->lent[var->id] || (is_outside(s->e, var) && !ct_share_is_of_numbers(var->type));
+}
+
+/* How what is lent may be used. */
+static bool may_use(const CtFlowStep *step, uint32_t index) {
+    const CtFlowType *type = step->args.items[index].type;
+    switch (step->kind) {
+    case FLOW_SWITCH:
+    case FLOW_OPEN:
+    case FLOW_DIM:
+    case FLOW_CHECK:
+    case FLOW_CHECK_ZIP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return true;
+    case FLOW_READ: return index == 0 && type->kind == FLOW_ARRAY && step->args.count == type->rank + 1;
+    case FLOW_PRIM:
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_LOOP:
+    case FLOW_FAIL:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_UPDATE:
+    case FLOW_SNOC:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_BULK:
+    case FLOW_PRODUCT:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP: return false;
+    }
+    return false;
+}
+
+static bool takes_memory(const CtFlowStep *step) {
+    switch (step->kind) {
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_SNOC:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_PRODUCT: return true;
+    case FLOW_PRIM:
+    case FLOW_READ:
+    case FLOW_BULK: return ct_flow_is_object(step->results.items[0]->type);
+    case FLOW_LOOP: return step->results.count > step->as.loop.carried;
+    case FLOW_OPEN:
+    case FLOW_SWITCH:
+    case FLOW_FAIL:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_DIM:
+    case FLOW_UPDATE:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return false;
+    }
+    return true;
+}
+
+/* What is found in an object that is lent. */
+static void find_lent(Scan *s, const CtFlowStep *step) {
+    bool looks = step->kind == FLOW_READ || step->kind == FLOW_OPEN;
+    if (!looks || !is_lent(s, step->args.items[0].var)) return;
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        const CtFlowVar *var = step->results.items[i];
+        if (var == NULL || !ct_flow_is_object(var->type)) continue;
+        bool numbers = ct_share_is_of_numbers(var->type);
+        s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
+                          is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->turn;
+        s->lent[var->id] = !numbers && !s->copied[var->id];
+        s->finds_arrays |= numbers || s->copied[var->id];
+    }
+}
+
+/* Whether an argument may be what it is, in the end. */
+static bool fits_arg(Scan *s, const CtFlowStep *step, uint32_t index) {
+    const CtFlowVar *var = step->args.items[index].var;
+    if (!is_lent(s, var) || may_use(step, index)) return true;
+    s->copied[var->id] = s->own[var->id];
+    s->again = true;
+    return s->own[var->id];
+}
+
+static bool fits_block(Scan *s, const CtFlowBlock *block) {
+    if (block->exit != EXIT_YIELD && block->exit != EXIT_NEVER) return false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < step->args.count; j++)
+            if (!fits_arg(s, step, j)) return false;
+        find_lent(s, step);
+        s->fails |= ct_flow_step_fails(step) || takes_memory(step);
+        s->has_loop |= step->kind == FLOW_LOOP || step->kind == FLOW_CALL;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (!fits_block(s, ct_flow_inner(step, j))) return false;
+    }
+    for (uint32_t i = 0; i < block->values.count; i++) {
+        if (is_lent(s, block->values.items[i].var)) return false;
+    }
+    return true;
+}
+
+static bool fits_turn(Scan *s, const CtFlowBlock *block) {
+    size_t count = s->e->function->vars + 1;
+    s->own = CT_NEW_ARRAY(s->e->arena, bool, count);
+    s->copied = CT_NEW_ARRAY(s->e->arena, bool, count);
+    do {
+        s->lent = CT_NEW_ARRAY(s->e->arena, bool, count);
+        s->again = s->has_loop = s->fails = s->finds_arrays = false;
+        if (!fits_block(s, block)) return false;
+    } while (s->again);
+    return true;
+}
+
+static bool fits_results(const Emit *e, const CtFlowStep *step, Share *share) {
+    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
+        const CtFlowVar *result = step->results.items[i];
+        if (e->uses[result->id].place != NULL) return false;
+        bool objects = ct_flow_is_object(result->type->element);
+        if (objects && result->type->rank > 1) return false;
+        share->leaves |= objects && !ct_share_is_of_numbers(result->type->element);
+    }
+    return true;
+}
+
+/* ---- numbers that are carried ---- */
+
+static const CtFlowStep *maker_of(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
+            if (block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
+    return NULL;
+}
+
+/* Whether a value is the one that was carried, folded: ((carried ∘ a) ∘ b) …, and nothing else looks at that. */
+static bool is_folded(const Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowVar *value,
+                      CtPrim prim, bool commutes) {
+    if (value == NULL || e->uses[value->id].count != 1) return false;
+    if (value == param) return true;
+    const CtFlowStep *step = maker_of(block, value);
+    if (step == NULL || step->kind != FLOW_PRIM || step->as.prim != prim) return false;
+    return is_folded(e, block, param, step->args.items[0].var, prim, commutes) ||
+           (commutes && is_folded(e, block, param, step->args.items[1].var, prim, commutes));
+}
+
+static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, ShareCarried *carried) {
+    const CtFlowVar *param = block->params.items[1 + index], *value = block->values.items[index].var;
+    const CtFlowStep *step = value != NULL ? maker_of(block, value) : NULL;
+    if (step == NULL || step->kind != FLOW_PRIM || param->type->kind == FLOW_F32) return false;
+    const ShareFold *fold = ct_share_fold(step->as.prim);
+    if (fold == NULL || (!fold->is_exact && e->exact)) return false;
+    *carried = (ShareCarried){.kind = SHARE_FOLD, .fold = fold};
+    return is_folded(e, block, param, value, step->as.prim, fold->commutes);
+}
+
+/* ---- arrays that are carried ---- */
+
+typedef struct Changes { /* of one array */
+    const Emit *e;
+    const CtFlowVars *names;
+    const CtFlowVar *turn;
+    uint32_t reads, added; /* added: elements that are read and, with something added, written back */
+    bool only_adds, is_own;
+} Changes;
+
+static bool is_one_of(const CtFlowVars *names, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < names->count; i++)
+        if (names->items[i] == var) return true;
+    return false;
+}
+
+static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
+    if (read->args.count + 1 != update->args.count) return false;
+    for (uint32_t i = 0; i < read->args.count; i++) {
+        const CtFlowArg *a = &read->args.items[i], *b = &update->args.items[i];
+        if (a->var != b->var || (a->var == NULL && a->lit.integer != b->lit.integer)) return false;
+    }
+    return true;
+}
+
+/* x[⟨i⟩] = x[⟨i⟩] + a, where what was read is used for nothing else */
+static bool adds(const Changes *c, const CtFlowBlock *block, const CtFlowStep *update) {
+    const CtFlowVar *value = update->args.items[update->args.count - 1].var;
+    const CtFlowStep *sum = value != NULL && c->e->uses[value->id].count == 1 ? maker_of(block, value) : NULL;
+    if (sum == NULL || sum->kind != FLOW_PRIM || sum->as.prim != PRIM_ADD || value->type->kind != FLOW_F64)
+        return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowVar *old = sum->args.items[i].var;
+        const CtFlowStep *read = old != NULL && c->e->uses[old->id].count == 1 ? maker_of(block, old) : NULL;
+        if (read != NULL && read->kind == FLOW_READ && is_same_place(read, update)) return true;
+    }
+    return false;
+}
+
+static void find_changes(Changes *c, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) find_changes(c, ct_flow_inner(step, j));
+        if (step->kind != FLOW_READ && step->kind != FLOW_UPDATE) continue;
+        if (!is_one_of(c->names, step->args.items[0].var)) continue;
+        c->is_own &= step->args.items[1].var == c->turn;
+        c->reads += step->kind == FLOW_READ;
+        if (step->kind != FLOW_UPDATE) continue;
+        if (adds(c, block, step))
+            c->added++;
+        else
+            c->only_adds = false;
+    }
+}
+
+static bool is_array(Scan *s, const CtFlowStep *step, uint32_t index, Share *share) {
+    CtFlowVars names = {0};
+    const CtFlowVar *start = step->args.items[1 + index].var;
+    if (start != NULL && s->e->uses[start->id].own != NULL) return false; /* a loop around has it already */
+    if (!ct_emit_own_chain(s->e, step, index, &names)) return false;
+    Changes c = {.e = s->e, .names = &names, .turn = s->turn, .only_adds = true, .is_own = true};
+    find_changes(&c, step->as.loop.block);
+    share->carried[index].kind = c.is_own ? SHARE_OWN : SHARE_ADDED;
+    share->once |= c.is_own && c.reads > 0;
+    return c.is_own || (c.only_adds && c.reads == c.added && !s->e->exact);
+}
+
+/* ---- the loop ---- */
+
+static bool fits_carried(Scan *s, const CtFlowStep *step, Share *share) {
+    share->carried = CT_NEW_ARRAY(s->e->arena, ShareCarried, step->as.loop.carried + 1);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (!is_fold(s->e, step->as.loop.block, i, &share->carried[i]) && !is_array(s, step, i, share)) return false;
+    return !share->once || !s->fails;
+}
+
+/* What the compiler makes vectors of is left where it is in a loop around, lest that be slower. */
+static bool is_worth_it(Emit *e, const CtFlowStep *step, const Scan *scan) {
+    double most;
+    ct_share_work(e, step, &most);
+    bool inner = e->in_loop || e->function->recurses;
+    return most >= SHARE_LEAST && (scan->has_loop || !inner);
+}
+
+bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
+    const CtFlowBlock *block = step->as.loop.block;
+    Scan scan = {.e = e, .turn = block->params.items[0]};
+    *share = (Share){.loop = step};
+    if (e->part != NULL || e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD)
+        return false;
+    bool fits = fits_results(e, step, share) && fits_turn(&scan, block) && fits_carried(&scan, step, share) &&
+                is_worth_it(e, step, &scan) && !(share->leaves && scan.finds_arrays);
+    for (uint32_t i = 0; fits && i < e->function->vars; i++) e->uses[i].copied |= scan.copied[i];
+    share->grain = scan.has_loop ? 1 : SHARE_VECTOR;
+    return fits;
+}

@@ -1,0 +1,48 @@
+/* Loops over rows in which each element is computed by itself: what is made of element j of some arrays goes to element
+ * j of others. Vectors are made of the elements of a row, which lie side by side; lanes over the rows would turn them
+ * first. The compiler makes them where nothing is added up or streamed; a loop along a row in which something is runs
+ * in lanes itself. */
+#include "emit/vector/vector.h"
+
+typedef struct Nest {
+    bool has_loop, has_sums;
+} Nest;
+
+/* The index of the loop comes last, or not at all. */
+static bool is_beside(const CtFlowStep *step, uint32_t indices, const CtFlowVar *index) {
+    for (uint32_t i = 1; i < indices; i++)
+        if (step->args.items[i].var == index) return false;
+    return step->args.items[0].type->rank == indices;
+}
+
+static bool fits(Nest *nest, const CtFlowStep *loop);
+
+static bool is_plain(Nest *nest, const CtFlowBlock *block) {
+    const CtFlowVar *index = block->params.items[0];
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        uint32_t count = step->args.count;
+        bool plain = step->kind == FLOW_DIM || step->kind == FLOW_RELEASE;
+        if (step->kind == FLOW_PRIM) plain = ct_prim_is_light(step->as.prim);
+        if (step->kind == FLOW_READ) plain = is_beside(step, count - 1, index);
+        if (step->kind == FLOW_UPDATE) plain = is_beside(step, count - 2, index);
+        if (step->kind == FLOW_LOOP) plain = fits(nest, step);
+        nest->has_loop |= step->kind == FLOW_LOOP;
+        if (!plain) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
+/* A loop that only adds up is better in lanes over the rows: each row's sum needs no adding up of its own. */
+static bool fits(Nest *nest, const CtFlowStep *loop) {
+    uint32_t sums = 0;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) sums += loop->results.items[i]->type->kind != FLOW_ARRAY;
+    nest->has_sums |= sums > 0;
+    return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, loop->as.loop.block);
+}
+
+bool ct_lanes_is_elementwise(const Emit *e, const CtFlowStep *loop) {
+    Nest nest = {0};
+    if (!fits(&nest, loop)) return false;
+    return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);
+}

@@ -1,0 +1,89 @@
+/* Inner loops that the lanes take one after the other: x[p, j] += … for all j, where p differs from lane to lane.
+ * Each lane's elements stand beside each other, so that the compiler makes vectors of the inner loop; eight lanes at a
+ * time would reach each of them by itself. */
+#include "emit/vector/vector.h"
+
+/* Whether an update adds to an element of the row that a lane has for itself. */
+static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *index) {
+    const CtFlowArgs *args = &step->args;
+    const CtFlowArgs outer = {.items = args->items + 1, .count = args->count - 3};
+    return args->count > 3 && args->items[args->count - 2].var == index && ct_lanes_any_differs(e, &outer) &&
+           ct_lanes_kind(e, &args->items[0]) == LANE_ACC;
+}
+
+/* What it looks at is the same array in all lanes, or a number. */
+static bool reaches(const Emit *e, const CtFlowArg *arg) {
+    LaneKind kind = ct_lanes_kind(e, arg);
+    return kind == LANE_SAME || kind == LANE_VALUE || kind == LANE_TURN || kind == LANE_ACC || kind == LANE_OLD ||
+           kind == LANE_MORE;
+}
+
+static bool goes_apart(const Emit *e, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    bool adds = false;
+    if (step->results.count > step->as.loop.carried) return false;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (ct_lanes_kind(e, &step->args.items[1 + i]) != LANE_ACC) return false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *inner = block->steps.items[i];
+        if (inner->kind != FLOW_PRIM && inner->kind != FLOW_READ && inner->kind != FLOW_UPDATE) return false;
+        for (uint32_t j = 0; j < inner->args.count; j++)
+            if (!reaches(e, &inner->args.items[j])) return false;
+        if (inner->kind == FLOW_UPDATE && !adds_along(e, inner, block->params.items[0])) return false;
+        adds |= inner->kind == FLOW_UPDATE;
+    }
+    return adds;
+}
+
+/* How a lane's value is written, where the loop uses what differs. */
+static void pick_used(Emit *e, const CtFlowBlock *block) {
+    CtMap picked = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < block->steps.items[i]->args.count; j++) {
+            const CtFlowArg *arg = &block->steps.items[i]->args.items[j];
+            LaneKind kind = ct_lanes_kind(e, arg);
+            const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
+            if (text == NULL || (kind != LANE_VALUE && kind != LANE_TURN) || ct_map_has(&picked, arg->var->id))
+                continue;
+            ct_map_set(e->arena, &picked, arg->var->id, arg->var);
+            ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_TURN ? "(%s + lane)" : "%s[lane]", text));
+        }
+}
+
+/* The accumulators as arrays that are the loop's own. */
+static void point_into(Emit *e, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const CtFlowVar *start = step->args.items[1 + i].var, *root = e->lanes[start->id].root;
+        const char *own = ct_format(e->arena, "lane%u", ++e->temporaries);
+        ct_emit_line(e, "double *restrict %s = (double *)%s;", own, e->lanes[root->id].data);
+        e->uses[start->id].own = own;
+        e->uses[start->id].lengths = e->uses[root->id].lengths;
+    }
+}
+
+bool ct_lanes_apart(Emit *e, CtFlowStep *step) {
+    if (!goes_apart(e, step)) return false;
+    ct_emit_flush(e, false);
+    size_t size = (e->function->vars + 1) * sizeof(Use);
+    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
+    memcpy(before, e->uses, size);
+    ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) {");
+    e->depth++;
+    point_into(e, step);
+    pick_used(e, step->as.loop.block);
+    Lane *lanes = e->lanes;
+    e->lanes = NULL;
+    e->one_by_one = true;
+    ct_emit_loop(e, step);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) /* reached through the pointers */
+        ct_emit_line(e, "(void)%s;", e->uses[step->as.loop.block->params.items[1 + i]->id].text);
+    e->one_by_one = false;
+    e->lanes = lanes;
+    e->depth--;
+    ct_emit_line(e, "}");
+    memcpy(e->uses, before, size);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (step->results.items[i] != NULL)
+            ct_emit_alias(e, step->results.items[i], ct_emit_arg(e, &step->args.items[1 + i]));
+    return true;
+}

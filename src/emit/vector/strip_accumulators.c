@@ -1,0 +1,145 @@
+/* Inner loops that add to elements side by side: acc[p, q + j] += … for all j, with p and q the same in all lanes. Each
+ * element has lanes of its own to be added to (rt/simd.h), unless these are more than the cache holds. Then eight
+ * turns of the inner loop, a strip, make their terms first, and the lanes of all eight are added up together: that
+ * takes a few operations for each term, where one term by itself takes many. */
+#include "emit/vector/vector.h"
+
+enum { STRIP_STEPS = 16 }; /* of a turn: it is written once more, and compiled for each turn of a strip */
+
+/* The step of a block that binds a variable; NULL: it is bound elsewhere. */
+static CtFlowStep *binder(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        for (uint32_t j = 0; j < block->steps.items[i]->results.count; j++)
+            if (var != NULL && block->steps.items[i]->results.items[j] == var) return block->steps.items[i];
+    return NULL;
+}
+
+/* Whether an argument is the same in all turns. */
+static bool stays(const CtFlowBlock *block, const CtFlowArg *arg) {
+    for (uint32_t i = 0; i < block->params.count; i++)
+        if (arg->var != NULL && block->params.items[i] == arg->var) return false;
+    return binder(block, arg->var) == NULL;
+}
+
+/* Whether an index is the loop's own, or what stays the same plus that. */
+static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
+    const CtFlowStep *step = binder(block, index->var);
+    if (step == NULL) return index->var == block->params.items[0];
+    if (step->kind != FLOW_PRIM || step->as.prim != PRIM_INT_ADD) return false;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    return (stays(block, a) && b->var == block->params.items[0]) ||
+           (stays(block, b) && a->var == block->params.items[0]);
+}
+
+/* Whether an update adds to the next element at each turn, in all lanes to the same. */
+static bool adds_along(const Emit *e, const CtFlowBlock *block, const CtFlowStep *step) {
+    if (!ct_lanes_adds(e, step)) return false;
+    CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
+    for (uint32_t i = 0; i + 1 < indices.count; i++)
+        if (!stays(block, &indices.items[i])) return false;
+    return !ct_lanes_any_differs(e, &indices) && counts(block, &indices.items[indices.count - 1]);
+}
+
+static Lane *root_lane(const Emit *e, const CtFlowStep *update) {
+    return &e->lanes[e->lanes[update->args.items[0].var->id].root->id];
+}
+
+typedef CT_VEC(const CtFlowStep *) Updates;
+
+/* The updates of a loop that add along it, if its body is short and straight. */
+static Updates find_updates(const Emit *e, const CtFlowBlock *block) {
+    Updates updates = {0};
+    if (block->steps.count > STRIP_STEPS) return updates;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStepKind kind = block->steps.items[i]->kind;
+        if (kind != FLOW_PRIM && kind != FLOW_READ && kind != FLOW_UPDATE && kind != FLOW_CHECK) return updates;
+    }
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (adds_along(e, block, block->steps.items[i])) ct_push(e->arena, &updates, block->steps.items[i]);
+    return updates;
+}
+
+void ct_lanes_mark_narrow(const Emit *e, const CtFlowStep *loop) {
+    const Updates updates = find_updates(e, loop->as.loop.block);
+    for (uint32_t i = 0; i < updates.count; i++) root_lane(e, updates.items[i])->may_be_narrow = true;
+}
+
+/* ---- as C ---- */
+
+static Lane *lane_of(const Emit *e, const CtFlowStep *update) { return &e->lanes[update->results.items[0]->id]; }
+
+/* Whether an accumulator has no lanes for its elements: one of them. */
+static const char *any_is_narrow(const Emit *e, const Updates *updates) {
+    const char *any = ct_format(e->arena, "%s == NULL", root_lane(e, updates->items[0])->packed);
+    for (uint32_t i = 1; i < updates->count; i++) {
+        const char *packed = root_lane(e, updates->items[i])->packed;
+        if (!ct_emit_mentions(any, packed)) any = ct_format(e->arena, "%s || %s == NULL", any, packed);
+    }
+    return any;
+}
+
+/* Eight turns, whose terms are put into arrays. */
+static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates, const char *strip,
+                        const char *const *names) {
+    for (uint32_t i = 0; i < updates->count; i++) {
+        Lane *lane = lane_of(e, updates->items[i]);
+        lane->terms = ct_format(e->arena, "terms%u", ++e->temporaries);
+        ct_emit_line(e, "ct_half %s[CT_LANES];", lane->terms);
+    }
+    const char *index = ct_emit_name(e, loop->as.loop.block->params.items[0]);
+    CtText body = ct_text(e->arena), *out = e->out;
+    e->out = &body;
+    ct_lanes_turn(e, loop, names);
+    e->out = out;
+    ct_emit_line(e, "CT_UNROLLED");
+    ct_emit_line(e, "for (int turn = 0; turn < CT_LANES; turn++) {");
+    if (ct_emit_mentions(body.data, index)) ct_emit_line(e, "    const int64_t %s = %s + turn;", index, strip);
+    ct_text_puts(e->out, body.data);
+    ct_emit_line(e, "}");
+}
+
+/* What follows: the terms are added from the place of the first of them on. */
+static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updates) {
+    bool are_one = true;
+    for (uint32_t i = 0; i < updates->count; i++)
+        are_one &= root_lane(e, updates->items[i]) == root_lane(e, updates->items[0]);
+    for (uint32_t i = 0; i < updates->count; i++) {
+        const CtFlowStep *update = updates->items[i];
+        const Lane *root = root_lane(e, update);
+        const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
+        CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
+        if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
+        const char *place = ct_lanes_place(e, &update->args.items[0], &indices), *terms = lane_of(e, update)->terms;
+        if (are_one)
+            ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);
+        else
+            ct_emit_line(e, "ct_lanes_add_either(%s, %s, %s, %s);", root->packed, root->data, place, terms);
+        lane_of(e, update)->terms = NULL;
+    }
+    e->pending.count = 0;
+}
+
+const char *ct_lanes_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    const Updates updates = find_updates(e, block);
+    if (updates.count == 0) return "0";
+    size_t size = (e->function->vars + 1) * sizeof(Use);
+    Use *before = CT_NEW_ARRAY(e->arena, Use, e->function->vars + 1);
+    memcpy(before, e->uses, size);
+    const char *strip = ct_format(e->arena, "strip%u", ++e->temporaries);
+    ct_emit_line(e, "int64_t %s = 0;", strip);
+    ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", any_is_narrow(e, &updates));
+    e->depth++;
+    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", strip, count, strip);
+    e->depth++;
+    write_turns(e, loop, &updates, strip, names);
+    memcpy(e->uses, before, size);
+    ct_emit_alias(e, block->params.items[0], strip);
+    write_totals(e, block, &updates);
+    memcpy(e->uses, before, size);
+    e->depth--;
+    ct_emit_line(e, "}");
+    e->depth--;
+    ct_emit_line(e, "}");
+    return strip;
+}

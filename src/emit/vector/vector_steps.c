@@ -1,0 +1,689 @@
+/* Steps in lanes as statements of C. What is the same in all lanes is written as everywhere. */
+#include "emit/vector/vector.h"
+
+static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
+
+/* ---- operands ---- */
+
+/* An argument as a number in each lane. */
+static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
+    LaneKind kind = ct_lanes_kind(e, arg);
+    if (kind == LANE_VALUE) return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
+    if (kind == LANE_TURN) return ct_format(e->arena, "ct_lanes_turns(%s)", ct_emit_arg(e, arg));
+    return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "ct_all_ints(%s)" : "ct_all(%s)", ct_emit_arg(e, arg));
+}
+
+const char *ct_emit_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg) {
+    bool differs = e->lanes != NULL && e->lanes[to->id].kind == LANE_VALUE;
+    return differs ? lane_arg(e, arg, true) : ct_emit_arg(e, arg);
+}
+
+const char *ct_emit_var_type(const Emit *e, const CtFlowVar *var) {
+    if (e->lanes == NULL || e->lanes[var->id].kind != LANE_VALUE) return ct_emit_type(var->type);
+    return var->type->kind == FLOW_I64 ? "ct_lane_ints " : "ct_lanes ";
+}
+
+/* What is written later must stand now. */
+static void settle(Emit *e, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        CtFlowVar *var = args->items[i].var;
+        if (var == NULL || !e->uses[var->id].is_pending) continue;
+        e->uses[var->id].is_pending = false;
+        ct_emit_declare(e, var, e->uses[var->id].text);
+    }
+}
+
+/* The length of dimension `index` of an array, which is the same in all lanes. */
+static const char *length_of(Emit *e, const CtFlowArg *array, uint32_t index) {
+    const Lane *lane = array->var != NULL ? lane_of(e, array) : NULL;
+    if (lane != NULL && lane->kind == LANE_ARRAY) return e->lanes[lane->root->id].length;
+    if (lane != NULL && lane->kind == LANE_MATRIX) return index == 0 ? lane->count : lane->row;
+    if (lane != NULL && lane->kind == LANE_ROW)
+        return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, &lane->base), index + lane->indices.count);
+    return ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
+}
+
+/* The length that a check looks at: an array's, or a number. */
+static const char *checked_length(Emit *e, const CtFlowArg *arg, uint32_t dimension) {
+    return arg->type->kind == FLOW_ARRAY ? length_of(e, arg, dimension) : ct_emit_arg(e, arg);
+}
+
+/* The length of dimension `index`, by which what is before it is multiplied. */
+static const char *stride(Emit *e, const CtFlowArg *array, uint32_t index) {
+    const Lane *lane = lane_of(e, array);
+    const char *known = e->uses[(lane->kind == LANE_ACC ? lane->root : array->var)->id].lengths;
+    return known != NULL ? ct_format(e->arena, "%s_n%u", known, index)
+                         : ct_format(e->arena, "%s->dims[%u]", ct_emit_arg(e, array), index);
+}
+
+/* Row-major, of the indices from `from` on; the last may be left to the caller. */
+static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices, uint32_t from) {
+    const char *at = ct_emit_operand(e, &indices->items[from]);
+    for (uint32_t i = from + 1; i < indices->count; i++)
+        at = ct_format(e->arena, i == from + 1 ? "%s * %s + %s" : "(%s) * %s + %s", at, stride(e, array, i),
+                       ct_emit_operand(e, &indices->items[i]));
+    return at;
+}
+
+const char *ct_lanes_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    return position(e, array, indices, 0);
+}
+
+/* The same for each lane, where indices differ. */
+static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+    const char *at = lane_arg(e, &indices->items[0], indices->count == 1);
+    for (uint32_t i = 1; i < indices->count; i++)
+        at = ct_format(e->arena, "(%s * %s + %s)", at, stride(e, array, i), lane_arg(e, &indices->items[i], false));
+    return at;
+}
+
+/* Whether elements beside each other are looked at. */
+static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
+    CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
+    return ct_lanes_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_lanes_any_differs(e, &others);
+}
+
+/* ---- steps ---- */
+
+/* The turns from here on are taken one by one, if a condition holds. */
+static void leave_if(Emit *e, const char *condition) {
+    ct_emit_line(e, "if (CT_UNLIKELY(%s)) goto %s;", condition, e->leave);
+    e->leaves = true;
+}
+
+/* Room for an array in each lane. */
+static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
+    Lane *lane = &e->lanes[var->id];
+    if (var->name == NULL) var->name = "xs";
+    const char *name = ct_emit_name(e, var);
+    lane->length = count;
+    if (lane->place != NULL) {
+        ct_emit_line(e, "ct_lanes *%s = %s;", name, lane->place);
+        ct_emit_alias(e, var, name);
+        return;
+    }
+    lane->packed = ct_format(e->arena, "%s_room", name);
+    ct_emit_line(e, "ct_word *%s;", lane->packed);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &%s);", name, count, lane->packed);
+    ct_emit_alias(e, var, name);
+}
+
+/* Room for the rows that a loop makes at its turns, of which a loop within it makes one each. */
+static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const char *count) {
+    const CtFlowArg *value = &loop->as.loop.block->values.items[result];
+    const CtFlowStep *maker = ct_lanes_row_maker(e, loop->as.loop.block, value);
+    CtFlowVar *var = loop->results.items[result];
+    Lane *lane = &e->lanes[var->id];
+    if (var->name == NULL) var->name = "xs";
+    const char *name = ct_emit_name(e, var);
+    lane->count = count;
+    lane->row = ct_format(e->arena, "%s_row", name);
+    lane->length = ct_format(e->arena, "%s * %s", count, lane->row);
+    lane->packed = ct_format(e->arena, "%s_room", name);
+    ct_emit_line(e, "const int64_t %s = %s;", lane->row, ct_emit_arg(e, &maker->args.items[0]));
+    ct_emit_line(e, "ct_word *%s;", lane->packed);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_take_rows(rt, %s, %s, &%s);", name, count, lane->row, lane->packed);
+    ct_emit_alias(e, var, name);
+    e->lanes[lane_of(e, value)->root->id].place =
+        ct_format(e->arena, "%s + %s * %s", name, ct_emit_name(e, loop->as.loop.block->params.items[0]), lane->row);
+}
+
+/* An array that is the same in all lanes becomes one in each; it is taken. */
+static const char *spread(Emit *e, CtFlowVar *var, const CtFlowArg *array) {
+    const char *same = ct_emit_arg(e, array), *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s->dims[0];", n, same);
+    begin_array(e, var, n);
+    ct_emit_line(e, "ct_lanes_spread(%s, %s);", ct_emit_name(e, var), same);
+    ct_emit_line(e, "ct_drop(rt, %s);", same);
+    return ct_emit_name(e, var);
+}
+
+/* Arrays by reference, into the lanes. */
+static void read_references(Emit *e, const CtFlowStep *step) {
+    const char *from =
+        ct_format(e->arena, "%s + %s", ct_emit_data(e, &step->args.items[0]), ct_emit_arg(e, &step->args.items[1]));
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = ct_lanes_length(%s);", n, from);
+    leave_if(e, ct_format(e->arena, "%s < 0", n));
+    begin_array(e, step->results.items[0], n);
+    ct_emit_line(e, "ct_lanes_arrays(%s, %s, %s);", ct_emit_name(e, step->results.items[0]), from, n);
+}
+
+static bool write_prim(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (e->lanes[result->id].kind == LANE_MORE) return true;
+    if (e->lanes[result->id].kind != LANE_VALUE) return false;
+    e->reading = false;
+    const char *value = ct_lanes_value(step->as.prim);
+    const char *text = ct_emit_substitute(e, value, &step->args, lane_arg);
+    ct_emit_bind(e, result, text, value[strlen(value) - 1] == ')', e->reading);
+    return true;
+}
+
+/* Of an array whose rows at the turns are packed: whether an element is in one of these, at the same place in each. */
+static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
+    for (uint32_t i = 1; i < indices->count; i++)
+        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return false;
+    return indices->count > 1 && ct_lanes_kind(e, &indices->items[0]) == LANE_TURN;
+}
+
+static bool write_read(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    CtFlowArg array;
+    CtFlowArgs indices = {0};
+    if (e->lanes[result->id].kind == LANE_ROW || e->lanes[result->id].kind == LANE_OLD) {
+        settle(e, &step->args);
+        return true;
+    }
+    if (e->lanes[result->id].kind == LANE_ARRAY) {
+        read_references(e, step);
+        return true;
+    }
+    if (ct_flow_is_object(result->type)) return false;
+    if (e->uses[result->id].count == 0) return true;
+    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_ARRAY) {
+        const char *name = ct_emit_arg(e, &step->args.items[0]);
+        const CtFlowArg *at = &step->args.items[1];
+        const char *item = ct_lanes_kind(e, at) == LANE_SAME
+                               ? ct_format(e->arena, "%s[%s]", name, ct_emit_arg(e, at))
+                               : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, lane_arg(e, at, true));
+        ct_emit_bind(e, result, item, true, true);
+        return true;
+    }
+    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_MATRIX) {
+        const char *item = ct_format(e->arena, "%s[%s * %s + %s]", ct_emit_arg(e, &step->args.items[0]),
+                                     ct_emit_operand(e, &step->args.items[1]), lane_of(e, &step->args.items[0])->row,
+                                     ct_emit_operand(e, &step->args.items[2]));
+        ct_emit_bind(e, result, item, true, true);
+        return true;
+    }
+    ct_lanes_position(e, step, &array, &indices);
+    const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
+    if (e->lanes[result->id].kind == LANE_SAME)
+        text = ct_emit_item(e, &array, ct_lanes_place(e, &array, &indices));
+    else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
+        text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
+    else if (is_turn_last(e, &indices))
+        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_lanes_place(e, &array, &indices));
+    else
+        text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
+    ct_emit_bind(e, result, text, true, true);
+    return true;
+}
+
+static void write_replicate(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s;", n, ct_emit_arg(e, &step->args.items[0]));
+    begin_array(e, result, n);
+    ct_emit_line(e, "ct_lanes_fill(%s, %s, %s);", ct_emit_name(e, result), n, lane_arg(e, &step->args.items[1], true));
+}
+
+static bool write_bulk(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    const CtFlowArg *array = &step->args.items[0];
+    if (e->lanes[result->id].kind == LANE_ARRAY) {
+        write_replicate(e, step);
+        return true;
+    }
+    if (e->lanes[result->id].kind != LANE_VALUE) return false;
+    bool packed = ct_lanes_kind(e, array) == LANE_ROW;
+    const char *name = packed ? lane_of(e, &lane_of(e, array)->base)->packed : ct_emit_arg(e, array);
+    const char *length = length_of(e, array, 0), *what = ct_array_info(step->as.bulk)->name;
+    bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
+    bool at = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
+    bool adds = step->as.bulk == ARRAY_SUM || step->as.bulk == ARRAY_PRODUCT;
+    const char *text = adds ? ct_format(e->arena, "ct_lanes_%s(%s, %s)", what, name, length)
+                            : ct_format(e->arena, "ct_lanes_extreme%s(rt, %s, \"%s\", %s, %s, %s)", at ? "_at" : "",
+                                        ct_emit_site(e, step->span), what, name, length, largest ? "true" : "false");
+    if (e->uses[result->id].count > 0)
+        ct_emit_declare(e, result, text);
+    else if (!adds)
+        ct_emit_line(e, "(void)%s;", text);
+    return true;
+}
+
+static bool write_items(Emit *e, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    Lane *lane = &e->lanes[result->id];
+    if (lane->kind == LANE_ROWS) return true;
+    if (lane->kind != LANE_ARRAY) return false;
+    CtText items = ct_text(e->arena);
+    for (uint32_t i = 0; i < step->args.count; i++)
+        ct_text_printf(&items, "%s%s", i > 0 ? ", " : "", lane_arg(e, &step->args.items[i], true));
+    if (result->name == NULL) result->name = "xs";
+    ct_emit_line(e, "ct_lanes %s[] = {%s};", ct_emit_name(e, result), items.data);
+    ct_emit_alias(e, result, ct_emit_name(e, result));
+    lane->length = ct_format(e->arena, "%u", step->args.count);
+    return true;
+}
+
+/* acc[⟨i⟩] += term: each lane to an element of its own where they are the same, until the loop has ended. */
+static void add_term(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *acc = &step->args.items[0];
+    const Lane *root = &e->lanes[lane_of(e, acc)->root->id], *added = &e->lanes[step->results.items[0]->id];
+    const char *term = lane_arg(e, &lane_of(e, &step->args.items[step->args.count - 1])->term, true);
+    const char *name = ct_emit_arg(e, acc);
+    CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
+    CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
+    if (added->terms != NULL) {
+        ct_emit_line(e, "ct_lanes_fold(&%s[turn], %s);", added->terms, term);
+    } else if (!ct_lanes_any_differs(e, &indices) && root->may_be_narrow) {
+        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data, ct_lanes_place(e, acc, &indices),
+                     term);
+    } else if (!ct_lanes_any_differs(e, &indices)) {
+        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_lanes_place(e, acc, &indices), term);
+    } else if (is_turn_last(e, &indices)) {
+        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_lanes_place(e, acc, &indices), term);
+    } else if (ct_lanes_kind(e, &indices.items[0]) == LANE_TURN && !ct_lanes_any_differs(e, &inner)) {
+        ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
+                     ct_lanes_place(e, acc, &indices), name, term);
+    } else {
+        ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
+    }
+}
+
+static bool write_update(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *array = &step->args.items[0];
+    LaneKind kind = ct_lanes_kind(e, array);
+    if (e->lanes[step->results.items[0]->id].kind == LANE_SAME) return false;
+    ct_emit_flush(e, true);
+    const char *name = ct_emit_arg(e, array);
+    if (kind == LANE_SAME) name = spread(e, step->results.items[0], array);
+    const CtFlowArg *at = &step->args.items[1];
+    if (kind == LANE_ACC) {
+        add_term(e, step);
+    } else {
+        const char *value = lane_arg(e, &step->args.items[2], true);
+        if (ct_lanes_kind(e, at) == LANE_SAME)
+            ct_emit_line(e, "%s[%s] = %s;", name, ct_emit_arg(e, at), value);
+        else
+            ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, lane_arg(e, at, true), value);
+    }
+    ct_emit_alias(e, step->results.items[0], name);
+    return true;
+}
+
+/* ---- checks ---- */
+
+static bool write_check(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *index = &step->args.items[0];
+    const char *length = checked_length(e, &step->args.items[1], step->as.index);
+    switch (ct_lanes_kind(e, index)) {
+    case LANE_VALUE:
+        leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
+        return true;
+    case LANE_TURN: leave_if(e, ct_format(e->arena, "%s + CT_LANES > %s", ct_emit_arg(e, index), length)); return true;
+    case LANE_SAME:
+    case LANE_ROW:
+    case LANE_ROWS:
+    case LANE_ARRAY:
+    case LANE_MATRIX:
+    case LANE_ACC:
+    case LANE_OLD:
+    case LANE_MORE:
+        ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", ct_emit_site(e, step->span), ct_emit_arg(e, index), length);
+    }
+    return true;
+}
+
+static bool write_release(Emit *e, const CtFlowStep *step) {
+    const CtFlowArg *object = &step->args.items[0];
+    LaneKind kind = ct_lanes_kind(e, object);
+    if (kind != LANE_ROW && kind != LANE_ARRAY && kind != LANE_MATRIX) return false;
+    ct_emit_flush(e, true);
+    if (kind == LANE_ROW) return true;
+    const Lane *lane = &e->lanes[lane_of(e, object)->root->id];
+    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+    return true;
+}
+
+/* ---- switches: all branches that go on, then what is chosen ---- */
+
+/* In which lanes a branch is taken, as a mask. */
+static const char *taken_by(Emit *e, const CtFlowStep *step, const char *on, uint32_t branch) {
+    const CtFlowBranch *branches = step->as.cases.branches;
+    const char *mask = e->taken != NULL ? ct_format(e->arena, "%s & ", e->taken) : "";
+    if (branch + 1 < step->as.cases.count) return ct_format(e->arena, "%s(%s == %u)", mask, on, branches[branch].tag);
+    for (uint32_t i = 0; i < branch; i++)
+        mask = ct_format(e->arena, "%s(%s != %u)%s", mask, on, branches[i].tag, i + 1 < branch ? " & " : "");
+    return mask;
+}
+
+/* Leaves where a branch is taken that fails; the others are put into `yields`, and how many there are is returned. */
+static uint32_t leave_branches(Emit *e, const CtFlowStep *step, const char *on, uint32_t *yields) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        if (step->as.cases.branches[i].block->exit == EXIT_YIELD)
+            yields[count++] = i;
+        else
+            leave_if(e, ct_format(e->arena, "ct_any((ct_lane_ints)(%s))", taken_by(e, step, on, i)));
+    }
+    return count;
+}
+
+static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, const char *taken, const char **values) {
+    const CtFlowBlock *block = step->as.cases.branches[branch].block, *around = e->block;
+    const char *taken_around = e->taken;
+    e->taken = taken;
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL) values[i] = lane_arg(e, &block->values.items[i], true);
+    ct_emit_flush(e, false);
+    e->block = around;
+    e->taken = taken_around;
+}
+
+static bool write_switch(Emit *e, const CtFlowStep *step) {
+    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_SAME) return false;
+    uint32_t results = step->results.count, *yields = CT_NEW_ARRAY(e->arena, uint32_t, step->as.cases.count + 1);
+    const char *on = lane_arg(e, &step->args.items[0], false);
+    ct_emit_flush(e, false);
+    uint32_t count = leave_branches(e, step, on, yields);
+    const char **values = CT_NEW_ARRAY(e->arena, const char *, count *results + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *taken = count > 1 ? taken_by(e, step, on, yields[i]) : e->taken; /* all take the one that is left */
+        branch_values(e, step, yields[i], taken, values + i * results);
+    }
+    for (uint32_t j = 0; j < results; j++) {
+        CtFlowVar *result = step->results.items[j];
+        if (result == NULL || e->uses[result->id].count == 0) continue;
+        const char *text = values[(count - 1) * results + j],
+                   *choose = result->type->kind == FLOW_I64 ? "ct_choose_ints" : "ct_choose";
+        for (uint32_t i = count - 1; i-- > 0;)
+            text = ct_format(e->arena, "%s((ct_lane_ints)(%s == %u), %s, %s)", choose, on,
+                             step->as.cases.branches[yields[i]].tag, values[i * results + j], text);
+        ct_emit_declare(e, result, text);
+    }
+    return true;
+}
+
+/* ---- inner loops ---- */
+
+static void assign_carried(Emit *e, const CtFlowStep *step, const char *const *names) {
+    const CtFlowBlock *block = step->as.loop.block;
+    uint32_t carried = step->as.loop.carried;
+    const char **texts = CT_NEW_ARRAY(e->arena, const char *, carried + 1);
+    for (uint32_t i = 0; i < carried; i++) {
+        bool in_place = e->lanes[block->params.items[1 + i]->id].root != NULL;
+        texts[i] = in_place ? names[i] : ct_emit_as(e, block->params.items[1 + i], &block->values.items[i]);
+    }
+    for (uint32_t i = 0; carried > 1 && i < carried; i++) {
+        if (strcmp(names[i], texts[i]) == 0) continue;
+        const char *next = ct_format(e->arena, "next%u", ++e->temporaries);
+        ct_emit_line(e, "const %s%s = %s;", ct_emit_var_type(e, block->params.items[1 + i]), next, texts[i]);
+        texts[i] = next;
+    }
+    for (uint32_t i = 0; i < carried; i++)
+        if (strcmp(names[i], texts[i]) != 0) ct_emit_line(e, "%s = %s;", names[i], texts[i]);
+}
+
+static const char *begin_carried(Emit *e, CtFlowVar *param, const CtFlowArg *start) {
+    if (param->name == NULL) param->name = "acc";
+    const CtFlowVar *root = e->lanes[param->id].root;
+    if (root == param) {
+        spread(e, param, start);
+    } else if (root != NULL) {
+        ct_emit_alias(e, param, ct_emit_arg(e, start));
+    } else {
+        ct_emit_declare(e, param, ct_emit_as(e, param, start));
+    }
+    return e->uses[param->id].text;
+}
+
+static bool differs(const Emit *e, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && e->lanes[step->results.items[i]->id].kind != LANE_SAME) return true;
+    return false;
+}
+
+static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
+
+void ct_lanes_turn(Emit *e, const CtFlowStep *loop, const char *const *names) {
+    const CtFlowBlock *block = loop->as.loop.block, *around = e->block;
+    e->depth++;
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++)
+        if (!is_matrix(e, loop->results.items[i]))
+            ct_emit_line(e, "%s[%s] = %s;", ct_emit_name(e, loop->results.items[i]),
+                         ct_emit_name(e, block->params.items[0]), lane_arg(e, &block->values.items[i], true));
+    assign_carried(e, loop, names);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+}
+
+static bool write_loop(Emit *e, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    if (!differs(e, step)) return false;
+    uint32_t carried = step->as.loop.carried;
+    const char *count = ct_emit_operand(e, &step->args.items[0]), *index = ct_emit_name(e, block->params.items[0]);
+    ct_emit_flush(e, false);
+    const char *n = ct_format(e->arena, "n%u", ++e->temporaries);
+    ct_emit_line(e, "const int64_t %s = %s;", n, count);
+    const char **names = CT_NEW_ARRAY(e->arena, const char *, carried + 1);
+    for (uint32_t i = 0; i < carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i], *result = step->results.items[i];
+        names[i] = begin_carried(e, param, &step->args.items[1 + i]);
+        if (result != NULL) ct_emit_alias(e, result, names[i]);
+    }
+    for (uint32_t i = carried; i < step->results.count; i++)
+        if (is_matrix(e, step->results.items[i]))
+            begin_matrix(e, step, i, n);
+        else
+            begin_array(e, step->results.items[i], n);
+    ct_emit_alias(e, block->params.items[0], index);
+    const char *from = ct_lanes_strips(e, step, n, names);
+    ct_emit_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", index, from, index, n, index);
+    ct_lanes_turn(e, step, names);
+    ct_emit_line(e, "}");
+    return true;
+}
+
+bool ct_lanes_step(Emit *e, CtFlowStep *step) {
+    if (ct_lanes_skipped(e, step)) return true;
+    switch (step->kind) {
+    case FLOW_PRIM: return write_prim(e, step);
+    case FLOW_READ: return write_read(e, step);
+    case FLOW_BULK: return write_bulk(e, step);
+    case FLOW_ITEMS: return write_items(e, step);
+    case FLOW_UPDATE: return write_update(e, step);
+    case FLOW_LOOP: return ct_lanes_apart(e, step) || write_loop(e, step);
+    case FLOW_SWITCH: return write_switch(e, step);
+    case FLOW_CHECK: return write_check(e, step);
+    case FLOW_RELEASE: return write_release(e, step);
+    case FLOW_DIM:
+        ct_emit_bind(e, step->results.items[0], length_of(e, &step->args.items[0], step->as.index), true, true);
+        return true;
+    case FLOW_CHECK_ZIP:
+        ct_emit_line(e, "ct_check_zip(rt, %s, %s, %s);", ct_emit_site(e, step->span),
+                     checked_length(e, &step->args.items[0], 0), checked_length(e, &step->args.items[1], 0));
+        return true;
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_FAIL:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_SNOC:
+    case FLOW_PRODUCT:
+    case FLOW_LITERALS:
+    case FLOW_RETAIN: return false;
+    }
+    return false;
+}
+
+/* ---- the loop over the turns ---- */
+
+/* carried + term: each lane by itself until the loop has ended, or turn by turn where results are to be exact. */
+static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
+    CtText terms = ct_text(e->arena);
+    for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
+        ct_emit_line(e, "%s_wide += %s;", name, lane_arg(e, &sum->terms.items[i], true));
+    if (!e->exact || sum->terms.count == 0) return;
+    if (sum->terms.count == 1 && ct_lanes_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
+        ct_emit_line(e, "%s = ct_lanes_add_to(%s, %s);", name, name, ct_emit_arg(e, &sum->terms.items[0]));
+        return;
+    }
+    settle(e, &sum->terms);
+    for (uint32_t i = 0; i < sum->terms.count; i++) {
+        const CtFlowArg *term = &sum->terms.items[i];
+        ct_text_printf(&terms, ct_lanes_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]", ct_emit_arg(e, term));
+    }
+    ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
+}
+
+/* Elements of each lane's own. */
+static void begin_wide(Emit *e, Lane *lane, const char *name) {
+    lane->packed = ct_format(e->arena, "%s_wide", name);
+    lane->length = ct_format(e->arena, "%s_words", name);
+    const char *take = lane->may_be_narrow ? "wide" : "take";
+    ct_emit_line(e, "const int64_t %s = ct_words(%s);", lane->length, name);
+    ct_emit_line(e, "ct_word *%s_room;", name);
+    ct_emit_line(e, "ct_lanes *%s = ct_lanes_%s(rt, %s, &%s_room);", lane->packed, take, lane->length, name);
+    if (!lane->may_be_narrow) ct_emit_line(e, "ct_lanes_fill(%s, %s, ct_all(-0.0));", lane->packed, lane->length);
+}
+
+static void begin_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (lane->kind != LANE_ACC) {
+            if (!e->exact) ct_emit_line(e, "ct_lanes %s_wide = ct_all(-0.0);", names[i]);
+            continue;
+        }
+        const CtFlowVar *start = step->args.items[1 + i].var;
+        lane->data = start != NULL ? e->uses[start->id].own : NULL;
+        if (lane->data == NULL) ct_emit_line(e, "%s = ct_own(rt, %s, 0);", names[i], names[i]);
+        if (lane->data == NULL) lane->data = ct_format(e->arena, "%s->data", names[i]);
+        ct_emit_lengths(e, step->as.loop.block->params.items[1 + i], names[i], ct_format(e->arena, "%s_acc", names[i]));
+        if (lane->is_wide) begin_wide(e, lane, names[i]);
+    }
+}
+
+static void end_sums(Emit *e, const CtFlowStep *step, const char *const *names) {
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const Lane *lane = &e->lanes[step->as.loop.block->params.items[1 + i]->id];
+        if (lane->kind != LANE_ACC) {
+            if (!e->exact) ct_emit_line(e, "%s = %s + ct_lanes_total(%s_wide);", names[i], names[i], names[i]);
+        } else if (lane->may_be_narrow) {
+            ct_emit_line(e, "ct_lanes_narrow(rt, %s, %s, %s_room, %s);", lane->data, lane->packed, names[i],
+                         lane->length);
+        } else if (lane->is_wide) {
+            ct_emit_line(e, "ct_lanes_collect(%s, %s, %s);", lane->data, lane->packed, lane->length);
+            ct_emit_line(e, "ct_lanes_give(rt, %s_room, %s);", names[i], lane->length);
+        }
+    }
+}
+
+static void give_back(Emit *e, const Lane *lane) {
+    if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
+}
+
+/* All rows of eight elements that are arrays of rows. */
+static void put_rows(Emit *e, const CtFlowStep *loop, const char *name, const char *count, const char *index,
+                     const CtFlowArgs *rows) {
+    const char *length = e->lanes[lane_of(e, &rows->items[0])->root->id].length,
+               *to = ct_format(e->arena, "to%u", ++e->temporaries);
+    ct_emit_line(e, "ct_word *%s = ct_rows_place(rt, %s, &%s, %s, %s, %u, %s);", to, ct_emit_site(e, loop->span), name,
+                 count, index, rows->count, length);
+    for (uint32_t i = 0; i < rows->count; i++)
+        ct_emit_line(e, "ct_lanes_put_rows(%s + %u * %s, %u * %s, %s, %s);", to, i, length, rows->count, length,
+                     ct_emit_arg(e, &rows->items[i]), length);
+    for (uint32_t i = 0; i < rows->count; i++) give_back(e, &e->lanes[lane_of(e, &rows->items[i])->root->id]);
+}
+
+/* Numbers of eight turns, beside each other. */
+static void put_numbers(Emit *e, const CtFlowArg *value, const char *to, const char *far) {
+    const char *numbers = lane_arg(e, value, true);
+    if (far != NULL)
+        ct_emit_line(e, "ct_lanes_stream(%s, %s, %s);", to, numbers, far);
+    else
+        ct_emit_line(e, "ct_lanes_store%s(%s, %s);", value->type->kind == FLOW_I64 ? "_ints" : "", to, numbers);
+}
+
+static void put_results(Emit *e, const CtFlowStep *step, const char *count, const char *index,
+                        const LaneResults *results) {
+    const CtFlowBlock *block = step->as.loop.block;
+    if (results->is_over) ct_emit_flush(e, true);
+    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
+        const CtFlowArg *value = &block->values.items[i];
+        const CtFlowType *type = step->results.items[i]->type;
+        if (type->rank == 1 && !ct_flow_is_object(type->element)) {
+            uint32_t array = i - step->as.loop.carried;
+            put_numbers(e, value, ct_format(e->arena, "%s + %s", results->data[array], index), results->far[array]);
+            continue;
+        }
+        if (lane_of(e, value)->kind == LANE_ROWS) {
+            put_rows(e, step, results->names[i], count, index, &lane_of(e, value)->read->args);
+            continue;
+        }
+        const Lane *lane = &e->lanes[lane_of(e, value)->root->id];
+        if (type->rank == 1)
+            ct_emit_line(e, "ct_lanes_put_arrays(rt, %s + %s, %s, %s);", results->data[i - step->as.loop.carried],
+                         index, ct_emit_arg(e, value), lane->length);
+        else
+            ct_emit_line(e, "ct_lanes_put_rows(ct_row_place(rt, %s, &%s, %s, %s, %s), %s, %s, %s);",
+                         ct_emit_site(e, step->span), results->names[i], count, index, lane->length, lane->length,
+                         ct_emit_arg(e, value), lane->length);
+        give_back(e, lane);
+    }
+}
+
+static void begin_packs(Emit *e) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        Lane *lane = &e->lanes[i];
+        if (!lane->is_packed) continue;
+        uint32_t number = ++e->temporaries;
+        lane->length = ct_format(e->arena, "words%u", number);
+        lane->packed = ct_format(e->arena, "rows%u", number);
+        ct_emit_line(e, "const int64_t %s = ct_row_words(%s);", lane->length, e->uses[i].text);
+        ct_emit_line(e, "ct_word *room%u;", number);
+        ct_emit_line(e, "ct_lanes *%s = ct_lanes_take(rt, %s, &room%u);", lane->packed, lane->length, number);
+    }
+}
+
+static void each_pack(Emit *e, const char *index) {
+    for (uint32_t i = 0; i < e->function->vars; i++) {
+        const Lane *lane = &e->lanes[i];
+        if (!lane->is_packed) continue;
+        if (index != NULL)
+            ct_emit_line(e, "ct_lanes_rows(%s, %s->data + %s * %s, %s);", lane->packed, e->uses[i].text, index,
+                         lane->length, lane->length);
+        else
+            ct_emit_line(e, "ct_lanes_give(rt, room%s, %s);", lane->packed + strlen("rows"), lane->length);
+    }
+}
+
+void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+                    const char *index, const LaneResults *results) {
+    const char *const *names = results->names;
+    const CtFlowBlock *block = step->as.loop.block, *around = e->block;
+    e->leaves = false;
+    e->leave = ct_format(e->arena, "one_by_one%u", ++e->temporaries);
+    begin_packs(e);
+    begin_sums(e, step, names);
+    ct_emit_line(e, "for (; %s + CT_LANES <= %s; %s += CT_LANES) {", index, to, index);
+    e->depth++;
+    if (ct_emit_asks(e, step)) ct_emit_line(e, "ct_turn(rt);");
+    each_pack(e, index);
+    ct_emit_block(e, block, NULL);
+    e->block = block;
+    put_results(e, step, count, index, results);
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) add_terms(e, &sums[i], names[i]);
+    e->block = around;
+    e->pending.count = 0;
+    e->depth--;
+    ct_emit_line(e, "}");
+    if (e->leaves) ct_emit_line(e, "%s:;", e->leave);
+    each_pack(e, NULL);
+    end_sums(e, step, names);
+}

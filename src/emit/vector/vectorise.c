@@ -1,0 +1,561 @@
+/* Which loops run in lanes: eight turns at a time, or as many as the processor has lanes (rt/simd.h), where what the
+ * body does with what differs from turn to turn has a form for vectors of the compiler.
+ *
+ * Only loops over loops: the compiler makes vectors of straight-line bodies by itself. What is the same in all lanes
+ * stays as it is: numbers, arrays from outside, the counts of inner loops. What differs is numbers, rows at the turn's
+ * own index (they are packed, eight rows side by side), and arrays of numbers that the body makes. What is carried may
+ * only be added to. Where one of eight turns fails, the loop leaves its lanes, and the turns that are left are taken
+ * one by one: so that failure is told which comes first. */
+#include "emit/vector/vector.h"
+
+typedef struct Scan {
+    Emit *e;
+    const CtFlowBlock *body;
+    bool in_branch;            /* of a switch on what differs: what is not chosen is computed too */
+    bool has_loop, has_arrays; /* in lanes */
+    bool adds,
+        leaves; /* it adds to an accumulator; it may leave the lanes, which is not possible any more behind that */
+} Scan;
+
+/* In lanes; NULL: it has no form there. A and B are the operands. */
+static const char *const values[] = {
+    [PRIM_ADD] = "A + B",
+    [PRIM_SUB] = "A - B",
+    [PRIM_MUL] = "A * B",
+    [PRIM_DIV] = "A / B",
+    [PRIM_NEGATE] = "-A",
+    [PRIM_RECIP] = "1.0 / A",
+    [PRIM_SCALE] = "ct_lanes_scale(A, B)",
+    [PRIM_ABS] = "ct_lanes_abs(A)",
+    [PRIM_SIGNUM] = "ct_lanes_signum(A)",
+    [PRIM_MIN] = "ct_lanes_min(A, B)",
+    [PRIM_MAX] = "ct_lanes_max(A, B)",
+    [PRIM_SQRT] = "ct_lanes_sqrt(A)",
+    [PRIM_CBRT] = "ct_lanes_cbrt(A)",
+    [PRIM_HYPOT] = "ct_lanes_hypot(A, B)",
+    [PRIM_POW] = "ct_lanes_pow(A, B)",
+    [PRIM_EXP] = "ct_lanes_exp(A)",
+    [PRIM_EXPM1] = "ct_lanes_expm1(A)",
+    [PRIM_LOG] = "ct_lanes_log(A)",
+    [PRIM_LOG1P] = "ct_lanes_log1p(A)",
+    [PRIM_LOG2] = "ct_lanes_log2(A)",
+    [PRIM_LOG10] = "ct_lanes_log10(A)",
+    [PRIM_SIN] = "ct_lanes_sin(A)",
+    [PRIM_COS] = "ct_lanes_cos(A)",
+    [PRIM_TAN] = "ct_lanes_tan(A)",
+    [PRIM_ASIN] = "ct_lanes_asin(A)",
+    [PRIM_ACOS] = "ct_lanes_acos(A)",
+    [PRIM_ATAN] = "ct_lanes_atan(A)",
+    [PRIM_ATAN2] = "ct_lanes_atan2(A, B)",
+    [PRIM_SINH] = "ct_lanes_sinh(A)",
+    [PRIM_COSH] = "ct_lanes_cosh(A)",
+    [PRIM_TANH] = "ct_lanes_tanh(A)",
+    [PRIM_ERF] = "ct_lanes_erf(A)",
+    [PRIM_ERFC] = "ct_lanes_erfc(A)",
+    [PRIM_FLOOR] = "ct_lanes_floor(A)",
+    [PRIM_CEILING] = "ct_lanes_ceil(A)",
+    [PRIM_ROUND] = "ct_lanes_rint(A)",
+    [PRIM_TRUNCATE] = "ct_lanes_trunc(A)",
+    [PRIM_EQ] = "CT_TEST(A == B)",
+    [PRIM_LT] = "CT_TEST(A < B)",
+    [PRIM_LE] = "CT_TEST(A <= B)",
+    [PRIM_IS_NAN] = "CT_TEST(A != A)",
+    [PRIM_INT_EQ] = "CT_TEST(A == B)",
+    [PRIM_INT_LT] = "CT_TEST(A < B)",
+    [PRIM_INT_LE] = "CT_TEST(A <= B)",
+    [PRIM_INT_ADD] = "ct_lanes_wrap_add(A, B)",
+    [PRIM_INT_SUB] = "ct_lanes_wrap_sub(A, B)",
+    [PRIM_INT_MUL] = "ct_lanes_wrap_mul(A, B)",
+    [PRIM_INT_AND] = "A & B",
+    [PRIM_INT_OR] = "A | B",
+    [PRIM_TO_DOUBLE] = "ct_lanes_of(A)",
+};
+
+const char *ct_lanes_value(CtPrim prim) { return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL; }
+
+/* ---- what differs ---- */
+
+static Lane *lane(const Scan *s, const CtFlowVar *var) { return &s->e->lanes[var->id]; }
+
+LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg) {
+    return e->lanes == NULL || arg->var == NULL ? LANE_SAME : e->lanes[arg->var->id].kind;
+}
+
+static bool same(const Scan *s, const CtFlowArg *arg) { return ct_lanes_kind(s->e, arg) == LANE_SAME; }
+
+static bool all_same(const Scan *s, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (!same(s, &args->items[i])) return false;
+    return true;
+}
+
+/* A number that differs, or the turn itself. */
+static bool is_number(const Scan *s, const CtFlowArg *arg) {
+    LaneKind kind = ct_lanes_kind(s->e, arg);
+    return kind == LANE_VALUE || kind == LANE_TURN || (kind == LANE_SAME && !ct_flow_is_object(arg->type));
+}
+
+static bool is_outside(const Scan *s, const CtFlowArg *arg) {
+    return arg->var != NULL && s->e->uses[arg->var->id].text != NULL && same(s, arg);
+}
+
+const CtFlowStep *ct_lanes_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value) {
+    if (ct_lanes_kind(e, value) != LANE_ARRAY) return NULL;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_LOOP && j < step->results.count; j++)
+            if (step->results.items[j] == e->lanes[value->var->id].root && j >= step->as.loop.carried) return step;
+    }
+    return NULL;
+}
+
+static bool is_plain(const CtFlowType *type) { return type->kind == FLOW_F64 || type->kind == FLOW_I64; }
+
+/* An array of numbers that each lane can have. */
+static bool is_vector(const CtFlowType *type) {
+    return type->kind == FLOW_ARRAY && type->rank == 1 && type->element->kind == FLOW_F64;
+}
+
+/* ---- steps ---- */
+
+static bool fits(Scan *s, const CtFlowBlock *block);
+
+/* The first name of an array that has become another in place. */
+static const CtFlowVar *root_of(const Scan *s, const CtFlowArg *arg) {
+    return arg->var != NULL ? lane(s, arg->var)->root : NULL;
+}
+
+static bool leave(Scan *s) {
+    s->leaves = true;
+    return !s->adds;
+}
+
+/* acc[⟨i⟩] + term */
+static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
+    const CtFlowArg *term = &step->args.items[1 - old];
+    if (step->as.prim != PRIM_ADD || !is_number(s, term)) return false;
+    if (s->e->uses[step->args.items[old].var->id].count != 1) return false;
+    *lane(s, step->results.items[0]) =
+        (Lane){.kind = LANE_MORE, .read = lane(s, step->args.items[old].var)->read, .term = *term};
+    return true;
+}
+
+static bool fits_prim(Scan *s, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (ct_lanes_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
+    if (all_same(s, &step->args)) return !s->in_branch || !ct_flow_step_fails(step);
+    CtFlowVar *result = step->results.items[0];
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (!is_number(s, &step->args.items[i]) || !is_plain(step->args.items[i].type)) return false;
+    if (ct_lanes_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type)) return false;
+    lane(s, result)->kind = LANE_VALUE;
+    return true;
+}
+
+/* The array and all indices of a read, through the row that it may be of. */
+void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices) {
+    *array = step->args.items[0];
+    if (ct_lanes_kind(e, array) == LANE_ROW) {
+        const Lane *row = &e->lanes[array->var->id];
+        for (uint32_t i = 0; i < row->indices.count; i++) ct_push(e->arena, indices, row->indices.items[i]);
+        *array = row->base;
+    }
+    for (uint32_t i = 1; i < step->args.count; i++) ct_push(e->arena, indices, step->args.items[i]);
+}
+
+static bool fits_read(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    CtFlowArg array;
+    CtFlowArgs indices = {0};
+    if (s->in_branch) return false;
+    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
+        lane(s, result)->kind = LANE_VALUE;
+        return step->args.count == 2 && is_number(s, &step->args.items[1]);
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_MATRIX) {
+        lane(s, result)->kind = LANE_VALUE;
+        return step->args.count == 3 && same(s, &step->args.items[1]) && same(s, &step->args.items[2]);
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ACC) {
+        for (uint32_t i = 1; i < step->args.count; i++)
+            if (!is_number(s, &step->args.items[i])) return false;
+        *lane(s, result) = (Lane){.kind = LANE_OLD, .read = step};
+        return step->args.count == step->args.items[0].type->rank + 1;
+    }
+    if (ct_lanes_kind(s->e, &step->args.items[1]) == LANE_TURN && step->args.count == 2 &&
+        is_outside(s, &step->args.items[0]) &&
+        is_vector(step->args.items[0].type->element)) { /* of references to arrays */
+        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+        return leave(s);
+    }
+    ct_lanes_position(s->e, step, &array, &indices);
+    if (!same(s, &array) || ct_flow_is_object(array.type->element)) return false;
+    uint32_t differ = 0;
+    for (uint32_t i = 0; i < indices.count; i++) {
+        if (!is_number(s, &indices.items[i])) return false;
+        differ += !same(s, &indices.items[i]);
+    }
+    if (ct_flow_is_object(result->type)) {
+        if (differ == 0 && indices.count == step->args.count - 1) return true;
+        bool turn = differ <= 1 && (differ == 0 || ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN);
+        if (!is_outside(s, &array)) return false;
+        *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
+        return turn;
+    }
+    if (differ == 0) return true;
+    if (!is_plain(result->type)) return false;
+    bool row = differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
+    if (row && indices.count > 1) {
+        if (result->type->kind != FLOW_F64) return false;
+        lane(s, array.var)->is_packed = true;
+    }
+    lane(s, result)->kind = LANE_VALUE;
+    return true;
+}
+
+/* The same number many times is made in each lane: it will be changed there. */
+static bool fits_replicate(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (!is_vector(result->type) || !same(s, &step->args.items[0]) || !is_number(s, &step->args.items[1])) return false;
+    *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = true;
+    return true;
+}
+
+static bool fits_bulk(Scan *s, const CtFlowStep *step) {
+    if (s->in_branch) return false;
+    if (step->as.bulk == ARRAY_REPLICATE && fits_replicate(s, step)) return true;
+    if (all_same(s, &step->args)) return true;
+    const CtFlowArg *array = &step->args.items[0];
+    CtArrayOp op = step->as.bulk;
+    bool packed = ct_lanes_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
+    if (!is_vector(array->type) || (!packed && ct_lanes_kind(s->e, array) != LANE_ARRAY)) return false;
+    if (packed) lane(s, lane(s, array->var)->base.var)->is_packed = true;
+    lane(s, step->results.items[0])->kind = LANE_VALUE;
+    return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM || op == ARRAY_ARGMAX ||
+           op == ARRAY_ARGMIN;
+}
+
+/* Every element is in a lane, also where it is the same in all. */
+static bool fits_items(Scan *s, const CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    if (s->in_branch) return false;
+    if (all_same(s, &step->args)) return true;
+    bool rows = result->type->rank == 2;
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (rows ? ct_lanes_kind(s->e, &step->args.items[i]) != LANE_ARRAY : !is_number(s, &step->args.items[i]))
+            return false;
+    if (!rows && !is_vector(result->type)) return false;
+    *lane(s, result) = rows ? (Lane){.kind = LANE_ROWS, .read = step} : (Lane){.kind = LANE_ARRAY, .root = result};
+    s->has_arrays = true;
+    return true;
+}
+
+bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices) {
+    for (uint32_t i = 0; i < indices->count; i++)
+        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return true;
+    return false;
+}
+
+/* The element that was read is the one that is written. */
+static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
+    for (uint32_t i = 0; i < read->args.count; i++) {
+        const CtFlowArg *a = &read->args.items[i], *b = &update->args.items[i];
+        if (a->var != b->var || (a->var == NULL && a->lit.integer != b->lit.integer)) return false;
+    }
+    return read->args.count + 1 == update->args.count;
+}
+
+bool ct_lanes_adds(const Emit *e, const CtFlowStep *step) {
+    return step->kind == FLOW_UPDATE && ct_lanes_kind(e, &step->args.items[0]) == LANE_ACC;
+}
+
+/* An element of an array of a lane's own; or one more term for an element of an accumulator. */
+static bool fits_update(Scan *s, const CtFlowStep *step) {
+    const CtFlowArg *array = &step->args.items[0], *value = &step->args.items[step->args.count - 1];
+    CtFlowVar *result = step->results.items[0];
+    if (s->in_branch) return false;
+    if (all_same(s, &step->args)) return true;
+    LaneKind kind = ct_lanes_kind(s->e, array);
+    *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
+    if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
+        kind = LANE_ARRAY;
+        *lane(s, result) = (Lane){.kind = kind, .root = result};
+    }
+    if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
+    if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
+        return false;
+    s->adds = s->has_loop = true;
+    bool differs = false;
+    for (uint32_t i = 1; i + 1 < step->args.count; i++) differs |= !same(s, &step->args.items[i]);
+    if (!differs) s->e->lanes[lane(s, result)->root->id].is_wide = true;
+    return is_same_place(lane(s, value->var)->read, step);
+}
+
+/* What the values of a block are, as the kinds of `results`. Whether something has become another. */
+static bool give_kinds(Scan *s, const CtFlowBlock *block, uint32_t from, uint32_t to, const CtFlowVars *results,
+                       uint32_t offset) {
+    bool changed = false;
+    for (uint32_t i = from; i < to; i++) {
+        if (same(s, &block->values.items[i]) || results->items[i + offset] == NULL) continue;
+        if (ct_flow_is_object(block->values.items[i].type)) continue;
+        Lane *result = lane(s, results->items[i + offset]);
+        changed |= result->kind == LANE_SAME;
+        result->kind = LANE_VALUE;
+    }
+    return changed;
+}
+
+/* What a loop begins with; an array that is the same in all lanes, and changed in the loop, becomes one in each. */
+static bool begins(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        const CtFlowArg *start = &step->args.items[1 + i];
+        CtFlowVar *param = block->params.items[1 + i];
+        LaneKind kind = ct_lanes_kind(s->e, start);
+        if (kind == LANE_ACC || kind == LANE_ARRAY)
+            *lane(s, param) = (Lane){.kind = kind, .root = root_of(s, start)};
+        else if (is_vector(param->type) && kind == LANE_SAME)
+            *lane(s, param) = (Lane){.kind = LANE_ARRAY, .root = param};
+        else if (ct_flow_is_object(param->type) || !is_number(s, start))
+            return false;
+        else if (kind != LANE_SAME)
+            lane(s, param)->kind = LANE_VALUE;
+    }
+    return true;
+}
+
+/* Whether a loop is the same in all lanes. */
+static bool stays_same(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    bool around = s->has_loop;
+    s->has_loop = false;
+    bool stays = all_same(s, &step->args) && fits(s, block) && all_same(s, &block->values) && !s->has_loop;
+    s->has_loop |= around;
+    return stays;
+}
+
+/* Rows that a loop of the block makes, as many elements at each turn as is known outside of all. */
+static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value, CtFlowVar *matrix) {
+    const CtFlowStep *maker = ct_lanes_row_maker(s->e, block, value);
+    if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
+    const CtFlowArg *count = &maker->args.items[0];
+    if (count->var != NULL && !is_outside(s, count)) return false;
+    Lane *row = lane(s, root_of(s, value));
+    if (row->is_row) return false;
+    row->is_row = true;
+    *lane(s, matrix) = (Lane){.kind = LANE_MATRIX, .root = matrix};
+    return true;
+}
+
+static bool ends(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    uint32_t carried = step->as.loop.carried;
+    for (uint32_t i = 0; i < carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i], *result = step->results.items[i];
+        const Lane *of_param = lane(s, param);
+        if (of_param->kind == LANE_SAME) continue;
+        if (ct_flow_is_object(param->type)) {
+            if (root_of(s, &block->values.items[i]) != of_param->root) return false;
+            *lane(s, result) = (Lane){.kind = of_param->kind, .root = of_param->root};
+        } else {
+            if (!is_number(s, &block->values.items[i]) || !is_plain(param->type)) return false;
+            lane(s, result)->kind = LANE_VALUE;
+        }
+    }
+    for (uint32_t i = carried; i < step->results.count; i++) {
+        CtFlowVar *result = step->results.items[i];
+        if (makes_rows(s, block, &block->values.items[i], result)) continue;
+        if (!is_vector(result->type) || !is_number(s, &block->values.items[i])) return false;
+        *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
+    }
+    return true;
+}
+
+static bool fits_loop(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    bool left = s->leaves;
+    if (s->in_branch || step->as.loop.initial || block->exit != EXIT_YIELD || !same(s, &step->args.items[0]))
+        return false;
+    if (stays_same(s, step)) return true;
+    if (!begins(s, step)) return false;
+    s->leaves = false;
+    do
+        if (!fits(s, block)) return false;
+    while (give_kinds(s, block, 0, step->as.loop.carried, &block->params, 1));
+    if (s->adds && s->leaves) return false;
+    s->leaves |= left;
+    s->has_loop = true;
+    ct_lanes_mark_narrow(s->e, step);
+    return ends(s, step);
+}
+
+/* How many branches come to their end. */
+static uint32_t go_on(const CtFlowStep *step) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) count += step->as.cases.branches[i].block->exit != EXIT_NEVER;
+    return count;
+}
+
+static bool fits_switch(Scan *s, const CtFlowStep *step) {
+    bool differs = !same(s, &step->args.items[0]), around = s->in_branch;
+    if (differs && !is_number(s, &step->args.items[0])) return false;
+    s->in_branch |= differs && go_on(step) > 1;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_NEVER) { /* there the loop leaves its lanes */
+            if ((around && !differs) || !leave(s)) return false;
+            continue;
+        }
+        if (block->exit != EXIT_YIELD || !fits(s, block)) return false;
+        for (uint32_t j = 0; j < step->results.count; j++) {
+            const CtFlowArg *value = &block->values.items[j];
+            CtFlowVar *result = step->results.items[j];
+            if (same(s, value) && !differs) continue;
+            if (!is_number(s, value) || !is_plain(value->type)) return false;
+            if (result != NULL) lane(s, result)->kind = LANE_VALUE;
+        }
+    }
+    s->in_branch = around;
+    return go_on(step) > 0;
+}
+
+static bool fits_check(Scan *s, const CtFlowStep *step) {
+    if (s->in_branch) return false;
+    if (step->kind == FLOW_CHECK && !same(s, &step->args.items[0]) && !leave(s)) return false;
+    if (step->kind == FLOW_CHECK) {
+        const CtFlowArg *of = &step->args.items[1];
+        bool first_of_array = step->as.index == 0 && ct_flow_is_object(of->type);
+        return is_number(s, &step->args.items[0]) && (first_of_array || same(s, of));
+    }
+    return (step->kind != FLOW_CHECK_SHAPE && step->kind != FLOW_CHECK_SLICE) || all_same(s, &step->args);
+}
+
+static bool fits_step(Scan *s, const CtFlowStep *step) {
+    switch (step->kind) {
+    case FLOW_PRIM: return fits_prim(s, step);
+    case FLOW_READ: return fits_read(s, step);
+    case FLOW_BULK: return fits_bulk(s, step);
+    case FLOW_ITEMS: return fits_items(s, step);
+    case FLOW_UPDATE: return fits_update(s, step);
+    case FLOW_LOOP: return fits_loop(s, step);
+    case FLOW_SWITCH: return fits_switch(s, step);
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE: return fits_check(s, step);
+    case FLOW_DIM:
+    case FLOW_RELEASE: return true;
+    case FLOW_RETAIN:
+    case FLOW_LITERALS: return !s->in_branch && all_same(s, &step->args);
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_FAIL:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_SNOC:
+    case FLOW_PRODUCT: return false;
+    }
+    return false;
+}
+
+static bool fits(Scan *s, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!ct_lanes_skipped(s->e, block->steps.items[i]) && !fits_step(s, block->steps.items[i])) return false;
+    return true;
+}
+
+/* ---- what is carried ---- */
+
+static const CtFlowStep *addition(const CtFlowBlock *block, const CtFlowVar *var) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_PRIM && step->results.items[0] == var)
+            return step->as.prim == PRIM_ADD && var->type->kind == FLOW_F64 ? step : NULL;
+    }
+    return NULL;
+}
+
+/* carried' = carried + a + b …: the terms, from the left; nothing else looks at the sums. */
+static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param, const CtFlowArg *value,
+                       LaneSum *sum) {
+    if (value->var == NULL || e->uses[value->var->id].count != 1) return false;
+    if (value->var == param) return true;
+    const CtFlowStep *step = addition(block, value->var);
+    if (step == NULL) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!find_terms(e, block, param, &step->args.items[i], sum)) continue;
+        ct_push(e->arena, &sum->terms, step->args.items[1 - i]);
+        ct_push(e->arena, &e->skipped, step);
+        return true;
+    }
+    return false;
+}
+
+bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < e->skipped.count; i++)
+        if (e->skipped.items[i] == step) return true;
+    return false;
+}
+
+static bool find_sums(Emit *e, const CtFlowStep *step, LaneSum *sums) {
+    const CtFlowBlock *block = step->as.loop.block;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i];
+        if (param->type->kind == FLOW_ARRAY && param->type->element->kind == FLOW_F64 && !e->exact) {
+            e->lanes[param->id] = (Lane){.kind = LANE_ACC, .root = param};
+            continue;
+        }
+        if (!find_terms(e, block, block->params.items[1 + i], &block->values.items[i], &sums[i]) ||
+            sums[i].terms.count == 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static bool fits_results(Scan *s, const CtFlowStep *step) {
+    const CtFlowBlock *block = s->body;
+    for (uint32_t i = step->as.loop.carried; i < step->results.count; i++) {
+        const CtFlowType *type = step->results.items[i]->type;
+        const CtFlowArg *value = &block->values.items[i];
+        bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
+        bool reference = type->rank == 1 && ct_flow_is_object(type->element);
+        bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY;
+        bool rows = type->rank == 3 && ct_lanes_kind(s->e, value) == LANE_ROWS;
+        if (!number && !row && !rows) return false;
+    }
+    return true;
+}
+
+/* Sums: the compiler would keep their order, and so make no vectors of what is added up, nor of elements beside. */
+static bool has_sums(const Emit *e, const CtFlowStep *step) {
+    return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
+}
+
+bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
+    const CtFlowBlock *block = step->as.loop.block;
+    if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
+    if (ct_lanes_is_elementwise(e, step)) return false;
+    Scan scan = {.e = e, .body = block};
+    e->skipped.count = 0;
+    e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
+    lane(&scan, block->params.items[0])->kind = LANE_TURN;
+    bool fit = find_sums(e, step, sums) && fits(&scan, block) &&
+               (scan.has_loop || scan.has_arrays || has_sums(e, step) || ct_emit_streams(e, step)) &&
+               fits_results(&scan, step);
+    for (uint32_t i = 0; fit && i < step->as.loop.carried; i++) {
+        CtFlowVar *param = block->params.items[1 + i];
+        if (ct_flow_is_object(param->type)) fit = root_of(&scan, &block->values.items[i]) == param;
+        for (uint32_t j = 0; j < sums[i].terms.count; j++) fit &= is_number(&scan, &sums[i].terms.items[j]);
+    }
+    if (!fit) e->lanes = NULL;
+    return fit;
+}

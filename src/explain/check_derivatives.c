@@ -1,0 +1,315 @@
+/* Derivatives held against finite differences: `cotan check FILE FUNCTION --at …`.
+ *
+ * Along a few fixed directions dx the tangent J·dx must be the slope of the function, by central differences with one
+ * level of Richardson's extrapolation; and for a few cotangents dy the products must satisfy ⟨J·dx, dy⟩ = ⟨dx, Jᵀ·dy⟩.
+ * Where the program gives a rule for a derivative, its value must be the function's, too.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "session/session.h"
+
+enum { DIRECTIONS = 3 };
+static const double slope_tolerance = 1e-6, product_tolerance = 1e-9;
+
+typedef struct Check {
+    cotan_program *program;
+    const char *function, *at;
+    size_t at_length;
+    cotan_check_result *out;
+    CtArena *arena;
+    CtMethod jvp, vjp; /* the methods that are checked */
+    CT_VEC(cotan_check_row) rows;
+} Check;
+
+static CtLeaves leaves_of(CtArena *arena) { return (CtLeaves){.arena = arena}; }
+
+/* Runs one call with the reals of its inputs replaced (NULL: as they are written); the reals of the result, value and
+ * derivative apart, go to `value` and `derivative`, and the text of the value to `text`. */
+typedef struct Ask {
+    cotan_mode mode;
+    CtMethod method;
+    const char *with; /* an input that has the structure of the second */
+    size_t with_length;
+    const CtLeaves *at_reals, *with_reals;
+    const CtSpan *rule; /* the one that is honoured; NULL: all */
+} Ask;
+
+static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, CtText *text) {
+    cotan_context *context = c->program->context;
+    CtEntry entry = {
+        .mode = a->mode, .function = c->function, .method = a->method, .reverse = c->vjp, .prefer_double = true};
+    entry.one_rule = a->rule != NULL;
+    if (a->rule != NULL) entry.rule = *a->rule;
+    CtSession *session = ct_program_session(c->program, &entry);
+    if (session == NULL) return false;
+    if (session->point == NULL)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+    CtWord input, with, result;
+    CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
+    if (given == NULL || !ct_session_read(session, context, given, session->point, a->at_reals, &input)) return false;
+    if (session->with != NULL) {
+        given = ct_session_parse(context, 1, "the direction", a->with, a->with_length);
+        if (given == NULL || !ct_session_read(session, context, given, session->with, a->with_reals, &with)) {
+            ct_session_release(session, session->point, input);
+            return false;
+        }
+        if (!ct_session_pair(session, context, input, with, &input)) return false;
+    }
+    if (!ct_session_run(session, context, input, &result)) return false;
+    CtWord value_word = result, derivative_word = result;
+    if (session->derivative != NULL) {
+        value_word = ((const CtFields *)result.object)->words[0];
+        derivative_word = ((const CtFields *)result.object)->words[1];
+    }
+    CtText ignored = ct_text(c->arena);
+    bool written = ct_json_write(text != NULL ? text : &ignored, session->value, value_word, value);
+    if (session->derivative != NULL)
+        written = written && ct_json_write(&ignored, session->derivative, derivative_word, derivative);
+    ct_session_release(session, ct_session_result(session), result);
+    return written || ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
+}
+
+double ct_relative_difference(double a, double b, double floor) {
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    double difference = fabs(a - b) / fmax(floor, fmax(fabs(a), fabs(b)));
+    return isnan(difference) ? INFINITY : difference;
+}
+
+static void add_row(Check *c, const char *what, double derivative, double expected, double difference,
+                    double tolerance) {
+    cotan_check_row row = {what, derivative, expected, difference, difference <= tolerance};
+    ct_push(c->arena, &c->rows, row);
+    if (!row.agrees) c->out->agrees = false;
+}
+
+/* Numbers that no structure of the program will be orthogonal to by chance, and the same on every run. */
+static CtLeaves weights(Check *c, uint32_t count, int which) {
+    CtLeaves d = leaves_of(c->arena);
+    for (uint32_t i = 0; i < count; i++) ct_push(c->arena, &d.reals, cos(1.0 + 0.7 * which + 1.3 * i * (which + 1)));
+    return d;
+}
+
+/* A direction in which each number moves in proportion to itself, so that points of mixed sizes can be checked. */
+static CtLeaves direction(Check *c, const CtLeaves *x, int which) {
+    CtLeaves d = weights(c, x->reals.count, which);
+    for (uint32_t i = 0; i < d.reals.count; i++) {
+        double size = fabs(x->reals.items[i]);
+        if (size > 0 && isfinite(size)) d.reals.items[i] *= size;
+    }
+    return d;
+}
+
+/* The reals of the function's value at x + h·dx. */
+static bool move(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, CtLeaves *value) {
+    CtLeaves moved = leaves_of(c->arena);
+    for (uint32_t i = 0; i < x->reals.count; i++)
+        ct_push(c->arena, &moved.reals, x->reals.items[i] + h * dx->reals.items[i]);
+    Ask a = {.mode = COTAN_RUN, .method = c->jvp, .at_reals = &moved};
+    *value = leaves_of(c->arena);
+    return ask(c, &a, value, NULL, NULL);
+}
+
+/* (f(x + h·dx) − f(x − h·dx)) / 2h, for each leaf of the result. */
+static bool slope(Check *c, const CtLeaves *x, const CtLeaves *dx, double h, double *out, uint32_t count) {
+    CtLeaves above, below;
+    if (!move(c, x, dx, h, &above) || !move(c, x, dx, -h, &below)) return false;
+    bool same = above.reals.count == count && below.reals.count == count;
+    for (uint32_t i = 0; i < count; i++) out[i] = same ? (above.reals.items[i] - below.reals.items[i]) / (2 * h) : NAN;
+    return true;
+}
+
+/* For each leaf of the result, the slope along dx that is nearest to the tangent, of those by some steps: which step is
+ * good depends on how the function bends, and no wrong tangent is a slope by chance. */
+typedef struct Slopes {
+    double *best, *difference; /* per leaf */
+    uint32_t worst;            /* the leaf that differs most */
+} Slopes;
+
+static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const CtLeaves *y, const CtLeaves *tangent,
+                        Slopes *out) {
+    static const double steps[] = {1e-3, 1e-4, 1e-5, 1e-2};
+    uint32_t count = y->reals.count;
+    double *coarse = CT_NEW_ARRAY(c->arena, double, count), *fine = CT_NEW_ARRAY(c->arena, double, count);
+    out->best = CT_NEW_ARRAY(c->arena, double, count);
+    out->difference = CT_NEW_ARRAY(c->arena, double, count);
+    for (uint32_t i = 0; i < count; i++) out->difference[i] = INFINITY;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+        double h = steps[k];
+        if (!slope(c, x, dx, h, coarse, count) || !slope(c, x, dx, h / 2, fine, count)) return false;
+        out->worst = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            double floor =
+                1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
+            double estimate = (4 * fine[i] - coarse[i]) / 3;
+            double difference = ct_relative_difference(tangent->reals.items[i], estimate, floor);
+            if (difference <= out->difference[i]) {
+                out->difference[i] = difference;
+                out->best[i] = estimate;
+            }
+            if (out->difference[i] > out->difference[out->worst]) out->worst = i;
+        }
+        if (count == 0 || out->difference[out->worst] <= slope_tolerance) break;
+    }
+    return true;
+}
+
+/* Sum of products; `size` receives the sum of their absolute values. */
+static double inner(const CtLeaves *a, const CtLeaves *b, double *size) {
+    double sum = 0;
+    *size = 0;
+    for (uint32_t i = 0; i < a->reals.count; i++) {
+        double product = a->reals.items[i] * b->reals.items[i];
+        sum += product;
+        *size += fabs(product);
+    }
+    return sum;
+}
+
+/* A rule gives the value, too. */
+static double value_difference(const CtLeaves *y, const CtLeaves *value, uint32_t *worst) {
+    uint32_t count = y->reals.count < value->reals.count ? y->reals.count : value->reals.count;
+    double most = 0;
+    *worst = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double difference = ct_relative_difference(value->reals.items[i], y->reals.items[i], 1e-300);
+        if (difference > most) *worst = i;
+        if (difference > most) most = difference;
+    }
+    return most;
+}
+
+static void check_value(Check *c, const CtLeaves *y, const CtLeaves *value, const char *what) {
+    uint32_t worst;
+    double most = value_difference(y, value, &worst);
+    if (most > product_tolerance)
+        add_row(c, what, value->reals.items[worst], y->reals.items[worst], most, product_tolerance);
+}
+
+static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, const char *y_text, int which) {
+    CtLeaves dx = direction(c, x, which), dy = weights(c, y->reals.count, which + 5);
+    CtLeaves tangent = leaves_of(c->arena), cotangent = leaves_of(c->arena);
+    CtLeaves beside = leaves_of(c->arena), under = leaves_of(c->arena);
+    Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
+    Ask vjp = {.mode = COTAN_VJP, .method = c->vjp, .with = y_text, .with_reals = &dy};
+    if (!ask(c, &jvp, &beside, &tangent, NULL) || !ask(c, &vjp, &under, &cotangent, NULL)) return false;
+    if (which == 0) {
+        check_value(c, y, &beside, "the value beside J·dx, against the function's");
+        check_value(c, y, &under, "the value beside Jᵀ·dy, against the function's");
+    }
+    Slopes slopes;
+    if (!find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
+    const char *what = ct_format(c->arena, "J·dx along direction %d, against finite differences", which + 1);
+    uint32_t worst = slopes.worst;
+    if (y->reals.count > 0)
+        add_row(c, what, tangent.reals.items[worst], slopes.best[worst], slopes.difference[worst], slope_tolerance);
+    double left_size, right_size;
+    double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
+    what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
+    double difference = ct_relative_difference(right, left, fmax(left_size, right_size));
+    add_row(c, what, right, left, difference, product_tolerance);
+    return true;
+}
+
+static CtSession *session_of_run(Check *c) {
+    CtEntry entry = {
+        .mode = COTAN_RUN, .function = c->function, .method = c->jvp, .reverse = c->vjp, .prefer_double = true};
+    return ct_program_session(c->program, &entry);
+}
+
+/* The reals of the point, read by the session of a run, which takes the same type. */
+static bool point_leaves(Check *c, CtLeaves *x) {
+    cotan_context *context = c->program->context;
+    CtSession *session = session_of_run(c);
+    if (session == NULL) return false;
+    if (session->point == NULL)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+    CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
+    CtWord point;
+    if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
+    CtText ignored = ct_text(c->arena);
+    bool written = ct_json_write(&ignored, session->point, point, x);
+    ct_session_release(session, session->point, point);
+    return written || ct_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
+}
+
+/* ---- the rules for derivatives that a function uses ---- */
+
+static int by_place(const void *a, const void *b) {
+    CtSpan x = *(const CtSpan *)a, y = *(const CtSpan *)b;
+    return x.source != y.source ? (x.source < y.source ? -1 : 1) : (x.start > y.start) - (x.start < y.start);
+}
+
+/* Their places, in order, each once. */
+static CtSpan *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
+    CT_VEC(CtSpan) spans = {0};
+    CtCoreList work = {0};
+    for (uint32_t i = 0; i < p->globals.count; i++) ct_push(c->arena, &work, p->globals.items[i]->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        ct_core_children(c->arena, core, &work);
+        if (core->kind == CORE_DERIV && ct_deriv_has_rule(core->as.call.of.deriv))
+            ct_push(c->arena, &spans, core->span);
+    }
+    if (spans.count > 0) qsort(spans.items, spans.count, sizeof *spans.items, by_place);
+    *count = 0;
+    for (uint32_t i = 0; i < spans.count; i++)
+        if (i == 0 || by_place(&spans.items[i - 1], &spans.items[i]) != 0) spans.items[(*count)++] = spans.items[i];
+    return spans.items;
+}
+
+/* Value and tangents with one rule honoured, held against the function's. */
+static bool agrees_with(Check *c, const CtLeaves *x, const CtLeaves *y, const CtSpan *rule, bool *agrees) {
+    *agrees = true;
+    for (int i = 0; i < DIRECTIONS && *agrees; i++) {
+        CtLeaves dx = direction(c, x, i), value = leaves_of(c->arena), tangent = leaves_of(c->arena);
+        Ask jvp = {.mode = COTAN_JVP, .method = c->jvp, .with = c->at, .with_length = c->at_length, .with_reals = &dx};
+        jvp.rule = rule;
+        Slopes slopes;
+        uint32_t worst;
+        if (!ask(c, &jvp, &value, &tangent, NULL) || !find_slopes(c, x, &dx, y, &tangent, &slopes)) return false;
+        if (y->reals.count == 0) break;
+        *agrees = slopes.difference[slopes.worst] <= slope_tolerance &&
+                  value_difference(y, &value, &worst) <= product_tolerance;
+    }
+    return true;
+}
+
+/* Which of the rules are wrong is found by honouring one at a time, when that without any of them agrees. */
+static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const CtLeaves *y) {
+    uint32_t count;
+    const CtSpan *places = places_of_rules(c, p, &count), none = CT_NO_SPAN;
+    cotan_check_rule *rules = CT_NEW_ARRAY(c->arena, cotan_check_rule, count);
+    bool agrees = false, tells = count > 0 && !c->out->agrees;
+    if (tells && !agrees_with(c, x, y, &none, &tells)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t line, column;
+        ct_source_position(p->context, places[i].source, places[i].start, &line, &column);
+        const char *file = p->context->sources.items[places[i].source].name;
+        rules[i] = (cotan_check_rule){ct_copy_text(c->arena, file, strlen(file)), (int)line, (int)column, false};
+        if (tells && !agrees_with(c, x, y, &places[i], &agrees)) return false;
+        rules[i].is_wrong = tells && !agrees;
+    }
+    c->out->rules = rules;
+    c->out->rule_count = count;
+    return true;
+}
+
+bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
+              cotan_check_result *out) {
+    Check check = {.program = program, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
+    check.function = call->function;
+    check.at = call->at;
+    check.at_length = call->at_length;
+    CtLeaves x = leaves_of(arena), y = leaves_of(arena);
+    CtText y_text = ct_text(arena);
+    Ask run = {.mode = COTAN_RUN, .method = jvp};
+    out->agrees = true;
+    if (!point_leaves(&check, &x) || !ask(&check, &run, &y, NULL, &y_text)) return false;
+    for (int i = 0; i < DIRECTIONS; i++)
+        if (!check_direction(&check, &x, &y, y_text.data, i)) return false;
+    out->rows = check.rows.items;
+    out->count = check.rows.count;
+    CtSession *session = session_of_run(&check);
+    return session != NULL && find_rules(&check, session->build->program, &x, &y);
+}

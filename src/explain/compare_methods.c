@@ -1,0 +1,232 @@
+/* One derivative by several methods, side by side: `cotan compare FILE FUNCTION --at …`.
+ *
+ * The function is run alone first: its value is what every method's value is held against, its result says which
+ * cotangent is asked for, its steps say when a method is stopped. The derivatives are held against the reference's,
+ * number by number.
+ */
+#include <math.h>
+
+#include "session/session.h"
+
+/* Methods add the same products in different orders: so far apart may the sums be, relatively. Floats round sooner. */
+static const double tolerance = 1e-9, single_tolerance = 1e-4;
+/* A number so much smaller than the largest beside it may be what is left of a sum of such: it counts as this large. */
+static const double least_size = 1e-3;
+
+typedef struct Compare {
+    cotan_program *program;
+    cotan_context *context;
+    CtArena *arena;
+    const CtMethod *methods;
+    cotan_call call; /* of each method, which stands in its place */
+    cotan_compare_result *out;
+    cotan_compare_row *rows;
+    CtApart point, value;          /* of the function alone */
+    CtApart *values, *derivatives; /* of the rows */
+    CtSession *sessions;           /* the newest of those that were there before */
+} Compare;
+
+/* ---- errors, which are part of the answer ---- */
+
+/* What does not belong to one method: wrong inputs, faults of ours, an interrupt, a machine without memory. */
+static bool ends_all(const cotan_context *context) {
+    const cotan_error *error = context->error;
+    return error->status != 1 || error == &context->out_of_memory ||
+           strcmp(error->items[0].code, ct_error_name(CT_E0804)) == 0;
+}
+
+static bool is_run_time_error(const cotan_context *context) {
+    return strncmp(context->error->items[0].code, "E05", 3) == 0;
+}
+
+static const char *copy(Compare *c, const char *text) {
+    return text != NULL ? ct_copy_text(c->arena, text, strlen(text)) : NULL;
+}
+
+/* Moves the error of the last call into a row. */
+static void keep_error(Compare *c, cotan_compare_row *row) {
+    const CtErrorItem *item = &c->context->error->items[0];
+    row->error_code = item->code;
+    row->error_message = copy(c, item->message);
+    row->error_file = copy(c, item->file);
+    row->error_line = item->line;
+    row->error_column = item->column;
+    ct_report_clear(c->context);
+}
+
+/* The limit that a row's error tells of; E0000: none. */
+static CtErrorCode limit_of(const cotan_compare_row *row) {
+    static const CtErrorCode limits[] = {CT_E0801, CT_E0802, CT_E0803};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        if (row->error_code != NULL && strcmp(row->error_code, ct_error_name(limits[i])) == 0) return limits[i];
+    return CT_E0000;
+}
+
+static bool same_text(const char *a, const char *b) { return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0); }
+
+static bool same_error(const cotan_compare_row *a, const cotan_compare_row *b) {
+    return same_text(a->error_code, b->error_code) && same_text(a->error_message, b->error_message) &&
+           same_text(a->error_file, b->error_file) && a->error_line == b->error_line &&
+           a->error_column == b->error_column;
+}
+
+/* Sessions are not kept: there are many, and one that has run before has its constants and counts fewer steps. */
+static void forget_sessions(Compare *c) {
+    while (c->program->sessions != c->sessions) ct_program_forget(c->program, c->program->sessions);
+    c->context->active = NULL;
+}
+
+/* ---- the function alone ---- */
+
+/* Runs it; its result says what is asked of the methods. False on an error. */
+static bool run_function(Compare *c) {
+    cotan_call call = c->call;
+    call.mode = COTAN_RUN;
+    call.with = NULL;
+    CtCall one = {.program = c->program, .call = &call, .out = &c->out->function.result, .at_point = true};
+    one.point = &c->point;
+    one.value = &c->value;
+    bool done = ct_call(c->context, &one);
+    if (one.session == NULL) return false;
+    bool gradient = one.session->value->kind == TYPE_DOUBLE && c->call.with == NULL;
+    c->out->mode = c->call.mode = gradient ? COTAN_GRAD : COTAN_VJP;
+    c->out->function.result.primal_steps = c->out->function.result.steps;
+    forget_sessions(c);
+    return done;
+}
+
+/* ---- the methods ---- */
+
+/* Of a method that may take exponentially long: far above what others take. 0: none but the context's. */
+static uint64_t step_limit(const Compare *c, CtMethod method) {
+    if (c->context->limits.steps != 0 || ct_method_info(method)->cost != COST_EXPONENTIAL) return 0;
+    uint64_t size = c->out->function.result.steps + c->point.reals.reals.count + c->value.reals.reals.count;
+    return 100000 + 1000 * size;
+}
+
+/* One method's derivative, and what it cost. False on an error of the derivative, or one that ends all. */
+static bool run_method(Compare *c, size_t i) {
+    cotan_call call = c->call;
+    call.method = ct_method_name(c->methods[i]);
+    if (call.mode == COTAN_VJP && call.with == NULL) call.with = c->value.shape.data;
+    c->rows[i].method = call.method;
+    CtCall one = {.program = c->program, .call = &call, .out = &c->rows[i].result};
+    one.steps = step_limit(c, c->methods[i]);
+    one.value = &c->values[i];
+    one.derivative = &c->derivatives[i];
+    bool done = ct_call(c->context, &one), counted = done && ct_call_counts(c->context, &one);
+    forget_sessions(c);
+    if (!done || counted) return done;
+    if (ends_all(c->context)) return false;
+    ct_report_clear(c->context); /* there are no counts where making them was stopped */
+    return true;
+}
+
+/* ---- holding them against each other ---- */
+
+/* The largest of the relative differences. */
+static double difference_of(const CtApart *a, const CtApart *b) {
+    const CtLeaves *x = &a->reals, *y = &b->reals;
+    if (x->reals.count != y->reals.count || !same_text(a->shape.data, b->shape.data)) return INFINITY;
+    double size = 0, worst = 0;
+    for (uint32_t i = 0; i < y->reals.count; i++)
+        if (isfinite(y->reals.items[i])) size = fmax(size, fabs(y->reals.items[i]));
+    for (uint32_t i = 0; i < x->reals.count; i++)
+        worst = fmax(worst, ct_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size));
+    return worst;
+}
+
+static bool is_close(double difference, const CtApart *parts) {
+    return difference <= (parts->reals.single ? single_tolerance : tolerance);
+}
+
+static size_t choose_reference(const Compare *c) {
+    size_t count = c->out->count, first = count;
+    for (size_t i = 0; i < count; i++) {
+        if (c->rows[i].error_code != NULL) continue;
+        if (c->methods[i] == METHOD_TAPE) return i;
+        if (first == count) first = i;
+    }
+    return first;
+}
+
+static cotan_outcome outcome_of(Compare *c, size_t i) {
+    cotan_compare_row *row = &c->rows[i];
+    const cotan_compare_row *function = &c->out->function;
+    if (limit_of(row) != CT_E0000) return COTAN_STOPPED;
+    if (same_text(row->error_code, ct_error_name(CT_E0407))) return COTAN_REFUSED;
+    if (row->error_code != NULL || function->error_code != NULL) {
+        if (row->error_code == NULL) return COTAN_DIFFERS;
+        return same_error(row, function) ? COTAN_AGREES : COTAN_FAILS;
+    }
+    row->value_difference = difference_of(&c->values[i], &c->value);
+    row->difference = difference_of(&c->derivatives[i], &c->derivatives[c->out->reference]);
+    bool close = is_close(row->value_difference, &c->values[i]) && is_close(row->difference, &c->derivatives[i]);
+    return close ? COTAN_AGREES : COTAN_DIFFERS;
+}
+
+/* Whether the function has no derivative there by any method that takes it, always for the same reason; `which` is one
+ * of them then. */
+static bool all_fail_alike(const Compare *c, size_t *which) {
+    *which = c->out->count;
+    for (size_t i = 0; i < c->out->count; i++) {
+        if (c->rows[i].outcome == COTAN_REFUSED) continue;
+        if (*which == c->out->count) *which = i;
+        if (c->rows[i].outcome != COTAN_FAILS || !same_error(&c->rows[i], &c->rows[*which])) return false;
+    }
+    return c->out->function.error_code == NULL && *which < c->out->count;
+}
+
+/* Errors that all have in common are told as if there was one run: by making it again. */
+static bool conclude(Compare *c) {
+    cotan_compare_result *out = c->out;
+    size_t results = 0, which;
+    out->agrees = true;
+    out->reference = choose_reference(c);
+    for (size_t i = 0; i < out->count; i++) {
+        cotan_compare_row *row = &c->rows[i];
+        row->outcome = outcome_of(c, i);
+        if (row->outcome == COTAN_DIFFERS || row->outcome == COTAN_FAILS) out->agrees = false;
+        results += row->error_code == NULL;
+    }
+    if (out->function.error_code != NULL && out->agrees) return run_function(c);
+    if (all_fail_alike(c, &which)) return run_method(c, which);
+    if (results > 0 || !out->agrees) return true;
+    for (size_t i = 0; i < out->count; i++)
+        if (c->rows[i].outcome == COTAN_REFUSED) return run_method(c, i);
+    return ct_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
+                         "%s was stopped: %s", out->count == 1 ? c->rows[0].method : "every method",
+                         c->rows[0].error_message);
+}
+
+static bool compare_all(Compare *c) {
+    cotan_compare_row *function = &c->out->function;
+    if (!run_function(c)) {
+        bool nothing_to_ask = c->call.mode == COTAN_VJP && c->call.with == NULL;
+        if (nothing_to_ask || !is_run_time_error(c->context)) return false;
+        keep_error(c, function);
+        function->outcome = COTAN_FAILS;
+    }
+    for (size_t i = 0; i < c->out->count; i++) {
+        if (run_method(c, i)) continue;
+        if (ends_all(c->context)) return false;
+        keep_error(c, &c->rows[i]);
+    }
+    return conclude(c);
+}
+
+bool ct_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
+                cotan_compare_result *out) {
+    Compare c = {.program = program, .context = program->context, .arena = arena, .methods = methods, .out = out};
+    c.call = (cotan_call){.function = call->function, .at = call->at, .at_length = call->at_length};
+    c.call.with = call->with;
+    c.call.with_length = call->with_length;
+    c.call.no_json = call->no_json;
+    c.call.no_text = call->no_text;
+    c.values = CT_NEW_ARRAY(arena, CtApart, count);
+    c.derivatives = CT_NEW_ARRAY(arena, CtApart, count);
+    out->rows = c.rows = CT_NEW_ARRAY(arena, cotan_compare_row, count);
+    out->count = count;
+    c.sessions = program->sessions;
+    return compare_all(&c);
+}

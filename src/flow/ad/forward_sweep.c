@@ -1,0 +1,544 @@
+/* The forward sweep: a copy of the function with the same numbers of variables, and what the reverse sweep has to know
+ * of them: where each is bound, whether it is active, how long arrays are, which arrays may be changed in place. */
+#include "flow/ad/reverse.h"
+
+/* ---- variables ---- */
+
+static void bind(Reverse *r, CtFlowVar *var, CtFlowBlock *owner, CtFlowStep *step) {
+    ct_map_set(r->arena, &r->owner, var->id, owner);
+    if (step != NULL) ct_map_set(r->arena, &r->defs, var->id, step);
+}
+
+CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
+                                  CtFlowStep *step) {
+    CtFlowVar *var = ct_flow_var(&r->f, name, type);
+    bind(r, var, owner, step);
+    return var;
+}
+
+bool ct_reverse_is_active(const Reverse *r, CtFlowArg arg) {
+    return arg.var != NULL && arg.var->id < r->active.count && r->active.items[arg.var->id];
+}
+
+/* ---- which variables depend on the active parameters ---- */
+
+typedef struct Activity {
+    CtFlow *flow;
+    bool *active;
+    bool changed;
+} Activity;
+
+static void activate(Activity *a, const CtFlowVar *var) {
+    if (var == NULL || a->active[var->id]) return;
+    if (ct_flow_has_no_adjoint(var->type)) a->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
+    if (!ct_flow_is_active(a->flow, var->type)) return;
+    a->active[var->id] = a->changed = true;
+}
+
+static bool is_on(const Activity *a, const CtFlowArg *arg) { return arg->var != NULL && a->active[arg->var->id]; }
+
+static bool any_on(const Activity *a, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (is_on(a, &args->items[i])) return true;
+    return false;
+}
+
+static void activate_block(Activity *a, const CtFlowBlock *block);
+
+static void activate_loop(Activity *a, const CtFlowStep *step) {
+    const CtFlowBlock *block = step->as.loop.block;
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (is_on(a, &step->args.items[1 + i])) activate(a, block->params.items[1 + i]);
+    activate_block(a, block);
+    for (uint32_t i = 0; i < block->values.count && i < step->results.count; i++) {
+        if (!is_on(a, &block->values.items[i])) continue;
+        if (i < step->as.loop.carried) activate(a, block->params.items[1 + i]);
+        activate(a, step->results.items[i]);
+    }
+    for (uint32_t i = 0; i < step->as.loop.carried; i++)
+        if (a->active[block->params.items[1 + i]->id]) activate(a, step->results.items[i]);
+    for (uint32_t i = 0; step->as.loop.initial && i < step->as.loop.carried; i++)
+        if (a->active[block->params.items[1 + i]->id]) activate(a, step->results.items[step->as.loop.carried + i]);
+}
+
+static void activate_step(Activity *a, const CtFlowStep *step) {
+    switch (step->kind) {
+    case FLOW_LOOP: activate_loop(a, step); return;
+    case FLOW_SWITCH:
+        for (uint32_t i = 0; i < step->as.cases.count; i++) {
+            const CtFlowBlock *block = step->as.cases.branches[i].block;
+            activate_block(a, block);
+            for (uint32_t j = 0; block->exit == EXIT_YIELD && j < block->values.count; j++)
+                if (is_on(a, &block->values.items[j])) activate(a, step->results.items[j]);
+        }
+        return;
+    case FLOW_PRIM:
+        if (ct_prim_info(step->as.prim)->is_zero) return;
+        break;
+    case FLOW_STOP: return;
+    default: break;
+    }
+    if (!any_on(a, &step->args)) return;
+    for (uint32_t i = 0; i < step->results.count; i++) activate(a, step->results.items[i]);
+}
+
+static void activate_block(Activity *a, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) activate_step(a, block->steps.items[i]);
+}
+
+void ct_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active) {
+    Activity a = {flow, active, true};
+    for (uint32_t i = 0; i < function->params.count; i++)
+        if (params[i]) activate(&a, function->params.items[i]);
+    while (a.changed) {
+        a.changed = false;
+        activate_block(&a, function->body);
+    }
+}
+
+/* ---- making the copy regular ---- */
+
+/* A scan that begins with what is carried at first, as one that does not, with that put in front. */
+static void put_initial_in_front(Reverse *r, CtFlowBlock *block, CtFlowStep *loop) {
+    uint32_t carried = loop->as.loop.carried;
+    r->f.block = block;
+    loop->as.loop.initial = false;
+    for (uint32_t i = 0; i < carried; i++) {
+        CtFlowVar *whole = loop->results.items[carried + i];
+        loop->results.items[carried + i] = ct_flow_var(&r->f, "rest", whole->type);
+        CtFlowStep *items = ct_flow_step(&r->f, FLOW_ITEMS, loop->span);
+        ct_flow_arg(&r->f, items, loop->args.items[1 + i]);
+        CtFlowArg first = ct_flow_result(&r->f, items, "first", whole->type);
+        CtFlowStep *append = ct_flow_step(&r->f, FLOW_BULK, loop->span);
+        append->as.bulk = ARRAY_APPEND;
+        ct_flow_arg(&r->f, append, first);
+        ct_flow_arg(&r->f, append, flow_of(loop->results.items[carried + i]));
+        ct_push(r->arena, &append->results, whole);
+    }
+}
+
+typedef struct Opened { /* nodes that are open where we are */
+    struct Opened *outer;
+    CtFlowStep *step;
+} Opened;
+
+static void rename_args(CtFlowArgs *args, const CtMap *same) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        CtFlowVar *var = args->items[i].var == NULL ? NULL : ct_map_get(same, args->items[i].var->id);
+        if (var != NULL) args->items[i].var = var;
+    }
+}
+
+/* Of an OPEN all fields that may be active have variables, so that their adjoints have a place. */
+static void name_fields(Reverse *r, CtFlowStep *open) {
+    const CtFlowTypes *fields = &open->as.con.data->cons[open->as.con.tag].fields;
+    for (uint32_t i = 0; i < fields->count; i++)
+        if (open->results.items[i] == NULL && ct_flow_is_active(r->flow, fields->items[i]))
+            open->results.items[i] = ct_flow_var(&r->f, "field", fields->items[i]);
+}
+
+/* A node that is open already is not opened again: its fields have one adjoint. */
+static bool is_open(Reverse *r, const Opened *opened, CtFlowStep *open, CtMap *same) {
+    for (; opened != NULL; opened = opened->outer) {
+        CtFlowStep *first = opened->step;
+        if (first->args.items[0].var != open->args.items[0].var || first->as.con.tag != open->as.con.tag) continue;
+        for (uint32_t i = 0; i < open->results.count; i++) {
+            CtFlowVar *var = open->results.items[i];
+            if (var == NULL) continue;
+            if (first->results.items[i] == NULL)
+                first->results.items[i] = var;
+            else
+                ct_map_set(r->arena, same, var->id, first->results.items[i]);
+        }
+        return true;
+    }
+    return false;
+}
+
+static void regulate(Reverse *r, CtFlowBlock *block, Opened *opened, CtMap *same) {
+    CtFlowBlock old = *block;
+    CtFlowExit exit = block->exit;
+    memset(&block->steps, 0, sizeof block->steps);
+    block->exit = EXIT_OPEN;
+    for (uint32_t i = 0; i < old.steps.count; i++) {
+        CtFlowStep *step = old.steps.items[i];
+        rename_args(&step->args, same);
+        if (step->kind == FLOW_OPEN) {
+            if (is_open(r, opened, step, same)) continue;
+            name_fields(r, step);
+            Opened *more = CT_NEW(r->arena, Opened);
+            *more = (Opened){opened, step};
+            opened = more;
+        }
+        ct_push(r->arena, &block->steps, step);
+        if (step->kind == FLOW_LOOP) {
+            regulate(r, step->as.loop.block, opened, same);
+            if (step->as.loop.initial) put_initial_in_front(r, block, step);
+        }
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            regulate(r, step->as.cases.branches[j].block, opened, same);
+    }
+    block->exit = exit;
+    rename_args(&block->values, same);
+}
+
+/* ---- what is known of variables ---- */
+
+static uint64_t length_key(const CtFlowVar *array, uint32_t dimension) { return (uint64_t)array->id * 32 + dimension; }
+
+static void know_length(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowArg length) {
+    CtFlowArg *known = CT_NEW(r->arena, CtFlowArg);
+    *known = length;
+    ct_map_set(r->arena, &r->lengths, length_key(array, dimension), known);
+}
+
+static void index_block(Reverse *r, CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->params.count; i++) bind(r, block->params.items[i], block, NULL);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < step->results.count; j++)
+            if (step->results.items[j] != NULL) bind(r, step->results.items[j], block, step);
+        CtFlowVar *array = step->kind == FLOW_DIM ? step->args.items[0].var : NULL;
+        if (array != NULL && ct_map_get(&r->owner, array->id) == block)
+            know_length(r, array, step->as.index, flow_of(step->results.items[0]));
+        if (step->kind == FLOW_CHECK_ZIP && step->args.items[0].var != NULL && step->args.items[1].var != NULL &&
+            step->args.items[0].var != step->args.items[1].var)
+            ct_map_set(r->arena, &r->equals, step->args.items[1].var->id, step->args.items[0].var);
+        if (step->kind == FLOW_LOOP) {
+            ct_map_set(r->arena, &r->loops, ct_key(step->as.loop.block), step);
+            index_block(r, step->as.loop.block);
+        }
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            index_block(r, step->as.cases.branches[j].block);
+    }
+}
+
+/* ---- what may be changed in place ---- */
+
+typedef struct Consume {
+    CtFlow *flow;
+    CtMap *vars; /* variables of one function that an update may change, by number */
+} Consume;
+
+static uint64_t param_key(const CtFlowFunction *function, uint32_t index) {
+    return (uint64_t)function->id << 32 | index;
+}
+
+/* Whether a value goes on as what an update changes. */
+static bool consume(Consume *c, CtFlowArg arg) {
+    if (arg.var == NULL || arg.type->kind != FLOW_ARRAY || ct_map_has(c->vars, arg.var->id)) return false;
+    ct_map_set(c->flow->arena, c->vars, arg.var->id, arg.var);
+    return true;
+}
+
+static bool is_consumed(const Consume *c, const CtFlowVar *var) { return var != NULL && ct_map_has(c->vars, var->id); }
+
+/* Arguments of a function that may change its parameters, or hands them to one that does. */
+static bool consume_args(Consume *c, const CtFlowFunction *function, const CtFlowArgs *args) {
+    bool changed = false;
+    for (uint32_t i = 0; i < args->count; i++)
+        if (ct_map_has(&c->flow->consumed, param_key(function, i))) changed |= consume(c, args->items[i]);
+    return changed;
+}
+
+static bool consume_block(Consume *c, const CtFlowBlock *block) {
+    bool changed = false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_UPDATE || step->kind == FLOW_SNOC) changed |= consume(c, step->args.items[0]);
+        if (step->kind == FLOW_CALL) changed |= consume_args(c, step->as.function, &step->args);
+        if (step->kind == FLOW_LOOP) {
+            const CtFlowBlock *inner = step->as.loop.block;
+            changed |= consume_block(c, inner);
+            for (uint32_t j = 0; j < step->as.loop.carried; j++) {
+                bool used = is_consumed(c, inner->params.items[1 + j]) || is_consumed(c, step->results.items[j]);
+                if (!used) continue;
+                changed |= consume(c, step->args.items[1 + j]);
+                if (inner->exit == EXIT_YIELD) changed |= consume(c, inner->values.items[j]);
+            }
+        }
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
+            const CtFlowBlock *branch = step->as.cases.branches[j].block;
+            changed |= consume_block(c, branch);
+            for (uint32_t k = 0; branch->exit == EXIT_YIELD && k < branch->values.count; k++)
+                if (is_consumed(c, step->results.items[k])) changed |= consume(c, branch->values.items[k]);
+        }
+    }
+    return changed | (block->exit == EXIT_TAIL && consume_args(c, block->tail, &block->values));
+}
+
+static bool consume_params(CtFlow *flow, const CtFlowFunction *function) {
+    CtMap vars = {0};
+    Consume c = {flow, &vars};
+    while (consume_block(&c, function->body)) {
+    }
+    bool changed = false;
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        if (!is_consumed(&c, function->params.items[i]) || ct_map_has(&flow->consumed, param_key(function, i)))
+            continue;
+        ct_map_set(flow->arena, &flow->consumed, param_key(function, i), flow);
+        changed = true;
+    }
+    return changed;
+}
+
+/* Looks at the functions that there are now; what others do is found out when they are differentiated. */
+static void find_consumed(CtFlow *flow) {
+    bool changed = flow->functions.count > flow->consumed_known;
+    flow->consumed_known = flow->functions.count;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < flow->functions.count; i++)
+            if (flow->functions.items[i]->body != NULL) changed |= consume_params(flow, flow->functions.items[i]);
+    }
+}
+
+/* ---- lengths ---- */
+
+/* Steps of r->f.block behind where `var` is bound. */
+static void insert(Reverse *r, const CtFlowVar *var) {
+    CtFlowBlock *block = ct_map_get(&r->owner, var->id), old = *block;
+    const CtFlowStep *def = ct_map_get(&r->defs, var->id);
+    const CtFlowBlock *more = r->f.block;
+    memset(&block->steps, 0, sizeof block->steps);
+    for (uint32_t i = 0; i <= old.steps.count; i++) {
+        bool here = def == NULL ? i == 0 : i > 0 && old.steps.items[i - 1] == def;
+        for (uint32_t j = 0; here && j < more->steps.count; j++) {
+            CtFlowStep *step = more->steps.items[j];
+            for (uint32_t k = 0; k < step->results.count; k++) bind(r, step->results.items[k], block, step);
+            ct_push(r->arena, &block->steps, step);
+        }
+        if (i < old.steps.count) ct_push(r->arena, &block->steps, old.steps.items[i]);
+    }
+}
+
+static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
+    r->f.block = ct_flow_block(&r->f);
+    CtFlowArg length = ct_flow_lower_dim(&r->f, CT_NO_SPAN, flow_of(array), dimension);
+    insert(r, array);
+    return length;
+}
+
+CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
+    CtFlowVar *result = step->results.items[0];
+    CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
+    if (known != NULL) return *known;
+    CtFlowArg array = step->args.items[0];
+    r->f.block = ct_flow_block(&r->f);
+    CtFlowArg place = ct_flow_place_of(&r->f, step->span, array, flow_of(result));
+    insert(r, result);
+    know_length(r, result, 0, place);
+    return place;
+}
+
+/* Whether an array is one that a loop makes; of how many elements. */
+static bool is_made(const Reverse *r, const CtFlowVar *array, CtFlowArg *length) {
+    const CtFlowStep *def = array == NULL ? NULL : ct_map_get(&r->defs, array->id);
+    if (def == NULL || def->kind != FLOW_LOOP) return false;
+    *length = def->args.items[0];
+    for (uint32_t i = def->as.loop.carried; i < def->results.count; i++)
+        if (def->results.items[i] == array) return true;
+    return false;
+}
+
+static bool is_of_turn(const Reverse *r, const CtFlowStep *loop, CtFlowArg value) {
+    return value.var != NULL && ct_map_get(&r->owner, value.var->id) == loop->as.loop.block;
+}
+
+/* The length of the rows that a loop makes, where that is a value from outside of it. Without turns there are none, and
+ * nobody asks. */
+static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlowVar *row, uint32_t dimension,
+                           CtFlowArg *length) {
+    return loop->as.loop.block->exit == EXIT_YIELD && dimension == 0 && is_made(r, row, length) &&
+           !is_of_turn(r, loop, *length);
+}
+
+bool ct_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
+    CtFlowArg length;
+    return row->type->kind == FLOW_ARRAY && row->type->rank == 1 && !ct_flow_is_object(row->type->element) &&
+           is_made(r, row, &length) && !is_of_turn(r, loop, ct_reverse_simplest(r, length));
+}
+
+typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
+    CtFlowArg value;
+    CtFlowVar *array;
+    uint32_t dimension;
+} Length;
+
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension);
+
+static bool is_same(Length a, Length b) {
+    if (a.array != NULL || b.array != NULL) return a.array == b.array && a.dimension == b.dimension;
+    return a.value.var == b.value.var && (a.value.var != NULL || a.value.lit.integer == b.value.lit.integer);
+}
+
+static bool is_length_of(const Reverse *r, CtFlowArg value, const CtFlowVar *array, uint32_t dimension) {
+    const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+    return def != NULL && def->kind == FLOW_DIM && def->args.items[0].var == array && def->as.index == dimension;
+}
+
+/* Whether an array that a loop carries has the same length in all turns: as it has at first, `like`. */
+static bool keeps_length(Reverse *r, const CtFlowStep *loop, CtFlowVar *param, uint32_t dimension, CtFlowVar **like) {
+    static const bool yes = true, no = false;
+    const CtFlowBlock *block = loop->as.loop.block;
+    uint32_t index = 1;
+    while (index < block->params.count && block->params.items[index] != param) index++;
+    *like = index < loop->args.count ? loop->args.items[index].var : NULL;
+    if (*like == NULL || block->exit != EXIT_YIELD || block->values.items[index - 1].var == NULL) return false;
+    uint64_t key = length_key(param, dimension);
+    if (ct_map_has(&r->keeps, key)) return ct_map_get(&r->keeps, key) == &yes;
+    ct_map_set(r->arena, &r->keeps, key, NULL);
+    Length next = origin_of(r, (CtFlowArg){0}, block->values.items[index - 1].var, dimension);
+    CtFlowArg made;
+    bool keeps = (next.array == param && next.dimension == dimension) ||
+                 (is_made(r, block->values.items[index - 1].var, &made) && is_length_of(r, made, param, dimension)) ||
+                 is_same(next, origin_of(r, (CtFlowArg){0}, *like, dimension));
+    ct_map_set(r->arena, &r->keeps, key, (void *)(keeps ? &yes : &no)); // NOLINT
+    return keeps;
+}
+
+/* The array whose length of another dimension this is, or the length itself; false where nothing is known. */
+static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlowVar **like, uint32_t *other,
+                        CtFlowArg *length) {
+    const CtFlowStep *def = ct_map_get(&r->defs, array->id);
+    *other = dimension;
+    if (ct_map_has(&r->rows, array->id)) {
+        *like = ct_map_get(&r->rows, array->id);
+        *other = dimension + 1;
+        return true;
+    }
+    if (def == NULL) {
+        const CtFlowStep *loop = ct_map_get(&r->loops, ct_key(ct_map_get(&r->owner, array->id)));
+        return loop != NULL && keeps_length(r, loop, array, dimension, like);
+    }
+    const CtFlowArg *args = def->args.items;
+    switch (def->kind) {
+    case FLOW_LOOP:
+        *length = args[0];
+        for (uint32_t i = 0; i < def->as.loop.carried; i++)
+            if (def->results.items[i] == array)
+                return keeps_length(r, def, def->as.loop.block->params.items[1 + i], dimension, like);
+        for (uint32_t i = def->as.loop.carried; i < def->results.count; i++) {
+            if (def->results.items[i] != array) continue;
+            if (dimension == 0) return true;
+            return length_of_rows(r, def, def->as.loop.block->values.items[i].var, dimension - 1, length);
+        }
+        return false;
+    case FLOW_UPDATE: *like = args[0].var; return true;
+    case FLOW_READ:
+        *like = args[0].var;
+        *other = dimension + def->args.count - 1;
+        return def->results.items[0]->type->rank + def->args.count - 1 == args[0].type->rank;
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+        *length = ct_flow_int((Lower *)&r->f, def->args.count); // NOLINT
+        return dimension == 0;
+    case FLOW_PRODUCT: *length = args[dimension]; return true;
+    case FLOW_BULK:
+        if (def->as.bulk == ARRAY_REVERSE) *like = args[0].var;
+        if (dimension > 0 || (def->as.bulk != ARRAY_REPLICATE && def->as.bulk != ARRAY_SLICE)) return *like != NULL;
+        *length = args[def->as.bulk == ARRAY_SLICE];
+        return true;
+    default: return false;
+    }
+}
+
+CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
+    const CtFlowArg *known = ct_map_get(&r->lengths, length_key(array, dimension));
+    if (known != NULL) return *known;
+    CtFlowVar *like = NULL;
+    CtFlowArg length = {0};
+    uint32_t other;
+    if (!length_from(r, array, dimension, &like, &other, &length))
+        length = insert_dim(r, array, dimension);
+    else if (like != NULL)
+        length = ct_reverse_length(r, like, other);
+    know_length(r, array, dimension, length);
+    return length;
+}
+
+CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
+    for (;;) {
+        const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+        if (def == NULL || def->kind != FLOW_DIM) return value;
+        CtFlowVar *like = NULL;
+        CtFlowArg length = {0};
+        uint32_t other;
+        if (!length_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
+        value = like != NULL ? ct_reverse_length(r, like, other) : length;
+    }
+}
+
+static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t dimension) {
+    for (;;) {
+        if (array == NULL) {
+            const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
+            if (def == NULL || def->kind != FLOW_DIM) return (Length){value, NULL, 0};
+            array = def->args.items[0].var;
+            dimension = def->as.index;
+        }
+        CtFlowVar *same = dimension == 0 ? ct_map_get(&r->equals, array->id) : NULL, *like = NULL;
+        uint32_t other;
+        if (same != NULL)
+            array = same;
+        else if (!length_from(r, array, dimension, &like, &other, &value))
+            return (Length){{0}, array, dimension};
+        else if (like != NULL)
+            array = like, dimension = other;
+        else
+            array = NULL;
+    }
+}
+
+bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
+    return is_same(origin_of(r, count, NULL, 0), origin_of(r, (CtFlowArg){0}, array, 0));
+}
+
+/* ---- the copy ---- */
+
+/* Arrays of the parts of the same tuples. */
+static void know_equals(Reverse *r, const CtFlowFunction *function, const CtFlowFunction *forward) {
+    for (uint32_t i = 0; i < function->params.count; i++) {
+        const CtFlowVar *like = function->params.items[i]->like;
+        for (uint32_t j = 0; like != NULL && j < i; j++)
+            if (function->params.items[j] == like)
+                ct_map_set(r->arena, &r->equals, forward->params.items[i]->id, forward->params.items[j]);
+    }
+}
+
+static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *tails) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) end_by_calls(r, ct_flow_inner(step, j), tails);
+    }
+    if (block->exit != EXIT_TAIL) return;
+    for (uint32_t i = 0; i < tails->count; i++)
+        if (tails->items[i] == block->tail) return;
+    r->f.block = block;
+    block->exit = EXIT_OPEN;
+    block->values = ct_flow_call(&r->f, block->span, block->tail, &block->values);
+    block->exit = EXIT_RETURN;
+}
+
+void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
+                     const CtReverseTails *tails) {
+    CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
+    r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
+    forward->vars = function->vars;
+    for (uint32_t i = 0; i < function->params.count; i++)
+        ct_push(r->arena, &forward->params, ct_flow_copy_var(&copy, function->params.items[i]));
+    forward->body = ct_flow_copy_block(&copy, function->body);
+    know_equals(r, function, forward);
+    CtMap same = {0};
+    end_by_calls(r, forward->body, tails);
+    regulate(r, forward->body, NULL, &same);
+    for (uint32_t i = 0; i < forward->params.count; i++) bind(r, forward->params.items[i], forward->body, NULL);
+    index_block(r, forward->body);
+    bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
+    ct_reverse_activity(r->flow, forward, active, on);
+    for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
+    Consume consume_here = {r->flow, &r->consumed};
+    find_consumed(r->flow);
+    while (consume_block(&consume_here, forward->body)) {
+    }
+}

@@ -1,0 +1,218 @@
+/* Residuals: how values of the forward sweep come into the reverse sweep.
+ *
+ * The reverse sweep asks for them one by one. When a scope of it is complete, it is decided for each value whether its
+ * step is repeated there, in front, or handed over: as a field of the function's residual, a further result of its
+ * branch, an array of the values of all turns. What repeated steps ask for is decided likewise. Repeated are steps in
+ * loops that do not call functions: a body once more costs as much as it did, and nothing has to be kept; so in
+ * branches, what is cheap. A value is not read again from an array that an update may change in place, since keeping
+ * the array would have it copied. */
+#include "flow/ad/reverse.h"
+
+enum { MOST_NESTED = 2 };
+
+static Scope *scope_of(const Reverse *r, const CtFlowVar *var) {
+    return ct_map_get(&r->scopes, ct_key(ct_map_get(&r->owner, var->id)));
+}
+
+CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
+    if (value.var != NULL) value = ct_reverse_simplest(r, value);
+    if (value.var == NULL) return value;
+    Scope *scope = scope_of(r, value.var);
+    if (scope == NULL) { /* only our own mistake */
+        r->flow->refused = "a value of the forward sweep is out of sight";
+        return flow_of(ct_flow_var(&r->b, value.var->name, value.type));
+    }
+    CtFlowVar *known = ct_map_get(&scope->known, value.var->id);
+    if (known == NULL) {
+        known = ct_flow_var(&r->b, value.var->name, value.type);
+        ct_map_set(r->arena, &scope->known, value.var->id, known);
+        ct_push(r->arena, &scope->wanted, value.var);
+    }
+    return flow_of(known);
+}
+
+/* ---- what may be repeated ---- */
+
+static bool keeps_arrays(const Reverse *r, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (step->args.items[i].var != NULL && ct_map_has(&r->consumed, step->args.items[i].var->id)) return false;
+    return true;
+}
+
+static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested);
+
+static bool may_repeat_block(const Reverse *r, const CtFlowBlock *block, uint32_t nested) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!may_repeat(r, block->steps.items[i], nested)) return false;
+    return block->exit == EXIT_YIELD || block->exit == EXIT_NEVER;
+}
+
+/* In a loop. */
+static bool may_repeat(const Reverse *r, const CtFlowStep *step, uint32_t nested) {
+    switch (step->kind) {
+    case FLOW_PRIM:
+    case FLOW_CONSTANT:
+    case FLOW_STRING:
+    case FLOW_LITERALS:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_FAIL:
+    case FLOW_STOP:
+    case FLOW_ITEMS: return true;
+    case FLOW_READ:
+    case FLOW_DIM:
+    case FLOW_BULK: return keeps_arrays(r, step);
+    case FLOW_SWITCH:
+        for (uint32_t i = 0; i < step->as.cases.count; i++)
+            if (!may_repeat_block(r, step->as.cases.branches[i].block, nested)) return false;
+        return true;
+    case FLOW_LOOP: return nested < MOST_NESTED && may_repeat_block(r, step->as.loop.block, nested + 1);
+    case FLOW_CALL:
+    case FLOW_UPDATE:
+    case FLOW_SNOC:
+    case FLOW_PRODUCT:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return false;
+    }
+    return false;
+}
+
+static bool is_in_loop(const Scope *scope) {
+    for (; scope != NULL; scope = scope->parent)
+        if (scope->kind == SCOPE_LOOP) return true;
+    return false;
+}
+
+/* Whether it holds a loop, or what is not arithmetic. */
+static bool takes_long(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_LOOP || (step->kind == FLOW_PRIM && !ct_prim_is_light(step->as.prim))) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (takes_long(ct_flow_inner(step, j))) return true;
+    }
+    return false;
+}
+
+static const Scope *loop_around(const Scope *scope) {
+    while (scope != NULL && scope->kind != SCOPE_LOOP) scope = scope->parent;
+    return scope;
+}
+
+static bool carries_arrays(const Scope *scope) {
+    for (uint32_t i = 0; scope != NULL && i < scope->step->as.loop.carried; i++)
+        if (scope->step->args.items[1 + i].type->kind == FLOW_ARRAY) return true;
+    return false;
+}
+
+/* In a loop that carries arrays, whose turns go one by one and make arrays anyway, loops are kept which take long for
+ * each element; and values in them, or in the loop itself, that are more than arithmetic. */
+static bool is_worth_keeping(const Scope *scope, const CtFlowStep *step) {
+    const Scope *loop = loop_around(scope);
+    if (step->kind == FLOW_LOOP) return carries_arrays(loop) && takes_long(step->as.loop.block);
+    if (step->kind != FLOW_PRIM || ct_prim_is_light(step->as.prim) || scope != loop) return false;
+    return carries_arrays(loop) || carries_arrays(loop_around(loop->parent));
+}
+
+/* The length of an array of this very scope is kept, not the array. */
+static bool is_own_length(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
+    return step->kind == FLOW_DIM && step->args.items[0].var != NULL && scope_of(r, step->args.items[0].var) == scope;
+}
+
+static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step) {
+    if (step == NULL || is_own_length(r, scope, step)) return false;
+    if (scope->kind == SCOPE_PATH)
+        return step->kind == FLOW_CONSTANT || step->kind == FLOW_LITERALS || step->kind == FLOW_STRING;
+    if (is_in_loop(scope)) return may_repeat(r, step, 0) && !is_worth_keeping(scope, step);
+    switch (step->kind) {
+    case FLOW_PRIM: return ct_prim_is_light(step->as.prim);
+    case FLOW_READ:
+    case FLOW_DIM: return keeps_arrays(r, step);
+    case FLOW_CONSTANT:
+    case FLOW_LITERALS:
+    case FLOW_STRING:
+    case FLOW_STOP:
+    case FLOW_OPEN: return true;
+    default: return false;
+    }
+}
+
+/* ---- deciding ---- */
+
+static void need_args(Reverse *r, const CtFlowArgs *args, const CtMap *inside) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var != NULL && !ct_map_has(inside, args->items[i].var->id))
+            ct_reverse_need(r, args->items[i]);
+}
+
+static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside);
+
+static void need_block(Reverse *r, const CtFlowBlock *block, CtMap *inside) {
+    for (uint32_t i = 0; i < block->params.count; i++) ct_map_set(r->arena, inside, block->params.items[i]->id, NULL);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_CHECK || step->kind == FLOW_CHECK_SIZE || step->kind == FLOW_CHECK_ZIP ||
+            step->kind == FLOW_CHECK_SHAPE || step->kind == FLOW_CHECK_SLICE)
+            continue;
+        need_step(r, step, inside);
+        for (uint32_t j = 0; j < step->results.count; j++)
+            if (step->results.items[j] != NULL) ct_map_set(r->arena, inside, step->results.items[j]->id, NULL);
+    }
+    need_args(r, &block->values, inside);
+}
+
+static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside) {
+    need_args(r, &step->args, inside);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) need_block(r, ct_flow_inner(step, i), inside);
+}
+
+void ct_reverse_settle(Reverse *r, Scope *scope) {
+    for (uint32_t i = 0; i < scope->wanted.count; i++) {
+        CtFlowVar *var = scope->wanted.items[i];
+        CtFlowStep *step = ct_map_get(&r->defs, var->id);
+        if (!repeats(r, scope, step)) {
+            ct_push(r->arena, &scope->stored, var);
+        } else if (!ct_map_has(&scope->repeated, ct_key(step))) {
+            CtMap inside = {0};
+            ct_map_set(r->arena, &scope->repeated, ct_key(step), step);
+            need_step(r, step, &inside);
+        }
+    }
+}
+
+/* ---- repeating ---- */
+
+static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_reverse_need(data, flow_of(var)); }
+
+static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
+    CtFlowCopy copy = {.flow = r->flow, .into = r->b.function, .outer = need_outer, .data = r, .drops_checks = true};
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowVar *result = step->results.items[i], *known = NULL;
+        if (result != NULL) known = ct_map_get(&scope->known, result->id);
+        if (known != NULL) ct_flow_copy_stands(&copy, result, flow_of(known));
+    }
+    ct_push(r->arena, &r->b.block->steps, ct_flow_copy_step(&copy, step));
+}
+
+/* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */
+void ct_reverse_repeat(Reverse *r, Scope *scope) {
+    for (uint32_t i = 0; i < scope->forward.count; i++) {
+        const CtFlowBlock *block = scope->forward.items[i];
+        for (uint32_t j = 0; j < block->steps.count; j++)
+            if (ct_map_has(&scope->repeated, ct_key(block->steps.items[j])))
+                repeat_step(r, scope, block->steps.items[j]);
+    }
+    for (uint32_t i = 0; i < scope->backward->steps.count; i++)
+        ct_push(r->arena, &r->b.block->steps, scope->backward->steps.items[i]);
+    scope->backward->steps.items = r->b.block->steps.items;
+    scope->backward->steps.count = r->b.block->steps.count;
+    scope->backward->steps.capacity = r->b.block->steps.capacity;
+}

@@ -1,0 +1,525 @@
+/* Reverse mode on Flow, source to source.
+ *
+ * The reverse of a function is a forward sweep, its body, and a reverse sweep, its body from the last step to the
+ * first, cut in two functions:
+ *
+ *   forward  : the parameters → the results, a residual
+ *   backward : the residual, the cotangents of the results, accumulators of the active parameters → the accumulators
+ *
+ * backward is written first, in terms of the variables of the forward sweep. Those that it turns out to use are the
+ * residual: the fields of a node made for the function, with a constructor for each of its ends (residuals.c). So
+ * straight-line code keeps only what a derivative needs, a branch remembers which way it went, and a recursive function
+ * gives a residual with those of its calls inside (reverse_calls.c).
+ *
+ * Cotangents of scalars are sums of what they are given; those of nodes and arrays are accumulators that are handed
+ * from one use to the next and changed in place, so that reading x[i] is acc[i] += d in reverse, and what is not used
+ * costs nothing (accumulators.c; CHAD §4.2, §5). The output is Flow, and is differentiated again by the same passes.
+ *
+ * Functions that end in each other are a loop. Their forward sweep takes a trail, the residuals of the turns so far,
+ * each linked to the one before; their reverse sweep unwinds it, function by function, by tail calls: no stack. */
+#include "flow/ad/reverse.h"
+
+typedef struct Turner { /* of functions that end in each other */
+    CtFlowFunction *function, *forward;
+    CtFlowFunction
+        *unwind; /* (trail, accumulators of the active parameters, kept ones of the entry) → those of the entry */
+    bool *active;
+    uint32_t arrivals; /* how many ends lead here */
+} Turner;
+
+typedef struct Group {
+    Variant *entry;
+    CT_VEC(Turner) members;
+    bool turns;
+    const CtFlowType *trail;
+    CtFlowFunction *backward;
+    uint32_t returns, cotangents; /* how many ends return; how many results have one */
+    bool *same; /* of the parameters: passed on as they are in all turns, so that one accumulator goes through */
+} Group;
+
+static Turner *member_of(Group *g, const CtFlowFunction *function) {
+    for (uint32_t i = 0; i < g->members.count; i++)
+        if (g->members.items[i].function == function) return &g->members.items[i];
+    return NULL;
+}
+
+static Turner *entry_of(Group *g) { return member_of(g, g->entry->function); }
+
+/* ---- who ends in whom ---- */
+
+typedef void OnEnd(void *data, CtFlowBlock *block);
+
+static void each_end(CtFlowBlock *block, OnEnd *on_end, void *data) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) each_end(ct_flow_inner(step, j), on_end, data);
+    }
+    if (block->exit == EXIT_TAIL || block->exit == EXIT_RETURN) on_end(data, block);
+}
+
+typedef struct Search {
+    CtArena *arena;
+    CtMap seen;
+    CT_VEC(CtFlowFunction *) found;
+} Search;
+
+static void find_target(void *data, CtFlowBlock *block) {
+    Search *s = data;
+    if (block->exit != EXIT_TAIL || ct_map_has(&s->seen, ct_key(block->tail))) return;
+    ct_map_set(s->arena, &s->seen, ct_key(block->tail), NULL);
+    ct_push(s->arena, &s->found, block->tail);
+}
+
+static Search reachable(CtArena *arena, CtFlowFunction *from) {
+    Search s = {.arena = arena};
+    each_end(from->body, find_target, &s);
+    for (uint32_t i = 0; i < s.found.count; i++) each_end(s.found.items[i]->body, find_target, &s);
+    return s;
+}
+
+static void find_members(CtArena *arena, Group *g) {
+    CtFlowFunction *entry = g->entry->function;
+    Search s = reachable(arena, entry);
+    g->turns = ct_map_has(&s.seen, ct_key(entry));
+    ct_push(arena, &g->members, (Turner){.function = entry, .active = g->entry->active});
+    for (uint32_t i = 0; g->turns && i < s.found.count; i++) {
+        CtFlowFunction *other = s.found.items[i];
+        Search back = reachable(arena, other);
+        if (other == entry || !ct_map_has(&back.seen, ct_key(entry))) continue;
+        ct_push(arena, &g->members,
+                (Turner){.function = other, .active = CT_NEW_ARRAY(arena, bool, other->params.count + 1)});
+    }
+}
+
+/* ---- what is active in which function, and what is passed on ---- */
+
+typedef struct Ends {
+    Group *g;
+    Turner *member;
+    bool *on; /* the member's variables that are active */
+    bool changed;
+} Ends;
+
+static void count_end(void *data, CtFlowBlock *block) {
+    Ends *e = data;
+    Turner *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
+    if (target == NULL) {
+        e->g->returns++;
+        return;
+    }
+    target->arrivals++;
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (e->g->members.count > 1 || block->values.items[i].var != target->function->params.items[i])
+            e->g->same[i] = false;
+}
+
+static void spread_end(void *data, CtFlowBlock *block) {
+    Ends *e = data;
+    Turner *target = block->exit == EXIT_TAIL ? member_of(e->g, block->tail) : NULL;
+    for (uint32_t i = 0; target != NULL && i < block->values.count; i++) {
+        const CtFlowVar *var = block->values.items[i].var;
+        if (var == NULL || !e->on[var->id] || target->active[i]) continue;
+        target->active[i] = e->changed = true;
+    }
+}
+
+static void find_activity(CtFlow *flow, Group *g) {
+    bool changed = g->turns;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = 0; i < g->members.count; i++) {
+            Turner *m = &g->members.items[i];
+            Ends e = {g, m, CT_NEW_ARRAY(flow->arena, bool, m->function->vars + 1), false};
+            ct_reverse_activity(flow, m->function, m->active, e.on);
+            each_end(m->function->body, spread_end, &e);
+            changed |= e.changed;
+        }
+    }
+    uint32_t count = g->entry->function->params.count;
+    g->same = CT_NEW_ARRAY(flow->arena, bool, count + 1);
+    for (uint32_t i = 0; i < count; i++) g->same[i] = g->turns && g->members.count == 1;
+    for (uint32_t i = 0; i < g->members.count; i++)
+        each_end(g->members.items[i].function->body, count_end, &(Ends){.g = g});
+}
+
+/* ---- declaring ---- */
+
+static void add_type(CtFlow *flow, CtFlowTypes *types, const CtFlowType *type) {
+    CtFlowTypes one = {.items = &type, .count = 1};
+    ct_flow_types_add(flow, types, &one);
+}
+
+static CtFlowTypes adjoint_params(CtFlow *flow, const Turner *m, const bool *but) {
+    CtFlowTypes types = {0};
+    for (uint32_t i = 0; i < m->function->params.count; i++)
+        if (m->active[i] && (but == NULL || !but[i]))
+            add_type(flow, &types, ct_flow_adjoint_type(flow, m->function->params.items[i]->type));
+    return types;
+}
+
+static CtFlowTypes adjoint_results(CtFlow *flow, const CtFlowFunction *function) {
+    CtFlowTypes types = {0};
+    for (uint32_t i = 0; i < function->results.count; i++)
+        if (ct_flow_is_active(flow, function->results.items[i]))
+            add_type(flow, &types, ct_flow_adjoint_type(flow, function->results.items[i]));
+    return types;
+}
+
+static CtFlowFunction *declare(CtFlow *flow, const CtFlowFunction *of, const char *what) {
+    return ct_flow_function(flow, ct_format(flow->arena, "%s %s", of->name, what), of->span);
+}
+
+/* A function with these parameters, and a body to be written: the parameters, in one sequence. */
+static CtFlowArgs begin_function(CtFlow *flow, CtFlowFunction *function, const char *const *names,
+                                 const CtFlowTypes *const *params, uint32_t count) {
+    Lower l = {.flow = flow, .arena = flow->arena, .function = function};
+    CtFlowArgs all = {0};
+    function->body = ct_flow_block(&l);
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowArgs args = ct_flow_params(&l, &function->params, names[i], params[i]);
+        ct_flow_args_add(&l, &all, &args);
+    }
+    return all;
+}
+
+static void declare_group(CtFlow *flow, Group *g) {
+    CtFlowFunction *function = g->entry->function;
+    CtFlowTypes trail = {0}, results = adjoint_results(flow, function), none = {0};
+    g->cotangents = results.count;
+    g->trail = ct_flow_new_node(flow, ct_format(flow->arena, "residual of %s", function->name));
+    add_type(flow, &trail, g->trail);
+    CtFlowTypes params = adjoint_params(flow, entry_of(g), NULL), kept = adjoint_params(flow, entry_of(g), g->same);
+    if (g->turns) ct_flow_con_add(flow, g->trail->data, "start", &none);
+    g->backward = g->entry->pair.backward = declare(flow, function, "backward");
+    g->backward->results = params;
+    g->backward->ends = true; /* a residual is finite */
+    begin_function(flow, g->backward, (const char *[]){"residual", "dy", "dx"},
+                   (const CtFlowTypes *[]){&trail, &results, &params}, 3);
+    g->entry->pair.forward = declare(flow, function, "forward");
+    g->entry->pair.forward->results = function->results;
+    ct_flow_types_add(flow, &g->entry->pair.forward->results, &trail);
+    for (uint32_t i = 0; i < g->members.count; i++) {
+        Turner *m = &g->members.items[i];
+        m->forward = g->entry->pair.forward;
+        if (!g->turns) continue;
+        m->forward = declare(flow, m->function, "turns");
+        m->forward->results = g->entry->pair.forward->results;
+        m->unwind = declare(flow, m->function, "unwind");
+        m->unwind->results = params;
+        m->unwind->ends = true;
+        CtFlowTypes own = adjoint_params(flow, m, NULL);
+        begin_function(flow, m->unwind, (const char *[]){"trail", "dx", "before"},
+                       (const CtFlowTypes *[]){&trail, &own, &kept}, 3);
+    }
+}
+
+Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+    CtFlowAdjoints *made = ct_flow_adjoints(flow);
+    uint32_t count = function->params.count;
+    for (uint32_t i = 0; i < made->variants.count; i++) {
+        Variant *known = made->variants.items[i];
+        if (known->function == function && memcmp(known->asked, active, count * sizeof *active) == 0) return known;
+    }
+    Variant *v = CT_NEW(flow->arena, Variant);
+    v->function = function;
+    v->asked = CT_NEW_ARRAY(flow->arena, bool, count + 1);
+    v->active = CT_NEW_ARRAY(flow->arena, bool, count + 1);
+    memcpy(v->asked, active, count * sizeof *active);
+    memcpy(v->active, active, count * sizeof *active);
+    v->group = CT_NEW(flow->arena, Group);
+    v->group->entry = v;
+    ct_push(flow->arena, &made->variants, v);
+    find_members(flow->arena, v->group);
+    find_activity(flow, v->group);
+    declare_group(flow, v->group);
+    return v;
+}
+
+/* ---- calls of the forward sweep ---- */
+
+static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
+    CtFlowFunction *callee = step->as.function;
+    bool *active = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1), any = false, any_result = false;
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        bool counts = callee->rule == NULL || ct_rule_counts(callee->rule, i);
+        any |= active[i] = counts && ct_reverse_is_active(r, step->args.items[i]);
+    }
+    for (uint32_t i = 0; i < callee->results.count; i++)
+        any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
+    if (!any || !any_result || ct_reverse_by_slope(r, block, step, active)) return;
+    Variant *variant = ct_reverse_variant(r->flow, callee, active);
+    const CtFlowTypes *results = &variant->pair.forward->results;
+    step->as.function = variant->pair.forward;
+    CtFlowVar *residual = ct_reverse_forward_var(r, "residual", results->items[results->count - 1], block, step);
+    ct_push(r->arena, &step->results, residual);
+    ct_map_set(r->arena, &r->calls, ct_key(step), variant);
+}
+
+static void call_variants(Reverse *r, CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_CALL) call_variant(r, block, step);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) call_variants(r, ct_flow_inner(step, j));
+    }
+}
+
+/* ---- the way from an end back to the start of a function ---- */
+
+typedef struct Writing { /* of a member */
+    Reverse *r;
+    Group *g;
+    Turner *member;
+    CtFlowVar *trail; /* a parameter of its forward sweep, where there are turns */
+} Writing;
+
+typedef struct Path {
+    const struct Path *outer;
+    CtFlowBlock *block;
+} Path;
+
+/* The block for one end among those that lead to a function: a branch for a constructor, or the whole body. */
+static CtFlowBlock *block_for_end(const Writing *w, CtFlowFunction *function, uint32_t arrivals, uint32_t tag) {
+    Lower *b = &w->r->b;
+    b->function = function;
+    if (arrivals == 1) return function->body;
+    if (function->body->steps.count == 0) {
+        b->block = function->body;
+        CtFlowChoosing choice = ct_flow_switch_begin(b, function->span, flow_of(function->params.items[0]));
+        choice.step->as.cases.count = 0;
+        function->body->exit = EXIT_NEVER;
+    }
+    CtFlowChoosing choice = {.step = function->body->steps.items[0], .outer = function->body};
+    ct_flow_case_begin(b, &choice, tag);
+    return b->block;
+}
+
+static CtFlowArg param(const CtFlowFunction *function, uint32_t index) {
+    return flow_of(function->params.items[index]);
+}
+
+/* What the parameters have accumulated, in front of an end of the backward function. */
+static CtFlowArgs take_params(Writing *w) {
+    CtFlowArgs args = {0};
+    const CtFlowVars *params = &w->member->forward->params;
+    for (uint32_t i = 0; i < w->member->function->params.count; i++) {
+        if (!w->member->active[i]) continue;
+        CtFlowArg of = flow_of(params->items[i]), d = ct_reverse_take(w->r, of, NULL);
+        ct_push(w->r->arena, &args, ct_flow_is_none(d) ? ct_reverse_zero(w->r, of) : d);
+    }
+    return args;
+}
+
+/* The accumulators that the caller gave, of parameters of the entry: where they go through all turns, to those. */
+static void start_accumulators(Writing *w) {
+    uint32_t next = 1 + w->g->cotangents;
+    for (uint32_t i = 0; i < w->member->function->params.count; i++) {
+        if (!w->member->active[i]) continue;
+        CtFlowArg of = flow_of(w->member->forward->params.items[i]);
+        if (!w->g->turns || w->g->same[i]) ct_reverse_give(w->r, CT_NO_SPAN, of, param(w->g->backward, next), false);
+        next++;
+    }
+}
+
+static void give_results(Writing *w, const CtFlowBlock *end) {
+    uint32_t next = 1;
+    for (uint32_t i = 0; i < end->values.count; i++)
+        if (ct_flow_is_active(w->r->flow, w->g->entry->function->results.items[i]))
+            ct_reverse_give(w->r, end->span, end->values.items[i], param(w->g->backward, next++), false);
+}
+
+static void give_arguments(Writing *w, const CtFlowBlock *end, const Turner *target) {
+    uint32_t next = 1;
+    for (uint32_t i = 0; i < end->values.count; i++)
+        if (target->active[i])
+            ct_reverse_give(w->r, end->span, end->values.items[i], param(target->unwind, next++), false);
+}
+
+/* In front: the fields of the residual, under the names by which they are known. */
+static void open_residual(Writing *w, Scope *scope, uint32_t tag, CtFlowVar *trail) {
+    Lower *b = &w->r->b;
+    CtFlowStep *open = ct_flow_step(b, FLOW_OPEN, b->function->span);
+    open->as.con.data = w->g->trail->data;
+    open->as.con.tag = tag;
+    ct_flow_arg(b, open, param(b->function, 0));
+    for (uint32_t i = 0; i < scope->stored.count; i++)
+        ct_push(w->r->arena, &open->results, ct_map_get(&scope->known, scope->stored.items[i]->id));
+    if (trail != NULL) ct_push(w->r->arena, &open->results, trail);
+}
+
+/* The forward sweep makes the residual where it ends, and returns it, or takes it along to the next turn. */
+static void make_residual(Writing *w, CtFlowBlock *end, const Scope *scope, uint32_t tag) {
+    Lower *f = &w->r->f;
+    CtFlowArgs fields = {0};
+    CtFlowTypes types = {0};
+    CtFlowExit exit = end->exit;
+    for (uint32_t i = 0; i < scope->stored.count; i++) ct_push(w->r->arena, &fields, flow_of(scope->stored.items[i]));
+    if (w->trail != NULL) ct_push(w->r->arena, &fields, flow_of(w->trail));
+    for (uint32_t i = 0; i < fields.count; i++) add_type(w->r->flow, &types, fields.items[i].type);
+    ct_flow_con_add(w->r->flow, w->g->trail->data, exit == EXIT_TAIL ? "turn" : "end", &types);
+    f->block = end;
+    end->exit = EXIT_OPEN;
+    CtFlowArg residual = ct_flow_node_make(f, end->span, w->g->trail, tag, &fields);
+    end->exit = exit;
+    ct_push(w->r->arena, &end->values, residual);
+}
+
+/* Functions without turns return; the others go on to unwind the trail. */
+static void leave(Writing *w, const CtFlowArgs *accumulated, CtFlowVar *trail, bool returned) {
+    Lower *b = &w->r->b;
+    if (!w->g->turns) {
+        ct_flow_leave(b, EXIT_RETURN, b->function->span, accumulated, NULL);
+        return;
+    }
+    CtFlowArgs args = {0};
+    ct_push(w->r->arena, &args, flow_of(trail));
+    ct_flow_args_add(b, &args, accumulated);
+    const Turner *entry = entry_of(w->g);
+    uint32_t kept = 0, next = 1 + w->g->cotangents;
+    for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i] && !w->g->same[i];
+    if (!returned) next = b->function->params.count - kept; /* they stand last */
+    for (uint32_t i = 0; i < entry->function->params.count; i++) {
+        if (!entry->active[i]) continue;
+        if (!w->g->same[i]) ct_push(w->r->arena, &args, param(b->function, next));
+        next += returned || !w->g->same[i];
+    }
+    ct_flow_leave(b, EXIT_TAIL, b->function->span, &args, w->member->unwind);
+}
+
+/* From the body to the end. */
+static void add_blocks(Reverse *r, Scope *scope, const Path *path) {
+    if (path->outer != NULL) add_blocks(r, scope, path->outer);
+    ct_push(r->arena, &scope->forward, path->block);
+    ct_map_set(r->arena, &r->scopes, ct_key(path->block), scope);
+}
+
+/* One end of the function, from there to its start. */
+static void write_end(Writing *w, const Path *path) {
+    Reverse *r = w->r;
+    CtFlowBlock *end = path->block;
+    Turner *target = end->exit == EXIT_TAIL ? member_of(w->g, end->tail) : NULL;
+    uint32_t tag = w->g->trail->data->count;
+    CtFlowBlock *place = target == NULL
+                             ? block_for_end(w, w->g->backward, w->g->returns, tag)
+                             : block_for_end(w, target->unwind, target->arrivals + (target == entry_of(w->g)), tag);
+    r->scopes = (CtMap){0};
+    Scope *scope = ct_reverse_scope(r, SCOPE_PATH, NULL, ct_flow_block(&r->b));
+    add_blocks(r, scope, path);
+    ct_reverse_enter(r, scope);
+    if (target == NULL) {
+        start_accumulators(w);
+        give_results(w, end);
+    } else {
+        give_arguments(w, end, target);
+    }
+    ct_reverse_steps(r, end, end->steps.count);
+    for (const Path *p = path->outer; p != NULL; p = p->outer) ct_reverse_steps(r, p->block, p->block->steps.count - 1);
+    CtFlowVar *trail = w->g->turns ? ct_flow_var(&r->b, "trail", w->g->trail) : NULL;
+    CtFlowArgs accumulated = take_params(w);
+    leave(w, &accumulated, trail, target == NULL);
+    ct_reverse_settle(r, scope);
+    r->b.block = place;
+    open_residual(w, scope, tag, trail);
+    ct_reverse_repeat(r, scope);
+    *place = *scope->backward;
+    make_residual(w, end, scope, tag);
+    if (target != NULL) end->tail = target->forward;
+}
+
+static void write_ends(Writing *w, const Path *path) {
+    CtFlowBlock *block = path->block;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
+            if (!ct_flow_leaves(step->as.cases.branches[j].block)) continue;
+            if (last)
+                write_ends(w, &(Path){path, step->as.cases.branches[j].block});
+            else
+                w->r->flow->refused = "a branch that leaves its function in the middle";
+        }
+        if (last) return; /* the block may have grown in front; no matter */
+    }
+    if (block->exit == EXIT_RETURN || block->exit == EXIT_TAIL) write_end(w, path);
+}
+
+/* ---- functions ---- */
+
+static void write_member(CtFlow *flow, Group *g, Turner *m) {
+    Reverse *r = CT_NEW(flow->arena, Reverse);
+    *r = (Reverse){.flow = flow, .arena = flow->arena, .b = {.flow = flow, .arena = flow->arena}};
+    Writing w = {.r = r, .g = g, .member = m};
+    CtReverseTails tails = {CT_NEW_ARRAY(flow->arena, CtFlowFunction *, g->members.count),
+                            g->turns ? g->members.count : 0};
+    for (uint32_t i = 0; i < g->members.count; i++) tails.items[i] = g->members.items[i].function;
+    ct_reverse_copy(r, m->function, m->forward, m->active, &tails);
+    if (g->turns) {
+        w.trail = ct_flow_var(&r->f, "trail", g->trail);
+        ct_push(flow->arena, &m->forward->params, w.trail);
+    }
+    call_variants(r, m->forward->body);
+    write_ends(&w, &(Path){NULL, m->forward->body});
+}
+
+/* The start of the trail: what was accumulated in the turns, to what there was before. */
+static void write_start(CtFlow *flow, Group *g) {
+    Turner *entry = entry_of(g);
+    CtFlowFunction *unwind = entry->unwind;
+    Lower l = {.flow = flow, .arena = flow->arena, .function = unwind, .block = unwind->body};
+    CtFlowArgs all = {0};
+    uint32_t own = 1, kept = 1;
+    for (uint32_t i = 0; i < entry->function->params.count; i++) kept += entry->active[i];
+    if (unwind->body->steps.count == 0) ct_flow_switch_begin(&l, CT_NO_SPAN, param(unwind, 0));
+    CtFlowChoosing choice = {.step = unwind->body->steps.items[0], .outer = unwind->body};
+    ct_flow_case_begin(&l, &choice, 0);
+    for (uint32_t i = 0; i < entry->function->params.count; i++) {
+        if (!entry->active[i]) continue;
+        CtFlowArg d = param(unwind, own++);
+        ct_push(flow->arena, &all, g->same[i] ? d : ct_flow_add(&l, CT_NO_SPAN, param(unwind, kept++), d));
+    }
+    ct_flow_leave(&l, EXIT_RETURN, CT_NO_SPAN, &all, NULL);
+    unwind->body->exit = EXIT_NEVER;
+}
+
+/* ⟨a⟩ → the first turn, with an empty trail. */
+static void write_entry(CtFlow *flow, Group *g) {
+    CtFlowFunction *forward = g->entry->pair.forward;
+    Lower l = {.flow = flow, .arena = flow->arena, .function = forward};
+    l.block = forward->body = ct_flow_block(&l);
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < g->entry->function->params.count; i++) {
+        const CtFlowVar *like = g->entry->function->params.items[i];
+        CtFlowVar *var = ct_flow_var(&l, like->name, like->type);
+        ct_push(flow->arena, &forward->params, var);
+        ct_push(flow->arena, &args, flow_of(var));
+    }
+    ct_push(flow->arena, &args, ct_flow_node_make(&l, CT_NO_SPAN, g->trail, 0, NULL));
+    ct_flow_leave(&l, EXIT_TAIL, CT_NO_SPAN, &args, entry_of(g)->forward);
+}
+
+/* A function that never comes back. */
+static void write_never(CtFlowFunction *function) {
+    if (function->body->exit == EXIT_OPEN) function->body->exit = EXIT_NEVER;
+}
+
+static void write_variant(CtFlow *flow, Variant *v) {
+    Group *g = v->group;
+    if (v->function->rule != NULL) {
+        ct_reverse_rule(flow, v);
+        return;
+    }
+    if (g->turns) write_entry(flow, g);
+    for (uint32_t i = 0; i < g->members.count && flow->refused == NULL; i++)
+        write_member(flow, g, &g->members.items[i]);
+    if (g->turns && flow->refused == NULL) write_start(flow, g);
+    write_never(g->backward);
+}
+
+const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f) {
+    CtFlowAdjoints *made = ct_flow_adjoints(flow);
+    bool *active = CT_NEW_ARRAY(flow->arena, bool, f->params.count + 1);
+    for (uint32_t i = 0; i < f->params.count; i++) active[i] = ct_flow_is_active(flow, f->params.items[i]->type);
+    Variant *variant = ct_reverse_variant(flow, f, active);
+    while (made->written < made->variants.count && flow->refused == NULL)
+        write_variant(flow, made->variants.items[made->written++]);
+    return flow->refused == NULL ? &variant->pair : NULL;
+}

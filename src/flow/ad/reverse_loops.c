@@ -1,0 +1,299 @@
+/* Loops in reverse: a loop from the last turn to the first, which carries the cotangents of what was carried, and what
+ * is accumulated outside.
+ *
+ * Where the cotangent of what is carried stays the same in all turns (sums), it is no longer carried; and where none
+ * is, the order of the turns is free: they run forward. Then what an array that is read at the loop's own index gets is
+ * an array that the loop yields, if nothing was accumulated for it yet: a map, without an accumulator. Otherwise it is
+ * added in place. */
+#include "flow/ad/reverse.h"
+
+typedef struct Looping {
+    CtFlowStep *step;
+    const CtFlowBlock *block;
+    Scope *outer, *inner;
+    CtFlowArg count;
+    CtFlowVar *turn, *index; /* of the reverse loop; of the forward loop */
+    CtFlowArgs cotangents;   /* of the results, in the outer scope; none where there is none */
+    CtFlowVars carried; /* cotangents of what is carried, as the inner scope sees them; NULL where it is not active */
+    CtFlowArgs start, next; /* of these */
+    bool *full;             /* of these, and of the results: arrays that are certainly filled, in all turns */
+    Imports imports;
+    CtFlowArgs items; /* what the loop yields arrays of, and of which */
+    CtFlowVars arrays;
+    CtFlowArgs sums; /* what each element of an array gets the same of; and the arrays */
+    CtFlowVars summed;
+    bool any_order;
+    const Acc *single; /* the one turn that matters; or NULL */
+} Looping;
+
+/* Whether all that was given to the results is one element of an array, and no turn depends on others. */
+static const Acc *take_single(Reverse *r, Looping *lp) {
+    const CtFlowVar *single = NULL;
+    for (uint32_t i = 0; i < lp->step->results.count; i++) {
+        const CtFlowVar *result = lp->step->results.items[i];
+        bool is_array = i >= lp->step->as.loop.carried;
+        if (!is_array && ct_reverse_is_active(r, flow_of(lp->block->params.items[1 + i]))) return NULL;
+        if (ct_reverse_has(r, result, ACC_NOTHING)) continue;
+        if (single != NULL || !is_array || !ct_reverse_has(r, result, ACC_SINGLE)) return NULL;
+        single = result;
+    }
+    return single == NULL ? NULL : ct_reverse_take_special(r, single, ACC_SINGLE);
+}
+
+static bool take_cotangents(Reverse *r, Looping *lp) {
+    bool any = false;
+    const CtFlowVar *of_single = NULL;
+    for (uint32_t i = 0; i < lp->step->results.count; i++)
+        if (ct_reverse_has(r, lp->step->results.items[i], ACC_SINGLE)) of_single = lp->step->results.items[i];
+    lp->full = CT_NEW_ARRAY(r->arena, bool, lp->step->results.count);
+    lp->single = take_single(r, lp);
+    for (uint32_t i = 0; i < lp->step->results.count; i++) {
+        CtFlowVar *result = lp->step->results.items[i];
+        bool full = false, is_array = i >= lp->step->as.loop.carried;
+        const Acc *same = is_array ? ct_reverse_take_special(r, result, ACC_UNIFORM) : NULL;
+        CtFlowArg g = same != NULL ? same->value : ct_flow_none();
+        if (lp->single != NULL && result == of_single) g = lp->single->value;
+        if (ct_flow_is_none(g)) {
+            g = ct_reverse_take(r, flow_of(result), &full);
+            if (!ct_flow_is_none(g) && is_array && !full) g = ct_reverse_filled(r, lp->step->span, result, g);
+            lp->full[i] = full;
+        }
+        any |= !ct_flow_is_none(g);
+        ct_push(r->arena, &lp->cotangents, g);
+    }
+    return any;
+}
+
+/* A loop whose turns never end gives what it was given. */
+static void pass_on(Reverse *r, const Looping *lp) {
+    for (uint32_t i = 0; i < lp->step->as.loop.carried; i++)
+        ct_reverse_give(r, lp->step->span, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
+}
+
+static void begin(Reverse *r, Looping *lp) {
+    const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
+    CtFlowBlock *backward = ct_flow_block(&r->b);
+    lp->count = lp->single != NULL ? ct_flow_int(&r->b, 1) : ct_reverse_need(r, lp->step->args.items[0]);
+    for (uint32_t i = 0; i < lp->step->as.loop.carried; i++) {
+        CtFlowVar *param = lp->block->params.items[1 + i], *var = NULL;
+        CtFlowArg start = lp->cotangents.items[i];
+        if (ct_reverse_is_active(r, flow_of(param))) {
+            if (ct_flow_is_none(start)) start = ct_reverse_zero(r, flow_of(param));
+            var = ct_flow_var(&r->b, "d", start.type);
+        }
+        ct_push(r->arena, &lp->carried, var);
+        ct_push(r->arena, &lp->start, start);
+    }
+    lp->turn = ct_flow_var(&r->b, "t", integer);
+    lp->index = ct_flow_var(&r->b, lp->block->params.items[0]->name, integer);
+    lp->inner = ct_reverse_scope(r, SCOPE_LOOP, (CtFlowBlock *)lp->block, backward);
+    lp->inner->step = lp->step;
+    lp->inner->imports = &lp->imports;
+    ct_map_set(r->arena, &lp->inner->known, lp->block->params.items[0]->id, lp->index);
+    ct_reverse_enter(r, lp->inner);
+}
+
+static void give_cotangents(Reverse *r, const Looping *lp) {
+    CtFlowArg index = flow_of(lp->index);
+    for (uint32_t i = 0; i < lp->block->values.count && i < lp->cotangents.count; i++) {
+        CtFlowArg value = lp->block->values.items[i], g = lp->cotangents.items[i];
+        bool is_array = i >= lp->step->as.loop.carried;
+        if (!ct_reverse_is_active(r, value)) continue;
+        if (is_array && !ct_flow_is_none(g) && g.type->kind != FLOW_ARRAY)
+            ct_reverse_give(r, lp->step->span, value, g, false);
+        else if (is_array && !ct_flow_is_none(g))
+            ct_reverse_give(r, lp->step->span, value, ct_flow_read(&r->b, lp->step->span, g, &index, 1),
+                            value.type->kind == FLOW_ARRAY && g.type->rank > 1);
+        else if (!is_array && lp->carried.items[i] != NULL)
+            ct_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), lp->full[i]);
+    }
+}
+
+static void take_next(Reverse *r, Looping *lp) {
+    lp->any_order = true;
+    for (uint32_t i = 0; i < lp->carried.count; i++) {
+        CtFlowArg next = {0}, param = flow_of(lp->block->params.items[1 + i]);
+        if (lp->carried.items[i] != NULL) {
+            bool full;
+            next = ct_reverse_take(r, param, &full);
+            if (ct_flow_is_none(next)) next = ct_reverse_zero(r, param);
+            if (lp->full[i] && !full) next = ct_reverse_filled(r, lp->step->span, param.var, next);
+            lp->any_order &= next.var == lp->carried.items[i];
+        }
+        ct_push(r->arena, &lp->next, next);
+    }
+}
+
+/* What a value of the inner scope is in all turns, where it is the cotangent of a sum. */
+static CtFlowArg constant_of(const Looping *lp, CtFlowArg value) {
+    for (uint32_t i = 0; i < lp->carried.count; i++)
+        if (lp->carried.items[i] != NULL && lp->carried.items[i] == value.var) return lp->start.items[i];
+    return ct_flow_none();
+}
+
+/* What was accumulated for x[i]. */
+static void give_elements(Reverse *r, Looping *lp) {
+    for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
+        Element *element = &lp->inner->elements.items[i];
+        bool full;
+        CtFlowArg array = flow_of(element->array), g = ct_reverse_take(r, flow_of(element->item), &full);
+        if (ct_flow_is_none(g)) continue;
+        bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
+                    ct_reverse_same_length(r, lp->step->args.items[0], element->array);
+        if (maps) maps = !ct_reverse_is_outside_loop(r, lp->outer, element->array);
+        if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
+            const Acc *acc = ct_reverse_acc(r, lp->outer, element->array, false);
+            maps = acc->kind == ACC_NOTHING || !acc->full;
+        }
+        CtFlowArg same = maps ? constant_of(lp, g) : ct_flow_none();
+        if (!ct_flow_is_none(same)) {
+            ct_push(r->arena, &lp->sums, same);
+            ct_push(r->arena, &lp->summed, element->array);
+            continue;
+        }
+        if (maps) {
+            if (array.type->rank > 1 && !full) g = ct_reverse_filled(r, lp->step->span, element->item, g);
+            ct_push(r->arena, &lp->items, g);
+            ct_push(r->arena, &lp->arrays, element->array);
+            continue;
+        }
+        CtFlowArg acc = ct_reverse_borrow(r, lp->step->span, array), index = flow_of(lp->index);
+        ct_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->span, acc, &index, 1, g));
+    }
+}
+
+/* ---- what the forward loop hands over: arrays of the values of all turns ---- */
+
+/* Rows that are only kept lie in one matrix, where the inner loop writes them; others are held as they are. */
+static const CtFlowType *type_of_turns(Reverse *r, const Looping *lp, const CtFlowVar *var) {
+    bool rows = ct_map_has(&r->rows_only, var->id) && ct_reverse_has_regular_rows(r, lp->step, var);
+    return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
+}
+
+static CtFlowVar *array_of_turns(Reverse *r, const Looping *lp, CtFlowVar *var) {
+    CtFlowVar *known = ct_map_get(&r->stored, var->id);
+    if (known != NULL) return known;
+    CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
+    known = ct_reverse_forward_var(r, var->name, type_of_turns(r, lp, var), owner, lp->step);
+    ct_push(r->arena, &lp->step->results, known);
+    ct_push(r->arena, &((CtFlowBlock *)lp->block)->values, flow_of(var));
+    ct_map_set(r->arena, &r->stored, var->id, known);
+    ct_map_set(r->arena, &r->rows_only, known->id, known);
+    return known;
+}
+
+static void hand_over(Reverse *r, const Looping *lp) {
+    CtFlowArg index = flow_of(lp->index);
+    for (uint32_t i = 0; i < lp->inner->stored.count; i++) {
+        CtFlowVar *var = lp->inner->stored.items[i];
+        CtFlowArg array = ct_reverse_need(r, flow_of(array_of_turns(r, lp, var)));
+        CtFlowStep *read = ct_flow_step(&r->b, FLOW_READ, lp->step->span);
+        ct_flow_arg(&r->b, read, array);
+        ct_flow_arg(&r->b, read, index);
+        ct_push(r->arena, &read->results, ct_map_get(&lp->inner->known, var->id));
+    }
+}
+
+/* ---- the loop ---- */
+
+static bool is_carried(const Looping *lp, uint32_t i) {
+    return lp->carried.items[i] != NULL && lp->next.items[i].var != lp->carried.items[i];
+}
+
+static void leave_inner(Reverse *r, Looping *lp) {
+    CtFlowBlock *block = lp->inner->backward;
+    CtFlowArgs values = {0};
+    ct_push(r->arena, &block->params, lp->turn);
+    for (uint32_t i = 0; i < lp->carried.count; i++) {
+        if (!is_carried(lp, i)) continue;
+        ct_push(r->arena, &block->params, lp->carried.items[i]);
+        ct_push(r->arena, &values, lp->next.items[i]);
+    }
+    for (uint32_t i = 0; i < lp->imports.count; i++) {
+        ct_push(r->arena, &block->params, lp->imports.items[i].param);
+        ct_push(r->arena, &values, ct_reverse_export(r, lp->inner, &lp->imports.items[i]));
+    }
+    ct_flow_args_add(&r->b, &values, &lp->items);
+    ct_flow_leave(&r->b, EXIT_YIELD, lp->step->span, &values, NULL);
+}
+
+/* The steps that come first in each turn. */
+static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
+    ct_reverse_settle(r, lp->inner);
+    r->b.block = ct_flow_block(&r->b);
+    if (!lp->any_order) {
+        CtFlowStep *sub = ct_flow_step(&r->b, FLOW_PRIM, lp->step->span);
+        sub->as.prim = PRIM_INT_SUB;
+        ct_flow_arg(&r->b, sub, last);
+        ct_flow_arg(&r->b, sub, flow_of(lp->turn));
+        ct_push(r->arena, &sub->results, lp->index);
+    }
+    hand_over(r, lp);
+    ct_reverse_repeat(r, lp->inner);
+    if (lp->any_order)
+        ct_flow_substitute(lp->inner->backward, lp->index, lp->single != NULL ? lp->single->index : flow_of(lp->turn));
+    for (uint32_t i = 0; i < lp->carried.count; i++)
+        if (lp->carried.items[i] != NULL && !is_carried(lp, i))
+            ct_flow_substitute(lp->inner->backward, lp->carried.items[i], lp->start.items[i]);
+}
+
+static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {
+    const Acc *acc = ct_reverse_acc(r, lp->outer, item->var, false);
+    return acc->kind == ACC_WHOLE ? acc->value : ct_reverse_zero(r, flow_of(item->var));
+}
+
+static void write_loop(Reverse *r, Looping *lp) {
+    CtFlowArgs given = {0};
+    CtSpan span = lp->step->span;
+    for (uint32_t i = 0; i < lp->imports.count; i++) ct_push(r->arena, &given, outside(r, lp, &lp->imports.items[i]));
+    CtFlowStep *loop = ct_flow_step(&r->b, FLOW_LOOP, span);
+    loop->as.loop.block = lp->inner->backward;
+    loop->as.loop.carried = lp->inner->backward->params.count - 1;
+    ct_flow_arg(&r->b, loop, lp->count);
+    CtFlowArgs results = {0};
+    for (uint32_t i = 0; i < lp->carried.count; i++) {
+        if (is_carried(lp, i)) ct_flow_arg(&r->b, loop, lp->start.items[i]);
+        ct_push(r->arena, &results,
+                is_carried(lp, i) ? ct_flow_result(&r->b, loop, "d", lp->start.items[i].type) : lp->start.items[i]);
+    }
+    ct_flow_args_add(&r->b, &loop->args, &given);
+    for (uint32_t i = 0; i < lp->imports.count; i++) {
+        const Import *item = &lp->imports.items[i];
+        CtFlowArg result = ct_flow_result(&r->b, loop, item->var->name, item->param->type);
+        *ct_reverse_acc(r, lp->outer, item->var, false) = (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
+    }
+    CtFlowArgs arrays = {0};
+    for (uint32_t i = 0; i < lp->items.count; i++) {
+        const CtFlowVar *array = lp->arrays.items[i];
+        const CtFlowType *type = ct_flow_adjoint_type(r->flow, array->type);
+        ct_push(r->arena, &arrays, ct_flow_result(&r->b, loop, array->name, type));
+    }
+    for (uint32_t i = 0; i < lp->carried.count; i++)
+        if (lp->carried.items[i] != NULL)
+            ct_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
+    for (uint32_t i = 0; i < lp->sums.count; i++)
+        ct_reverse_give_uniform(r, span, flow_of(lp->summed.items[i]), lp->sums.items[i]);
+    for (uint32_t i = 0; i < arrays.count; i++)
+        ct_reverse_give(r, span, flow_of(lp->arrays.items[i]), arrays.items[i], true);
+}
+
+void ct_reverse_loop(Reverse *r, CtFlowStep *step) {
+    Looping lp = {.step = step, .block = step->as.loop.block, .outer = r->scope};
+    if (!take_cotangents(r, &lp)) return;
+    if (lp.block->exit != EXIT_YIELD) {
+        pass_on(r, &lp);
+        return;
+    }
+    begin(r, &lp);
+    give_cotangents(r, &lp);
+    ct_reverse_steps(r, lp.block, lp.block->steps.count);
+    take_next(r, &lp);
+    give_elements(r, &lp);
+    leave_inner(r, &lp);
+    ct_reverse_enter(r, lp.outer);
+    CtFlowArg last = ct_flow_none();
+    if (!lp.any_order) last = ct_flow_prim_int(&r->b, step->span, PRIM_INT_SUB, lp.count, ct_flow_int(&r->b, 1));
+    write_front(r, &lp, last);
+    ct_reverse_enter(r, lp.outer);
+    write_loop(r, &lp);
+}

@@ -1,0 +1,123 @@
+/* Whether a tangent or cotangent that the user gives has the structure of what it belongs to: the same constructors and
+ * lengths wherever there are reals. Everything behind this door relies on it, and reads unchecked. */
+#include "flow/ad/adjoint.h"
+
+enum { MOST_RANK = 16 };
+
+static CtFlowArg same(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b);
+
+static void end_case(Lower *l, CtFlowChoosing *choice, CtFlowArg value) {
+    CtFlowArgs values = {0};
+    ct_push(l->arena, &values, value);
+    ct_flow_case_end(l, choice, &values);
+}
+
+static CtFlowArg otherwise_no(Lower *l, CtFlowChoosing *choice) {
+    ct_flow_case_begin(l, choice, FLOW_OTHERS);
+    end_case(l, choice, ct_flow_int(l, 0));
+    return ct_flow_switch_end(l, choice).items[0];
+}
+
+static CtFlowArg both(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+    return ct_flow_prim_int(l, span, PRIM_INT_AND, a, b);
+}
+
+static CtFlowArg same_lengths(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+    CtFlowArg all = ct_flow_int(l, 1);
+    for (uint32_t i = 0; i < a.type->rank; i++) {
+        CtFlowArg one =
+            ct_flow_prim_int(l, span, PRIM_INT_EQ, ct_flow_lower_dim(l, span, a, i), ct_flow_lower_dim(l, span, b, i));
+        all = i == 0 ? one : both(l, span, all, one);
+    }
+    return all;
+}
+
+/* Of two arrays of objects that are equally long. */
+static CtFlowArg same_elements(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, CtFlowArg *at, uint32_t count) {
+    if (count == a.type->rank)
+        return same(l, span, ct_flow_read(l, span, a, at, count), ct_flow_read(l, span, b, at, count));
+    CtFlowArgs start = {0}, next = {0};
+    ct_push(l->arena, &start, ct_flow_int(l, 1));
+    CtFlowLooping loop = ct_flow_loop_begin(l, span, ct_flow_lower_dim(l, span, a, count), &start);
+    at[count] = loop.index;
+    ct_push(l->arena, &next, both(l, span, loop.carried.items[0], same_elements(l, span, a, b, at, count + 1)));
+    return ct_flow_loop_end(l, &loop, &next, NULL, NULL).items[0];
+}
+
+static CtFlowArg same_arrays(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+    CtFlowArg at[MOST_RANK], lengths = same_lengths(l, span, a, b);
+    if (!ct_flow_is_object(a.type->element)) return lengths;
+    CtFlowChoosing choice = ct_flow_switch_begin(l, span, lengths);
+    ct_flow_case_begin(l, &choice, 1);
+    end_case(l, &choice, same_elements(l, span, a, b, at, 0));
+    return otherwise_no(l, &choice);
+}
+
+/* case a of C ⟨x⟩ → case b of C ⟨y⟩ → all of them same; _ → no */
+static void fill(Lower *l, CtFlowArg a, CtFlowArg b) {
+    const CtFlowData *data = a.type->data;
+    CtFlowChoosing on_a = ct_flow_switch_begin(l, CT_NO_SPAN, a);
+    for (uint32_t tag = 0; tag < data->count; tag++) {
+        ct_flow_case_begin(l, &on_a, tag);
+        CtFlowChoosing on_b = ct_flow_switch_begin(l, CT_NO_SPAN, b);
+        ct_flow_case_begin(l, &on_b, tag);
+        CtFlowArgs x = ct_flow_node_open(l, CT_NO_SPAN, a, tag, "x"), y = ct_flow_node_open(l, CT_NO_SPAN, b, tag, "y");
+        CtFlowArg all = ct_flow_int(l, 1);
+        for (uint32_t i = 0; i < x.count; i++)
+            if (ct_flow_is_active(l->flow, x.items[i].type) && ct_flow_is_object(x.items[i].type))
+                all = both(l, CT_NO_SPAN, all, same(l, CT_NO_SPAN, x.items[i], y.items[i]));
+        end_case(l, &on_b, all);
+        end_case(l, &on_a, data->count > 1 ? otherwise_no(l, &on_b) : ct_flow_switch_end(l, &on_b).items[0]);
+    }
+    CtFlowArgs values = {0};
+    ct_push(l->arena, &values, ct_flow_switch_end(l, &on_a).items[0]);
+    ct_flow_leave(l, EXIT_RETURN, CT_NO_SPAN, &values, NULL);
+}
+
+static CtFlowArg same_nodes(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+    CtMap *known = &ct_flow_adjoints(l->flow)->alikes;
+    CtFlowFunction *function = ct_map_get(known, ct_key(a.type));
+    if (function == NULL) {
+        function = ct_flow_function(l->flow, "alike", CT_NO_SPAN);
+        ct_map_set(l->arena, known, ct_key(a.type), function);
+        function->results.items = CT_NEW(l->arena, const CtFlowType *);
+        function->results.items[0] = ct_flow_scalar(l->flow, FLOW_I64);
+        function->results.count = 1;
+        Lower inner = {.flow = l->flow, .arena = l->arena, .function = function};
+        inner.block = function->body = ct_flow_block(&inner);
+        CtFlowVar *x = ct_flow_var(&inner, "a", a.type), *y = ct_flow_var(&inner, "b", a.type);
+        ct_push(l->arena, &function->params, x);
+        ct_push(l->arena, &function->params, y);
+        fill(&inner, flow_of(x), flow_of(y));
+    }
+    CtFlowArgs args = {0};
+    ct_push(l->arena, &args, a);
+    ct_push(l->arena, &args, b);
+    return ct_flow_call(l, span, function, &args).items[0];
+}
+
+/* Of two values of one type that holds reals. */
+static CtFlowArg same(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b) {
+    switch (a.type->kind) {
+    case FLOW_NODE: return same_nodes(l, span, a, b);
+    case FLOW_ARRAY: return same_arrays(l, span, a, b);
+    case FLOW_F64:
+    case FLOW_F32:
+    case FLOW_I64: break;
+    }
+    return ct_flow_int(l, 1);
+}
+
+void ct_flow_check_alike(Lower *l, CtSpan span, CtFlowArg a, CtFlowArg b, const char *what) {
+    if (!ct_flow_is_object(a.type) || !ct_flow_is_active(l->flow, a.type)) return;
+    CtFlowArgs none = {0};
+    CtFlowChoosing choice = ct_flow_switch_begin(l, span, same(l, span, a, b));
+    ct_flow_case_begin(l, &choice, 1);
+    ct_flow_case_end(l, &choice, &none);
+    ct_flow_case_begin(l, &choice, FLOW_OTHERS);
+    CtFlowStep *fail = ct_flow_step(l, FLOW_FAIL, span);
+    fail->as.fail.code = CT_E0504;
+    fail->as.fail.text = what;
+    ct_flow_leave(l, EXIT_NEVER, span, NULL, NULL);
+    ct_flow_case_end(l, &choice, &none);
+}

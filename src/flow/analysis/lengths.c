@@ -1,0 +1,273 @@
+/* What is known of variables: what binds them, and how long arrays are. */
+#include "flow/opt/passes.h"
+
+/* ---- what binds a variable ---- */
+
+void ct_flow_facts_begin(CtFlowFacts *facts, CtFlow *flow, const CtFlowFunction *function) {
+    facts->arena = flow->arena;
+    facts->function = function;
+    facts->integer = ct_flow_scalar(flow, FLOW_I64);
+    facts->equals.count = 0;
+    if (facts->count > 0) memset(facts->items, 0, facts->count * sizeof *facts->items);
+    if (function->vars > 0) ct_flow_fact_set(facts, &(CtFlowVar){.id = function->vars - 1}, (CtFlowFact){0}); /* room */
+    ct_flow_facts_add(facts, function->body, 0);
+}
+
+void ct_flow_fact_set(CtFlowFacts *facts, const CtFlowVar *var, CtFlowFact fact) {
+    if (var->id >= facts->count) {
+        uint32_t count = var->id + var->id / 4 + 16;
+        CtFlowFact *items = CT_NEW_ARRAY(facts->arena, CtFlowFact, count);
+        if (facts->count > 0) memcpy(items, facts->items, facts->count * sizeof *items);
+        facts->items = items;
+        facts->count = count;
+    }
+    facts->items[var->id] = fact;
+}
+
+const CtFlowFact *ct_flow_fact(const CtFlowFacts *facts, const CtFlowArg *arg) {
+    static const CtFlowFact none;
+    return arg->var != NULL && arg->var->id < facts->count ? &facts->items[arg->var->id] : &none;
+}
+
+void ct_flow_facts_step(CtFlowFacts *facts, CtFlowStep *step, uint32_t depth) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL)
+            ct_flow_fact_set(facts, step->results.items[i], (CtFlowFact){.maker = step, .index = i, .depth = depth});
+    if (step->kind == FLOW_LOOP) {
+        const CtFlowVars *params = &step->as.loop.block->params;
+        for (uint32_t i = 0; i < params->count; i++)
+            ct_flow_fact_set(facts, params->items[i], (CtFlowFact){.loop = step, .index = i, .depth = depth + 1});
+        ct_flow_facts_add(facts, step->as.loop.block, depth + 1);
+    }
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        ct_flow_facts_add(facts, step->as.cases.branches[i].block, depth + 1);
+}
+
+void ct_flow_facts_add(CtFlowFacts *facts, const CtFlowBlock *block, uint32_t depth) {
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_flow_facts_step(facts, block->steps.items[i], depth);
+}
+
+/* ---- lengths ---- */
+
+enum { DEEPEST = 40 }; /* steps that are looked through */
+
+static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth);
+
+static CtFlowLength own_length(const CtFlowArg *array, uint32_t dimension) {
+    return (CtFlowLength){.array = array->var, .dimension = dimension};
+}
+
+CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) {
+    const CtFlowFact *fact = ct_flow_fact(facts, &count);
+    if (fact->maker != NULL && fact->maker->kind == FLOW_DIM)
+        return length(facts, &fact->maker->args.items[0], fact->maker->as.index, false, DEEPEST);
+    return (CtFlowLength){.known = count};
+}
+
+/* The number of elements of an array of rank 1 that a loop makes; NULL where it is no such array. */
+static const CtFlowArg *made_count(const CtFlowFact *fact, const CtFlowArg *array) {
+    const CtFlowStep *step = fact->maker;
+    bool made = step != NULL && step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried;
+    return made && !step->as.loop.initial && array->type->rank == 1 ? &step->args.items[0] : NULL;
+}
+
+/* Whether an array has the lengths of what a loop carries at first: it is that, with elements exchanged, or made with
+ * as many. */
+static bool keeps_lengths(const CtFlowFacts *facts, const CtFlowArg *array, const CtFlowVar *first, int depth) {
+    if (array->var == first) return true;
+    const CtFlowFact *fact = ct_flow_fact(facts, array);
+    const CtFlowStep *step = fact->maker;
+    if (depth == 0 || step == NULL) return false;
+    const CtFlowArg *count = made_count(fact, array);
+    const CtFlowStep *dim = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
+    if (count != NULL)
+        return dim != NULL && dim->kind == FLOW_DIM && dim->as.index == 0 &&
+               keeps_lengths(facts, &dim->args.items[0], first, depth - 1);
+    if (step->kind == FLOW_UPDATE)
+        return step->args.count - 2 == array->type->rank &&
+               keeps_lengths(facts, &step->args.items[0], first, depth - 1);
+    if (step->kind == FLOW_LOOP && fact->index < step->as.loop.carried) {
+        const CtFlowBlock *block = step->as.loop.block;
+        return block->exit == EXIT_YIELD &&
+               keeps_lengths(facts, &block->values.items[fact->index], block->params.items[1 + fact->index],
+                             depth / 2) &&
+               keeps_lengths(facts, &step->args.items[1 + fact->index], first, depth - 1);
+    }
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
+        const CtFlowBlock *branch = step->as.cases.branches[i].block;
+        if (branch->exit == EXIT_YIELD && !keeps_lengths(facts, &branch->values.items[fact->index], first, depth / 2))
+            return false;
+    }
+    return step->kind == FLOW_SWITCH;
+}
+
+/* Of what a loop carries, at any turn or in the end. */
+static CtFlowLength carried_length(const CtFlowFacts *facts, const CtFlowStep *loop, uint32_t index,
+                                   const CtFlowArg *array, uint32_t dimension, int depth) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    if (block->exit != EXIT_YIELD) return own_length(array, dimension);
+    const CtFlowArg *count = made_count(ct_flow_fact(facts, &block->values.items[index]), &block->values.items[index]);
+    const CtFlowStep *maker = count != NULL ? ct_flow_fact(facts, count)->maker : NULL;
+    if (count != NULL && (maker == NULL || maker->kind != FLOW_DIM)) { /* a number that the first has elements too */
+        CtFlowLength first = length(facts, &loop->args.items[1 + index], dimension, false, depth / 2);
+        if (first.known.type != NULL && ct_flow_same(&first.known, count)) return first;
+    }
+    if (keeps_lengths(facts, &block->values.items[index], block->params.items[1 + index], depth / 2))
+        return length(facts, &loop->args.items[1 + index], dimension, false, depth);
+    return own_length(array, dimension);
+}
+
+/* Of an array that a loop makes. Inner lengths are those of its rows, where these are the same at each turn. */
+static CtFlowLength made_length(const CtFlowFacts *facts, const CtFlowFact *fact, const CtFlowArg *array,
+                                uint32_t dimension, bool some, int depth) {
+    const CtFlowStep *loop = fact->maker;
+    if (loop->as.loop.initial) return own_length(array, dimension);
+    if (dimension == 0) return ct_flow_length_of(facts, loop->args.items[0]);
+    if (!some || loop->as.loop.block->exit != EXIT_YIELD) return own_length(array, dimension);
+    CtFlowLength row = length(facts, &loop->as.loop.block->values.items[fact->index], dimension - 1, some, depth);
+    CtFlowArg root = row.known.type != NULL ? row.known : (CtFlowArg){.var = (CtFlowVar *)row.array};
+    bool outside = root.var == NULL || ct_flow_fact(facts, &root)->depth <= fact->depth;
+    return outside ? row : own_length(array, dimension);
+}
+
+static CtFlowLength bulk_length(const CtFlowFacts *facts, const CtFlowStep *step, const CtFlowArg *array,
+                                uint32_t dimension, bool some, int depth) {
+    const CtFlowArg *args = step->args.items;
+    uint32_t last = step->args.count - 1;
+    switch ((int)step->as.bulk) {
+    case ARRAY_REVERSE: return length(facts, &args[0], dimension, some, depth);
+    case ARRAY_IOTA: return ct_flow_length_of(facts, args[0]);
+    case ARRAY_REPLICATE:
+        if (dimension == 0) return ct_flow_length_of(facts, args[0]);
+        return some ? length(facts, &args[1], dimension - 1, some, depth) : own_length(array, dimension);
+    case ARRAY_TRANSPOSE:
+        if (!some) return own_length(array, dimension);
+        return length(facts, &args[0], dimension < 2 ? 1 - dimension : dimension, some, depth);
+    case ARRAY_GATHER:
+        if (dimension == 0) return length(facts, &args[0], 0, some, depth);
+        return some ? length(facts, &args[1], dimension, some, depth) : own_length(array, dimension);
+    case ARRAY_SLICE:
+        if (dimension == 0) return ct_flow_length_of(facts, args[1]);
+        return some ? length(facts, &args[last], dimension, some, depth) : own_length(array, dimension);
+    case ARRAY_RESHAPE:
+        if (dimension == 0) return ct_flow_length_of(facts, args[0]);
+        if (dimension == 1 && some) return ct_flow_length_of(facts, args[1]);
+        return own_length(array, dimension);
+    default: return own_length(array, dimension);
+    }
+}
+
+static CtFlowLength parameter_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension) {
+    const CtFlowVar *like = dimension == 0 ? array->var->like : NULL;
+    for (uint32_t i = 0; like != NULL && i < facts->function->params.count; i++)
+        if (facts->function->params.items[i] == like) return (CtFlowLength){.array = like};
+    return own_length(array, dimension);
+}
+
+static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth) {
+    const CtFlowFact *fact = ct_flow_fact(facts, array);
+    const CtFlowStep *step = fact->maker;
+    if (depth-- == 0) return own_length(array, dimension);
+    if (fact->loop != NULL && fact->index > 0)
+        return carried_length(facts, fact->loop, fact->index - 1, array, dimension, depth);
+    if (step == NULL) return parameter_length(facts, array, dimension);
+    switch ((int)step->kind) {
+    case FLOW_LOOP:
+        if (fact->index < step->as.loop.carried)
+            return carried_length(facts, step, fact->index, array, dimension, depth);
+        return made_length(facts, fact, array, dimension, some, depth);
+    case FLOW_UPDATE:
+        if (dimension > 0 && step->args.count - 2 < array->type->rank) return own_length(array, dimension);
+        return length(facts, &step->args.items[0], dimension, some, depth);
+    case FLOW_READ: return length(facts, &step->args.items[0], dimension + step->args.count - 1, true, depth);
+    case FLOW_LITERALS:
+    case FLOW_ITEMS:
+        if (dimension == 0) return (CtFlowLength){.known = {.type = facts->integer, .lit.integer = step->args.count}};
+        return step->args.count > 0 ? length(facts, &step->args.items[0], dimension - 1, some, depth)
+                                    : own_length(array, dimension);
+    case FLOW_PRODUCT:
+        return dimension == 0 || some ? ct_flow_length_of(facts, step->args.items[dimension])
+                                      : own_length(array, dimension);
+    case FLOW_BULK: return bulk_length(facts, step, array, dimension, some, depth);
+    default: return own_length(array, dimension);
+    }
+}
+
+CtFlowLength ct_flow_length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some) {
+    return length(facts, array, dimension, some, DEEPEST);
+}
+
+/* ---- what checks tell of lengths ---- */
+
+static bool is_same(const CtFlowLength *a, const CtFlowLength *b) {
+    if (a->known.type != NULL || b->known.type != NULL)
+        return a->known.type == b->known.type && ct_flow_same(&a->known, &b->known);
+    return a->array == b->array && a->dimension == b->dimension;
+}
+
+/* The first of those that are equal to it. */
+static CtFlowLength first_of(const CtFlowFacts *facts, CtFlowLength a) {
+    for (uint32_t i = facts->equals.count; i-- > 0;)
+        if (is_same(&facts->equals.items[i].also, &a)) a = facts->equals.items[i].is;
+    return a;
+}
+
+uint64_t ct_flow_length_key(const CtFlowFacts *facts, CtFlowLength a) {
+    a = first_of(facts, a);
+    if (a.known.type == NULL) return (uint64_t)a.array->id << 8 | a.dimension;
+    return a.known.var != NULL ? ~(uint64_t)a.known.var->id : (uint64_t)a.known.lit.integer << 16;
+}
+
+bool ct_flow_same_length(const CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
+    a = first_of(facts, a);
+    b = first_of(facts, b);
+    return is_same(&a, &b);
+}
+
+static void are_equal(CtFlowFacts *facts, CtFlowLength a, CtFlowLength b) {
+    CtFlowEqual equal = {.is = first_of(facts, a), .also = first_of(facts, b)};
+    if (!is_same(&equal.is, &equal.also)) ct_push(facts->arena, &facts->equals, equal);
+}
+
+CtFlowLength ct_flow_checked_length(const CtFlowFacts *facts, const CtFlowArg *arg, uint32_t dimension, bool some) {
+    return arg->type->kind == FLOW_I64 ? ct_flow_length_of(facts, *arg) : ct_flow_length(facts, arg, dimension, some);
+}
+
+/* An array that has an element has all before it. */
+static void has_index(CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    const CtFlowArg zero = {.type = facts->integer};
+    length = first_of(facts, length);
+    if (index->var != NULL) {
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = *index, .high = length, .by = -1});
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){.low = zero, .high = ct_flow_length_of(facts, *index)});
+    }
+    if (index->var == NULL && ct_flow_least(facts, length) <= index->lit.integer)
+        ct_push(facts->arena, &facts->equals, (CtFlowEqual){length, length, index->lit.integer + 1});
+}
+
+int64_t ct_flow_least(const CtFlowFacts *facts, CtFlowLength length) {
+    int64_t least = 0;
+    length = first_of(facts, length);
+    for (uint32_t i = 0; i < facts->equals.count; i++) {
+        CtFlowLength known = first_of(facts, facts->equals.items[i].is);
+        if (facts->equals.items[i].least > least && is_same(&known, &length)) least = facts->equals.items[i].least;
+    }
+    return least;
+}
+
+void ct_flow_learn(CtFlowFacts *facts, const CtFlowStep *check) {
+    if (check->kind == FLOW_CHECK)
+        has_index(facts, &check->args.items[0],
+                  ct_flow_checked_length(facts, &check->args.items[1], check->as.index, true));
+    if (check->kind != FLOW_CHECK_ZIP && check->kind != FLOW_CHECK_SHAPE) return;
+    const CtFlowArg *a = &check->args.items[0], *b = &check->args.items[1];
+    uint32_t dimensions = check->kind == FLOW_CHECK_ZIP ? 1 : a->type->rank;
+    for (uint32_t i = 0; i < dimensions; i++)
+        are_equal(facts, ct_flow_checked_length(facts, a, i, false), ct_flow_checked_length(facts, b, i, false));
+}
+
+bool ct_flow_is_long(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, const CtFlowArg *count) {
+    CtFlowLength length = ct_flow_length_of(facts, *count);
+    return ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, false), length) ||
+           ct_flow_same_length(facts, ct_flow_length(facts, array, dimension, true), length);
+}

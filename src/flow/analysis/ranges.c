@@ -1,0 +1,271 @@
+/* What is known of how large Ints are: from what makes them, and from the conditions of the branches that the walk is
+ * in.
+ *
+ * Ints wrap at 64 bits. So i + 1 is known to be more than i only where i is known not to be the largest Int: an index
+ * is not, nor is what is below a length. */
+#include "flow/opt/passes.h"
+
+/* Steps that are looked through, and all that is looked at for one question. Numbers that are added are small, so that
+ * sums of bounds cannot wrap. An array of numbers has fewer elements than memory has bytes. */
+enum { DEEPEST = 8, PATIENCE = 200 };
+#define SMALL   (INT64_C(1) << 32)
+#define LONGEST (INT64_C(1) << 60)
+
+typedef struct Question {
+    const CtFlowFacts *facts;
+    int patience;
+} Question;
+
+static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound);
+static int64_t most(Question *q, const CtFlowArg *x, int depth);
+static bool over(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, int64_t *by);
+
+/* ---- what makes a number ---- */
+
+static const CtFlowStep *prim_of(const Question *q, const CtFlowArg *x) {
+    const CtFlowStep *step = ct_flow_fact(q->facts, x)->maker;
+    return step != NULL && step->kind == FLOW_PRIM && step->args.count == 2 ? step : NULL;
+}
+
+static bool is_small(const CtFlowArg *arg) {
+    return arg->var == NULL && arg->lit.integer > -SMALL && arg->lit.integer < SMALL;
+}
+
+/* x = y + k, which does not wrap. */
+static bool is_sum(Question *q, const CtFlowArg *x, int depth, const CtFlowArg **y, int64_t *k) {
+    const CtFlowStep *step = prim_of(q, x);
+    if (step == NULL || (step->as.prim != PRIM_INT_ADD && step->as.prim != PRIM_INT_SUB)) return false;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    bool adds = step->as.prim == PRIM_INT_ADD, first = adds && is_small(a);
+    if (!first && !is_small(b)) return false;
+    *y = first ? b : a;
+    *k = first ? a->lit.integer : adds ? b->lit.integer : -b->lit.integer;
+    int64_t low;
+    if (*k > 0) return most(q, *y, depth) <= INT64_MAX - *k;
+    return *k == 0 || (least(q, *y, depth, &low) && low >= INT64_MIN - *k);
+}
+
+/* x = a − b, which does not wrap, since 0 ≤ b and b ≤ a + by. */
+static bool is_difference(Question *q, const CtFlowArg *x, int depth, const CtFlowStep **step, int64_t *by) {
+    int64_t low;
+    *step = prim_of(q, x);
+    if (*step == NULL || (*step)->as.prim != PRIM_INT_SUB || (*step)->args.items[1].var == NULL) return false;
+    const CtFlowArg *a = &(*step)->args.items[0], *b = &(*step)->args.items[1];
+    return least(q, b, depth, &low) && low >= 0 && over(q, b, ct_flow_length_of(q->facts, *a), depth, by);
+}
+
+/* x = a mod n, and n is not below 0; nor is it 0 then. */
+static const CtFlowArg *modulus(Question *q, const CtFlowArg *x, int depth) {
+    const CtFlowStep *step = prim_of(q, x);
+    int64_t low;
+    if (step == NULL || step->as.prim != PRIM_INT_MOD) return NULL;
+    return least(q, &step->args.items[1], depth, &low) && low >= 0 ? &step->args.items[1] : NULL;
+}
+
+/* The number of turns of the loop of which it is the index. */
+static const CtFlowArg *turns_of(const Question *q, const CtFlowArg *x) {
+    const CtFlowFact *fact = ct_flow_fact(q->facts, x);
+    return fact->loop != NULL && fact->index == 0 ? &fact->loop->args.items[0] : NULL;
+}
+
+static bool is_extreme(const Question *q, const CtFlowArg *x, CtPrim prim, const CtFlowStep **step) {
+    *step = prim_of(q, x);
+    return *step != NULL && (*step)->as.prim == prim;
+}
+
+/* ---- bounds ---- */
+
+/* A bound that would be outside of 64 bits is the nearest inside. */
+static int64_t plus(int64_t a, int64_t b) {
+    int64_t sum;
+    return !__builtin_add_overflow(a, b, &sum) ? sum : b > 0 ? INT64_MAX : INT64_MIN;
+}
+
+static bool is_over(const Question *q, int depth) { return depth <= 0 || q->patience <= 0; }
+
+static void raise(int64_t bound, bool *known, int64_t *best) {
+    if (!*known || bound > *best) *best = bound;
+    *known = true;
+}
+
+static void lower(int64_t bound, bool *known, int64_t *best) {
+    if (!*known || bound < *best) *best = bound;
+    *known = true;
+}
+
+/* What checks and conditions have told of a number, which is a length or may be one. */
+static void told_least(Question *q, CtFlowLength x, int depth, bool *known, int64_t *best) {
+    int64_t a, some = ct_flow_least(q->facts, x);
+    if (x.known.type == NULL || some > 0) raise(some, known, best);
+    for (uint32_t i = 0; depth > 0 && i < q->facts->equals.count; i++) {
+        const CtFlowEqual *told = &q->facts->equals.items[i];
+        if (told->low.type != NULL && ct_flow_same_length(q->facts, told->high, x) && least(q, &told->low, depth, &a))
+            raise(plus(a, -told->by), known, best);
+    }
+}
+
+static bool least_length(Question *q, CtFlowLength x, int depth, int64_t *bound) {
+    bool known = false;
+    if (x.known.type != NULL) return least(q, &x.known, depth, bound);
+    told_least(q, x, is_over(q, depth) ? 0 : depth - 1, &known, bound);
+    return known;
+}
+
+static int64_t most_length(Question *q, CtFlowLength x, int depth) {
+    if (x.known.type != NULL) return most(q, &x.known, depth);
+    return x.array->type->rank == 1 ? LONGEST : INT64_MAX;
+}
+
+static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
+    bool known = false;
+    int64_t a, b, k;
+    const CtFlowArg *y;
+    const CtFlowStep *step;
+    *bound = x->lit.integer;
+    if (x->var == NULL) return true;
+    q->patience--;
+    if (turns_of(q, x) != NULL) raise(0, &known, bound);
+    told_least(q, ct_flow_length_of(q->facts, *x), is_over(q, depth) ? 0 : depth - 1, &known, bound);
+    if (is_over(q, depth--)) return known;
+    if (is_sum(q, x, depth, &y, &k) && least(q, y, depth, &a)) raise(plus(a, k), &known, bound);
+    if (is_difference(q, x, depth, &step, &k)) raise(-k, &known, bound);
+    if (modulus(q, x, depth) != NULL) raise(0, &known, bound);
+    for (uint32_t i = 0; is_extreme(q, x, PRIM_INT_MAX, &step) && i < 2; i++)
+        if (least(q, &step->args.items[i], depth, &a)) raise(a, &known, bound);
+    if (is_extreme(q, x, PRIM_INT_MIN, &step) && least(q, &step->args.items[0], depth, &a) &&
+        least(q, &step->args.items[1], depth, &b))
+        raise(a < b ? a : b, &known, bound);
+    return known;
+}
+
+static int64_t most(Question *q, const CtFlowArg *x, int depth) {
+    int64_t bound = INT64_MAX, k;
+    const CtFlowArg *y, *turns = turns_of(q, x);
+    if (x->var == NULL) return x->lit.integer;
+    q->patience--;
+    CtFlowLength length = ct_flow_length_of(q->facts, *x);
+    if (length.known.type == NULL) return most_length(q, length, depth);
+    if (is_over(q, depth--)) return turns != NULL ? INT64_MAX - 1 : INT64_MAX;
+    if (turns != NULL) bound = plus(most(q, turns, depth), -1);
+    if (is_sum(q, x, depth, &y, &k)) bound = plus(most(q, y, depth), k);
+    for (uint32_t i = 0; i < q->facts->equals.count; i++) {
+        const CtFlowEqual *told = &q->facts->equals.items[i];
+        if (told->low.type == NULL || told->low.var != x->var) continue;
+        int64_t other = plus(most_length(q, told->high, depth), told->by);
+        if (other < bound) bound = other;
+    }
+    return bound;
+}
+
+/* Of max 0 n, the n: where there is a turn, that is how many there are. */
+static const CtFlowArg *some_turns(const Question *q, const CtFlowArg *turns) {
+    const CtFlowStep *step;
+    if (!is_extreme(q, turns, PRIM_INT_MAX, &step)) return turns;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    return a->var == NULL && a->lit.integer == 0 ? b : b->var == NULL && b->lit.integer == 0 ? a : turns;
+}
+
+/* Of what x is made of. */
+static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, bool *known, int64_t *best) {
+    int64_t a, b, k;
+    const CtFlowArg *z, *turns = turns_of(q, x), *modulo = modulus(q, x, depth);
+    const CtFlowStep *step;
+    if (turns != NULL && over(q, some_turns(q, turns), y, depth, &a)) lower(a - 1, known, best);
+    if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
+    if (is_sum(q, x, depth, &z, &k) && over(q, z, y, depth, &a)) lower(a + k, known, best);
+    if (is_difference(q, x, depth, &step, &k) && over(q, &step->args.items[0], y, depth, &a) &&
+        least(q, &step->args.items[1], depth, &b))
+        lower(a - (b < SMALL ? b : SMALL), known, best);
+    for (uint32_t i = 0; is_extreme(q, x, PRIM_INT_MIN, &step) && i < 2; i++)
+        if (over(q, &step->args.items[i], y, depth, &a)) lower(a, known, best);
+    if (is_extreme(q, x, PRIM_INT_MAX, &step) && over(q, &step->args.items[0], y, depth, &a) &&
+        over(q, &step->args.items[1], y, depth, &b))
+        lower(a > b ? a : b, known, best);
+}
+
+/* Of what y is made of. */
+static void under_parts(Question *q, const CtFlowArg *x, const CtFlowArg *y, int depth, bool *known, int64_t *best) {
+    int64_t a, k;
+    const CtFlowArg *z;
+    const CtFlowStep *step;
+    if (is_sum(q, y, depth, &z, &k) && over(q, x, ct_flow_length_of(q->facts, *z), depth, &a))
+        lower(a - k, known, best);
+    for (uint32_t i = 0; is_extreme(q, y, PRIM_INT_MAX, &step) && i < 2; i++)
+        if (over(q, x, ct_flow_length_of(q->facts, step->args.items[i]), depth, &a)) lower(a, known, best);
+}
+
+/* x ≤ y + by, for the least that is known. */
+static bool over(Question *q, const CtFlowArg *x, CtFlowLength y, int depth, int64_t *by) {
+    bool known = false;
+    int64_t a;
+    *by = 0;
+    if (ct_flow_same_length(q->facts, ct_flow_length_of(q->facts, *x), y)) return true;
+    q->patience--;
+    if (is_small(x) && least_length(q, y, depth, &a) && a > -SMALL)
+        lower(x->lit.integer - (a < SMALL ? a : SMALL), &known, by);
+    if (is_over(q, depth--)) return known;
+    over_parts(q, x, y, depth, &known, by);
+    if (y.known.type != NULL) under_parts(q, x, &y.known, depth, &known, by);
+    for (uint32_t i = 0; x->var != NULL && i < q->facts->equals.count; i++) {
+        const CtFlowEqual *told = &q->facts->equals.items[i];
+        if (told->low.type == NULL || told->low.var != x->var) continue;
+        if (ct_flow_same_length(q->facts, told->high, y))
+            lower(told->by, &known, by);
+        else if (told->high.known.type != NULL && over(q, &told->high.known, y, depth, &a))
+            lower(a + told->by, &known, by);
+    }
+    return known;
+}
+
+/* ---- what the passes ask ---- */
+
+static bool is_at_most(const CtFlowFacts *facts, const CtFlowArg *x, CtFlowLength y, int64_t by) {
+    Question q = {facts, PATIENCE};
+    int64_t found;
+    return over(&q, x, y, DEEPEST, &found) && found <= by;
+}
+
+bool ct_flow_is_natural(const CtFlowFacts *facts, const CtFlowArg *arg) {
+    Question q = {facts, PATIENCE};
+    int64_t found;
+    return least(&q, arg, DEEPEST, &found) && found >= 0;
+}
+
+bool ct_flow_is_index(const CtFlowFacts *facts, const CtFlowArg *index, CtFlowLength length) {
+    return ct_flow_is_natural(facts, index) && is_at_most(facts, index, length, -1);
+}
+
+int ct_flow_compare(const CtFlowFacts *facts, CtPrim prim, const CtFlowArg *a, const CtFlowArg *b) {
+    CtFlowLength left = ct_flow_length_of(facts, *a), right = ct_flow_length_of(facts, *b);
+    switch ((int)prim) {
+    case PRIM_INT_LT: return is_at_most(facts, a, right, -1) ? 1 : is_at_most(facts, b, left, 0) ? 0 : -1;
+    case PRIM_INT_LE: return is_at_most(facts, a, right, 0) ? 1 : is_at_most(facts, b, left, -1) ? 0 : -1;
+    case PRIM_INT_EQ: return is_at_most(facts, a, right, -1) || is_at_most(facts, b, left, -1) ? 0 : -1;
+    default: return -1;
+    }
+}
+
+static void tell(CtFlowFacts *facts, const CtFlowArg *low, const CtFlowArg *high, int64_t by) {
+    CtFlowEqual told = {.low = *low, .high = ct_flow_length_of(facts, *high), .by = by};
+    ct_push(facts->arena, &facts->equals, told);
+}
+
+void ct_flow_assume(CtFlowFacts *facts, const CtFlowArg *test, bool holds) {
+    const CtFlowStep *step = ct_flow_fact(facts, test)->maker;
+    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    CtPrim prim = step->as.prim;
+    if (prim == PRIM_INT_LT) tell(facts, holds ? a : b, holds ? b : a, holds ? -1 : 0);
+    if (prim == PRIM_INT_LE) tell(facts, holds ? a : b, holds ? b : a, holds ? 0 : -1);
+    if (prim != PRIM_INT_EQ) return;
+    bool no_more = holds || is_at_most(facts, a, ct_flow_length_of(facts, *b), 0);
+    bool no_less = holds || is_at_most(facts, b, ct_flow_length_of(facts, *a), 0);
+    if (no_more) tell(facts, a, b, holds ? 0 : -1);
+    if (no_less) tell(facts, b, a, holds ? 0 : -1);
+}
+
+void ct_flow_assume_turn(CtFlowFacts *facts, const CtFlowStep *loop) {
+    Question q = {facts, PATIENCE};
+    CtFlowArg one = {.type = facts->integer, .lit.integer = 1};
+    if (loop->args.items[0].var != NULL) tell(facts, &one, some_turns(&q, &loop->args.items[0]), 0);
+}

@@ -1,0 +1,78 @@
+/* Who uses which variables: marks on variables, and looking for them. Marks are taken away by those who made them. */
+#include "flow/opt/passes.h"
+
+/* ---- marks ---- */
+
+void ct_flow_mark(CtFlowMarks *marks, const CtFlowVar *var, bool mark) {
+    if (var->id >= marks->count) {
+        uint32_t count = 2 * var->id + 64;
+        bool *items = CT_NEW_ARRAY(marks->arena, bool, count);
+        if (marks->count > 0) memcpy(items, marks->items, marks->count * sizeof *items);
+        marks->items = items;
+        marks->count = count;
+    }
+    marks->items[var->id] = mark;
+}
+
+void ct_flow_mark_results(CtFlowMarks *marks, const CtFlowStep *step, bool mark) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL) ct_flow_mark(marks, step->results.items[i], mark);
+}
+
+static void mark_args(CtFlowMarks *marks, const CtFlowArgs *args, bool mark) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var != NULL && ct_flow_is_object(args->items[i].type))
+            ct_flow_mark(marks, args->items[i].var, mark);
+}
+
+static void mark_in_block(CtFlowMarks *marks, const CtFlowBlock *block, bool mark) {
+    for (uint32_t i = 0; i < block->steps.count; i++) ct_flow_mark_objects(marks, block->steps.items[i], mark);
+    mark_args(marks, &block->values, mark);
+}
+
+void ct_flow_mark_objects(CtFlowMarks *marks, const CtFlowStep *step, bool mark) {
+    mark_args(marks, &step->args, mark);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) mark_in_block(marks, ct_flow_inner(step, i), mark);
+}
+
+/* ---- uses ---- */
+
+static bool is_marked(const CtFlowMarks *marks, const CtFlowArg *arg) {
+    return arg->var != NULL && arg->var->id < marks->count && marks->items[arg->var->id];
+}
+
+static bool any_marked(const CtFlowMarks *marks, const CtFlowArgs *args, uint32_t from) {
+    for (uint32_t i = from; i < args->count; i++)
+        if (is_marked(marks, &args->items[i])) return true;
+    return false;
+}
+
+static bool block_uses(const CtFlowMarks *marks, const CtFlowBlock *block, const CtFlowVar *index) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (ct_flow_uses_marked(marks, block->steps.items[i], index)) return true;
+    return any_marked(marks, &block->values, 0);
+}
+
+bool ct_flow_uses_marked(const CtFlowMarks *marks, const CtFlowStep *step, const CtFlowVar *index) {
+    bool allowed = index != NULL && step->kind == FLOW_READ && step->args.items[1].var == index;
+    if (any_marked(marks, &step->args, allowed ? 1 : 0)) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (block_uses(marks, ct_flow_inner(step, i), index)) return true;
+    return false;
+}
+
+/* ---- taking ---- */
+
+static bool block_takes(const CtFlowMarks *marks, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (ct_flow_takes_marked(marks, block->steps.items[i])) return true;
+    return any_marked(marks, &block->values, 0);
+}
+
+bool ct_flow_takes_marked(const CtFlowMarks *marks, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if ((ct_flow_takes(step, i) || step->kind == FLOW_OPEN) && is_marked(marks, &step->args.items[i])) return true;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (block_takes(marks, ct_flow_inner(step, i))) return true;
+    return false;
+}

@@ -1,0 +1,141 @@
+/* What applies function values: a function with a branch for each value, which calls that one's code with what it
+ * holds.
+ *
+ * One for all values of a function type would do, but then everything that applies such a value is a caller of every
+ * such value; and where one of these takes a derivative of what applies it, that would be a derivative of itself. So in
+ * programs that take derivatives there is one for each set of values that can come to a place (control_flow.c). */
+#include "flow/internal.h"
+
+CtFlowFunction *ct_flow_lower_apply_of(Lower *l, CtFlowData *data) {
+    if (data->apply != NULL) return data->apply;
+    data->apply = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
+    data->apply->results = *ct_flow_types(l->flow, data->type->parts[data->type->count - 1]);
+    return data->apply;
+}
+
+static void lower_branch(Lower *l, CtFlowStep *step, const Member *member, CtFlowVar *closure, const CtFlowArgs *args) {
+    CtFlowBlock *outer = l->block;
+    CtFlowBranch *branch = &step->as.cases.branches[step->as.cases.count++];
+    l->block = branch->block = ct_flow_block(l);
+    branch->tag = member->tag;
+    CtFlowStep *open = ct_flow_step(l, FLOW_OPEN, CT_NO_SPAN);
+    open->as.con.data = member->data;
+    open->as.con.tag = member->tag;
+    ct_flow_arg(l, open, flow_of(closure));
+    CtFlowArgs all = {0};
+    const CtFlowTypes *fields = &member->data->cons[member->tag].fields;
+    for (uint32_t i = 0; i < fields->count; i++)
+        ct_push(l->arena, &all, ct_flow_result(l, open, "captured", fields->items[i]));
+    ct_flow_args_add(l, &all, args);
+    ct_flow_lower_call(l, CT_NO_SPAN, member->callable->function, &all, true);
+    l->block = outer;
+}
+
+/* (c, ⟨a⟩) → the member that c is, of what c holds and ⟨a⟩; `some`: of these members, NULL: of all. */
+static void lower_body(Lower *l, CtFlowFunction *function, CtFlowData *data, const bool *some) {
+    l->function = function;
+    l->block = function->body = ct_flow_block(l);
+    CtFlowVar *closure = ct_flow_var(l, "function", ct_flow_node(l->flow, data->type));
+    ct_push(l->arena, &function->params, closure);
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i + 1 < data->type->count; i++) {
+        CtFlowArgs more = ct_flow_params(l, &function->params, "a", ct_flow_types(l->flow, data->type->parts[i]));
+        ct_flow_args_add(l, &args, &more);
+    }
+    CtFlowStep *step = ct_flow_lower_switch(l, CT_NO_SPAN, flow_of(closure));
+    step->as.cases.branches = CT_NEW_ARRAY(l->arena, CtFlowBranch, data->count);
+    for (uint32_t i = 0; i < l->members.count; i++)
+        if (l->members.items[i].data == data && (some == NULL || some[i]))
+            lower_branch(l, step, &l->members.items[i], closure, &args);
+    ct_flow_leave(l, EXIT_NEVER, CT_NO_SPAN, NULL, NULL);
+}
+
+/* ---- by the values that come to a place ---- */
+
+typedef struct Site { /* where function values are applied */
+    CtFlowVar *closure;
+    CtFlowFunction **applies;
+} Site;
+
+typedef struct Sites {
+    CtArena *arena;
+    CT_VEC(Site) sites;
+} Sites;
+
+typedef struct Applies { /* made for a set of members */
+    const CtFlowData *data;
+    const bool *some;
+    CtFlowFunction *function;
+} Applies;
+
+static void add_site(Sites *s, CtFlowVar *closure, CtFlowFunction **applies) {
+    if (closure == NULL || closure->type->kind != FLOW_NODE || closure->type->data->apply != *applies) return;
+    ct_push(s->arena, &s->sites, (Site){closure, applies});
+}
+
+static void find_sites(Sites *s, CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        CtFlowVar *first = step->args.count > 0 ? step->args.items[0].var : NULL;
+        if (step->kind == FLOW_CALL) add_site(s, first, &step->as.function);
+        if (step->kind == FLOW_VJP || step->kind == FLOW_JVP) add_site(s, first, &step->as.derived->function);
+        if (step->kind == FLOW_LOOP) find_sites(s, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            find_sites(s, step->as.cases.branches[j].block);
+    }
+    if (block->exit == EXIT_TAIL && block->values.count > 0) add_site(s, block->values.items[0].var, &block->tail);
+}
+
+static void find_sites_of_rule(Sites *s, const CtFlowFunction *function) {
+    CtFlowRule *rule = function->rule;
+    if (rule->own > 0) add_site(s, function->params.items[0], &rule->f);
+    if (rule->pull == NULL) return;
+    const CtFlowArgs *given = &rule->by_pair->body->values;
+    add_site(s, given->items[given->count - 1].var, &rule->pull);
+}
+
+static bool is_all(const Lower *l, const CtFlowData *data, const bool *some) {
+    bool all = true, none = true;
+    for (uint32_t i = 0; i < l->members.count; i++) {
+        if (l->members.items[i].data != data) continue;
+        all &= some[i];
+        none &= !some[i];
+    }
+    return all || none; /* what never runs stays as it is */
+}
+
+static void apply_some(Lower *l) {
+    Sites s = {.arena = l->arena};
+    CT_VEC(Applies) made = {0};
+    for (uint32_t i = 0; i < l->flow->functions.count; i++) {
+        CtFlowFunction *function = l->flow->functions.items[i];
+        find_sites(&s, function->body);
+        if (function->rule != NULL) find_sites_of_rule(&s, function);
+    }
+    const CtFlowVar **closures = CT_NEW_ARRAY(l->arena, const CtFlowVar *, s.sites.count + 1);
+    for (uint32_t i = 0; i < s.sites.count; i++) closures[i] = s.sites.items[i].closure;
+    const bool *reaches = ct_flow_reaching(l, closures, s.sites.count);
+    for (uint32_t i = 0; i < s.sites.count; i++) {
+        CtFlowData *data = closures[i]->type->data;
+        const bool *some = reaches + (size_t)i * l->members.count;
+        uint32_t at = 0;
+        if (is_all(l, data, some)) continue;
+        while (at < made.count && (made.items[at].data != data || memcmp(made.items[at].some, some, l->members.count)))
+            at++;
+        if (at == made.count) {
+            CtFlowFunction *function = ct_flow_function(l->flow, "apply", CT_NO_SPAN);
+            function->results = data->apply->results;
+            lower_body(l, function, data, some);
+            ct_push(l->arena, &made, (Applies){data, some, function});
+        }
+        *s.sites.items[i].applies = made.items[at].function;
+    }
+}
+
+void ct_flow_lower_applies(Lower *l) {
+    for (uint32_t i = 0; i < l->flow->data.count; i++) {
+        CtFlowData *data = l->flow->data.items[i];
+        if (data->apply != NULL) lower_body(l, data->apply, data, NULL);
+    }
+    if (l->differentiates) apply_some(l);
+}

@@ -1,0 +1,75 @@
+/* What makes the text of a failure becomes a function of its own, which stays one: most such texts are never made, and
+ * where they are written out, they are longer than the code around them. So a function that can fail in words is still
+ * small enough to be written into others, and all of these share the text. */
+#include "flow/copy.h"
+#include "flow/opt/passes.h"
+
+enum { SHORT = 3 }; /* steps that stay where they are */
+
+typedef struct Messages {
+    CtFlow *flow;
+    CtFlowFunction *function;
+} Messages;
+
+typedef struct Text {
+    CtFlowCopy copy;
+    CtFlowArgs captured; /* what its function is given */
+} Text;
+
+static CtFlowArg capture(void *data, CtFlowVar *var) {
+    Text *t = data;
+    CtFlowVar *param = ct_flow_copy_var(&t->copy, var);
+    ct_push(t->copy.flow->arena, &t->copy.into->params, param);
+    ct_push(t->copy.flow->arena, &t->captured, flow_of(var));
+    return flow_of(param);
+}
+
+static bool is_message(const CtFlowBlock *block) {
+    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    return last != NULL && last->kind == FLOW_FAIL && last->as.fail.text == NULL && last->args.items[0].var != NULL &&
+           ct_flow_size(block) > SHORT && !ct_flow_leaves(block);
+}
+
+static void take_out(Messages *m, CtFlowBlock *block) {
+    CtFlowStep *fail = block->steps.items[block->steps.count - 1];
+    CtFlowFunction *function =
+        ct_flow_function(m->flow, ct_format(m->flow->arena, "%s_message", m->function->name), fail->span);
+    Text t = {.copy = {.flow = m->flow, .into = function, .outer = capture, .place = CT_NO_SPAN}};
+    t.copy.data = &t;
+    CtFlowBlock making = *block;
+    making.params.count = 0; /* of a loop: captured like others */
+    making.steps.count--;
+    making.exit = EXIT_RETURN;
+    making.values = fail->args;
+    function->is_message = true;
+    function->body = ct_flow_copy_block(&t.copy, &making);
+    ct_flow_types_add(m->flow, &function->results, &(CtFlowTypes){&fail->args.items[0].type, 1});
+
+    CtFlowStep *call = CT_NEW(m->flow->arena, CtFlowStep);
+    *call = (CtFlowStep){.kind = FLOW_CALL, .span = fail->span, .args = t.captured, .as.function = function};
+    CtFlowVar *text = ct_flow_fresh(m->flow, m->function, "text", fail->args.items[0].type);
+    ct_push(m->flow->arena, &call->results, text);
+    block->steps.count = 0;
+    ct_push(m->flow->arena, &block->steps, call);
+    ct_push(m->flow->arena, &block->steps, fail);
+    fail->args = (CtFlowArgs){0};
+    ct_push(m->flow->arena, &fail->args, flow_of(text));
+}
+
+static void visit(Messages *m, CtFlowBlock *block) {
+    if (is_message(block)) {
+        take_out(m, block);
+        return;
+    }
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(m, ct_flow_inner(step, j));
+    }
+}
+
+void ct_flow_messages(CtFlow *flow) {
+    for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
+        Messages m = {flow, flow->functions.items[i]};
+        if (!m.function->is_message) visit(&m, m.function->body);
+    }
+}

@@ -1,0 +1,181 @@
+/* Primitives of literals, and of literals and variables, by identities that hold in every bit: NaN, infinities and both
+ * zeroes included.
+ *
+ * Of the real functions only those are computed here that IEEE 754 fixes to the last bit, so that a program gives the
+ * same bits whether a value is computed now or when it runs. */
+#include "flow/opt/passes.h"
+
+#include <math.h>
+
+#include "rt/scalar.h"
+
+/* ---- literals ---- */
+
+static bool is_exact(CtPrim prim) {
+    switch ((int)prim) {
+    case PRIM_ADD:
+    case PRIM_SUB:
+    case PRIM_MUL:
+    case PRIM_DIV:
+    case PRIM_NEGATE:
+    case PRIM_SCALE:
+    case PRIM_RECIP:
+    case PRIM_ABS:
+    case PRIM_SIGNUM:
+    case PRIM_MIN:
+    case PRIM_MAX:
+    case PRIM_SQRT:
+    case PRIM_FLOOR:
+    case PRIM_CEILING:
+    case PRIM_TRUNCATE:
+    case PRIM_ROUND:
+    case PRIM_EQ:
+    case PRIM_LT:
+    case PRIM_LE:
+    case PRIM_FLOAT_TO_DOUBLE:
+    case PRIM_DOUBLE_TO_FLOAT: return true;
+    default: return false; /* a choice among primitives, not over all of them */
+    }
+}
+
+/* Of Ints and Chars; false where it fails, or gives no such value. */
+static bool int_value(CtPrim prim, int64_t a, int64_t b, int64_t *value) {
+    switch ((int)prim) {
+    case PRIM_INT_EQ:
+    case PRIM_CHAR_EQ: *value = a == b; return true;
+    case PRIM_INT_LT:
+    case PRIM_CHAR_LT: *value = a < b; return true;
+    case PRIM_INT_LE:
+    case PRIM_CHAR_LE: *value = a <= b; return true;
+    case PRIM_INT_ADD: *value = ct_wrap_add(a, b); return true;
+    case PRIM_INT_SUB: *value = ct_wrap_sub(a, b); return true;
+    case PRIM_INT_MUL: *value = ct_wrap_mul(a, b); return true;
+    case PRIM_INT_NEGATE: *value = ct_wrap_sub(0, a); return true;
+    case PRIM_INT_ABS: *value = ct_int_abs(a); return true;
+    case PRIM_INT_SIGNUM: *value = ct_int_signum(a); return true;
+    case PRIM_INT_MIN: *value = ct_int_min(a, b); return true;
+    case PRIM_INT_MAX: *value = ct_int_max(a, b); return true;
+    case PRIM_INT_DIV: *value = ct_int_div(a, b); return b != 0;
+    case PRIM_INT_MOD: *value = ct_int_mod(a, b); return b != 0;
+    case PRIM_INT_QUOT: *value = ct_int_quot(a, b); return b != 0;
+    case PRIM_INT_REM: *value = ct_int_rem(a, b); return b != 0;
+    case PRIM_ORD: *value = a; return true;
+    case PRIM_CHR: *value = a; return ct_is_code_point(a);
+    default: return false;
+    }
+}
+
+static bool is_real_letter(char letter) { return letter == 'R' || letter == 'D' || letter == 'F'; }
+
+static bool fold_reals(const CtFlowStep *step, const CtPrimInfo *info, double a, double b, CtFlowArg *value) {
+    if (!is_exact(step->as.prim)) return false;
+    double real = ct_prim_value(step->as.prim, a, b);
+    if (info->result == 'B') {
+        value->lit.integer = real != 0;
+        return true;
+    }
+    if (isnan(real)) return false; /* its bits may depend on the machine */
+    value->lit.real = value->type->kind == FLOW_F32 ? (double)(float)real : real;
+    return true;
+}
+
+static bool fold_ints(const CtFlowStep *step, const CtPrimInfo *info, int64_t a, int64_t b, CtFlowArg *value) {
+    if (!is_real_letter(info->result)) return int_value(step->as.prim, a, b, &value->lit.integer);
+    value->lit.real = info->result == 'F' ? (double)(float)a : (double)a;
+    return true;
+}
+
+static bool fold_literals(const CtFlowStep *step, CtFlowArg *value) {
+    const CtPrimInfo *info = ct_prim_info(step->as.prim);
+    const CtFlowArg *a = &step->args.items[0], *b = info->arity == 2 ? &step->args.items[1] : a;
+    *value = (CtFlowArg){.type = step->results.items[0]->type};
+    if (is_real_letter(info->args[0])) return fold_reals(step, info, a->lit.real, b->lit.real, value);
+    return fold_ints(step, info, a->lit.integer, b->lit.integer, value);
+}
+
+/* ---- identities ---- */
+
+static bool is_real(const CtFlowArg *arg, double value) {
+    return arg->var == NULL && memcmp(&arg->lit.real, &value, sizeof value) == 0;
+}
+
+static bool is_int(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
+
+static const CtFlowArg *identity(const CtFlowStep *step, const CtFlowArg *a, const CtFlowArg *b) {
+    switch ((int)step->as.prim) {
+    case PRIM_ADD: return is_real(b, -0.0) ? a : is_real(a, -0.0) ? b : NULL;
+    case PRIM_SUB: return is_real(b, 0.0) ? a : NULL;
+    case PRIM_MUL: return is_real(b, 1.0) ? a : is_real(a, 1.0) ? b : NULL;
+    case PRIM_DIV: return is_real(b, 1.0) ? a : NULL;
+    case PRIM_SCALE: return is_real(b, -0.0) || is_real(a, 1.0) ? b : is_real(b, 1.0) ? a : NULL;
+    case PRIM_MIN:
+    case PRIM_MAX:
+    case PRIM_INT_MIN:
+    case PRIM_INT_MAX: return ct_flow_same(a, b) ? a : NULL;
+    case PRIM_INT_ADD: return is_int(b, 0) ? a : is_int(a, 0) ? b : NULL;
+    case PRIM_INT_SUB: return is_int(b, 0) ? a : NULL;
+    case PRIM_INT_MUL: return is_int(b, 1) || is_int(a, 0) ? a : is_int(a, 1) || is_int(b, 0) ? b : NULL;
+    case PRIM_INT_DIV:
+    case PRIM_INT_QUOT: return is_int(b, 1) ? a : NULL;
+    default: return NULL;
+    }
+}
+
+/* Of a variable with itself. */
+static bool fold_same(const CtFlowStep *step, CtFlowArg *value) {
+    *value = (CtFlowArg){.type = step->results.items[0]->type};
+    switch ((int)step->as.prim) {
+    case PRIM_INT_EQ:
+    case PRIM_INT_LE:
+    case PRIM_CHAR_EQ:
+    case PRIM_CHAR_LE: value->lit.integer = 1; return true;
+    case PRIM_LT:
+    case PRIM_INT_LT:
+    case PRIM_CHAR_LT:
+    case PRIM_INT_SUB: return true; /* 0 */
+    default: return false;
+    }
+}
+
+bool ct_flow_fold(const CtFlowStep *step, CtFlowArg *value) {
+    const CtFlowArg *args = step->args.items;
+    bool literals = true;
+    for (uint32_t i = 0; i < step->args.count; i++) literals &= args[i].var == NULL;
+    if (literals) return fold_literals(step, value);
+    if (step->args.count != 2) return false;
+    const CtFlowArg *same = identity(step, &args[0], &args[1]);
+    if (same != NULL) {
+        *value = *same;
+        return true;
+    }
+    return ct_flow_same(&args[0], &args[1]) && fold_same(step, value);
+}
+
+/* ---- reductions ---- */
+
+bool ct_flow_reduction(const CtFlowStep *step, CtPrim *prim, CtFlowArg *first) {
+    const CtFlowType *type = step->results.items[0]->type;
+    bool whole = type->kind == FLOW_I64;
+    *first = (CtFlowArg){.type = type};
+    switch ((int)step->as.bulk) {
+    case ARRAY_SUM: *prim = whole ? PRIM_INT_ADD : PRIM_ADD; return true; /* from 0 */
+    case ARRAY_PRODUCT:
+        *prim = whole ? PRIM_INT_MUL : PRIM_MUL;
+        if (whole)
+            first->lit.integer = 1;
+        else
+            first->lit.real = 1;
+        return true;
+    case ARRAY_MAXIMUM:
+    case ARRAY_MINIMUM: {
+        bool largest = step->as.bulk == ARRAY_MAXIMUM;
+        *prim = whole ? (largest ? PRIM_INT_MAX : PRIM_INT_MIN) : largest ? PRIM_MAX : PRIM_MIN;
+        if (whole)
+            first->lit.integer = largest ? INT64_MIN : INT64_MAX;
+        else
+            first->lit.real = largest ? -INFINITY : INFINITY;
+        return true;
+    }
+    default: return false;
+    }
+}

@@ -1,0 +1,77 @@
+/* A loop that only copies an array that has been made is gone: what it makes is the array. One that copies a row of a
+ * product is a read of the row, so that loops over such loops go too. The length must be the array's. */
+#include "flow/opt/passes.h"
+
+typedef struct Copies {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowEffects effects;
+    CtFlowFacts facts;
+    CtFlowValues now;
+} Copies;
+
+static bool is_outside(const Copies *c, const CtFlowArg *arg, uint32_t depth) {
+    return arg->var == NULL || ct_flow_fact(&c->facts, arg)->depth <= depth;
+}
+
+/* Whether a step makes an array of its own, not one that somebody else may hold. */
+static bool makes_whole(const CtFlowStep *step) { return step->kind == FLOW_LOOP || step->kind == FLOW_UPDATE; }
+
+/* The read of an array, or of a row of one, whose copy a loop makes; NULL where it makes something else. */
+static const CtFlowStep *copied(const Copies *c, const CtFlowStep *loop, uint32_t depth) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    if (loop->as.loop.carried > 0 || loop->as.loop.initial || loop->results.count != 1) return NULL;
+    if (block->exit != EXIT_YIELD || !ct_flow_block_is_total(&c->effects, block)) return NULL;
+    const CtFlowStep *read = ct_flow_fact(&c->facts, &block->values.items[0])->maker;
+    if (read == NULL || read->kind != FLOW_READ) return NULL;
+    const CtFlowStep *made_by = ct_flow_fact(&c->facts, &read->args.items[0])->maker;
+    uint32_t last = read->args.count - 1;
+    if (made_by == NULL || (made_by->kind != FLOW_PRODUCT && (last > 1 || !makes_whole(made_by)))) return NULL;
+    if (read->args.items[last].var != block->params.items[0]) return NULL;
+    for (uint32_t i = 0; i < last; i++)
+        if (!is_outside(c, &read->args.items[i], depth)) return NULL;
+    const CtFlowType *array = read->args.items[0].type, *made = loop->results.items[0]->type;
+    bool whole = array->element == made->element && array->rank == made->rank + last - 1;
+    return whole && ct_flow_is_long(&c->facts, &read->args.items[0], last - 1, &loop->args.items[0]) ? read : NULL;
+}
+
+/* Whether a loop that copies is gone: what it makes is the array, or has become a row of it. */
+static bool drop_copy(Copies *c, CtFlowStep *loop, uint32_t depth) {
+    const CtFlowStep *read = copied(c, loop, depth);
+    if (read == NULL) return false;
+    if (read->args.count == 2) {
+        ct_flow_stands(&c->now, loop->results.items[0], read->args.items[0]);
+        return true;
+    }
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i + 1 < read->args.count; i++) ct_push(c->arena, &args, read->args.items[i]);
+    loop->kind = FLOW_READ;
+    loop->args = args;
+    return false;
+}
+
+static void visit(Copies *c, CtFlowBlock *block, uint32_t depth) {
+    uint32_t equals = c->facts.equals.count, kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_rename(&c->now, &step->args);
+        ct_flow_learn(&c->facts, step);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            visit(c, step->as.cases.branches[j].block, depth + 1);
+        if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block, depth + 1);
+        if (step->kind == FLOW_LOOP && drop_copy(c, step, depth)) continue;
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+    ct_flow_rename(&c->now, &block->values);
+    c->facts.equals.count = equals;
+}
+
+void ct_flow_copies(CtFlow *flow) {
+    Copies c = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        ct_flow_values_clear(&c.now, flow->arena);
+        ct_flow_facts_begin(&c.facts, flow, flow->functions.items[i]);
+        visit(&c, flow->functions.items[i]->body, 0);
+    }
+}

@@ -1,0 +1,234 @@
+/* What has been done is not done again: a step that is the same as one before it, where that one has certainly run,
+ * gives the same. That holds for failures too: a check that has been passed is passed, also one within a branch: what
+ * a branch has asked need not be asked in a branch of the same choice later. Lengths are compared by what they are
+ * lengths of. What a loop carries twice it carries once. */
+#include "flow/opt/passes.h"
+
+enum { BUCKETS = 256 };
+
+typedef struct Done {
+    uint64_t hash;
+    CtFlowStep *step;
+    uint32_t next; /* of the bucket: 1 + its number */
+} Done;
+
+typedef struct Cse {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFacts facts;
+    CtFlowValues now;
+    CT_VEC(Done) done; /* what has run, innermost last */
+    uint32_t buckets[BUCKETS];
+} Cse;
+
+/* ---- which steps are the same ---- */
+
+/* The same number, many times: as good as a copy, and changed in place where it is its own. */
+static bool makes_copies(const CtFlowStep *step) {
+    return step->as.bulk == ARRAY_REPLICATE && !ct_flow_is_object(step->args.items[1].type);
+}
+
+static bool makes_no_objects(const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL && ct_flow_is_object(step->results.items[i]->type)) return false;
+    return true;
+}
+
+/* A step whose results depend on its arguments alone, and are worth keeping. */
+static bool is_kept(const CtFlowStep *step) {
+    switch (step->kind) {
+    case FLOW_PRIM:
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_DIM:
+    case FLOW_READ:
+    case FLOW_UPDATE:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_PRODUCT:
+    case FLOW_STOP: return true;
+    case FLOW_BULK: return !makes_copies(step);
+    case FLOW_SWITCH:
+    case FLOW_LOOP: return makes_no_objects(step);
+    case FLOW_STRING:
+    case FLOW_FAIL:
+    case FLOW_SNOC:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return false;
+    }
+    return false;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t more) { return (hash ^ more) * 0x9E3779B97F4A7C15u; }
+
+static uint64_t hash_of(const Cse *c, const CtFlowStep *step) {
+    uint64_t hash = mix((uint64_t)step->kind, ct_flow_operation(step));
+    if (step->kind == FLOW_DIM)
+        return mix(hash, ct_flow_length_key(&c->facts,
+                                            ct_flow_length(&c->facts, &step->args.items[0], step->as.index, false)));
+    for (uint32_t i = 0; i < step->args.count; i++) {
+        const CtFlowArg *arg = &step->args.items[i];
+        hash = mix(hash, arg->var != NULL ? arg->var->id : (uint64_t)arg->lit.integer + 1);
+    }
+    return hash;
+}
+
+/* Arrays of the same literals, or of none, may be of different types. */
+static bool same_results(const CtFlowStep *a, const CtFlowStep *b) {
+    if (a->results.count != b->results.count) return false;
+    for (uint32_t i = 0; i < a->results.count; i++)
+        if (a->results.items[i] != NULL && b->results.items[i] != NULL &&
+            a->results.items[i]->type != b->results.items[i]->type)
+            return false;
+    return true;
+}
+
+static bool is_same(const Cse *c, const CtFlowStep *a, const CtFlowStep *b) {
+    if (a->kind != b->kind || !same_results(a, b)) return false;
+    if (a->kind == FLOW_DIM)
+        return ct_flow_same_length(&c->facts, ct_flow_length(&c->facts, &a->args.items[0], a->as.index, false),
+                                   ct_flow_length(&c->facts, &b->args.items[0], b->as.index, false));
+    if (a->kind == FLOW_SWITCH || a->kind == FLOW_LOOP) return ct_flow_same_steps(c->arena, a, b);
+    if (ct_flow_operation(a) != ct_flow_operation(b) || a->args.count != b->args.count) return false;
+    for (uint32_t i = 0; i < a->args.count; i++)
+        if (!ct_flow_same(&a->args.items[i], &b->args.items[i])) return false;
+    return true;
+}
+
+/* ---- what has been done ---- */
+
+/* The results of a step stand for those of one that has run; an opened node gets the fields that were not wanted. */
+static void merge(Cse *c, CtFlowStep *first, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowVar *var = step->results.items[i];
+        if (var == NULL) continue;
+        if (first->results.items[i] == NULL)
+            first->results.items[i] = var;
+        else
+            ct_flow_stands(&c->now, var, flow_of(first->results.items[i]));
+    }
+}
+
+static void add_done(Cse *c, CtFlowStep *step, uint64_t hash) {
+    uint32_t *bucket = &c->buckets[hash >> 32 & (BUCKETS - 1)];
+    ct_push(c->arena, &c->done, (Done){hash, step, *bucket});
+    *bucket = c->done.count;
+}
+
+static bool is_done(Cse *c, CtFlowStep *step) {
+    uint64_t hash = hash_of(c, step);
+    for (uint32_t i = c->buckets[hash >> 32 & (BUCKETS - 1)]; i > 0; i = c->done.items[i - 1].next) {
+        Done *done = &c->done.items[i - 1];
+        if (done->hash != hash || !is_same(c, done->step, step)) continue;
+        merge(c, done->step, step);
+        return true;
+    }
+    add_done(c, step, hash);
+    return false;
+}
+
+/* Back to what had run when there were `count`. */
+static void forget(Cse *c, uint32_t count) {
+    while (c->done.count > count) {
+        const Done *done = &c->done.items[--c->done.count];
+        c->buckets[done->hash >> 32 & (BUCKETS - 1)] = done->next;
+    }
+}
+
+/* ---- the walk ---- */
+
+static void visit(Cse *c, CtFlowBlock *block);
+
+/* In a branch for some tag: what has been asked in branches for it, in choices on the same before. */
+static void recall(Cse *c, const CtFlowStep *choice, uint32_t tag) {
+    for (uint32_t i = 0, count = c->done.count; i < count; i++) {
+        const CtFlowStep *before = c->done.items[i].step;
+        if (before->kind != FLOW_SWITCH || !ct_flow_same(&before->args.items[0], &choice->args.items[0])) continue;
+        for (uint32_t j = 0; j < before->as.cases.count; j++) {
+            const CtFlowBlock *block = before->as.cases.branches[j].block;
+            if (before->as.cases.branches[j].tag != tag || tag == FLOW_OTHERS || block->exit != EXIT_YIELD) continue;
+            for (uint32_t k = 0; k < block->steps.count; k++)
+                if (block->steps.items[k]->results.count == 0 && is_kept(block->steps.items[k]))
+                    add_done(c, block->steps.items[k], hash_of(c, block->steps.items[k]));
+        }
+    }
+}
+
+static void visit_branches(Cse *c, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        uint32_t done = c->done.count;
+        recall(c, step, step->as.cases.branches[i].tag);
+        visit(c, step->as.cases.branches[i].block);
+        forget(c, done);
+    }
+}
+
+/* Whether two values that a loop carries are the same in each turn when they were at first. */
+static bool stay_same(const Cse *c, const CtFlowStep *loop, uint32_t a, uint32_t b) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    const CtFlowStep *mine = ct_flow_fact(&c->facts, &block->values.items[a])->maker,
+                     *other = ct_flow_fact(&c->facts, &block->values.items[b])->maker;
+    if (mine == NULL || other == NULL || mine->kind != FLOW_PRIM || other->kind != FLOW_PRIM) return false;
+    if (mine->as.prim != other->as.prim || !ct_flow_same(&loop->args.items[1 + a], &loop->args.items[1 + b]))
+        return false;
+    for (uint32_t i = 0; i < mine->args.count; i++) {
+        bool carried = mine->args.items[i].var == block->params.items[1 + a] &&
+                       other->args.items[i].var == block->params.items[1 + b];
+        if (!carried && !ct_flow_same(&mine->args.items[i], &other->args.items[i])) return false;
+    }
+    return true;
+}
+
+static bool merge_carried(Cse *c, const CtFlowStep *loop) {
+    bool merged = false;
+    const CtFlowBlock *block = loop->as.loop.block;
+    if (block->exit != EXIT_YIELD || loop->as.loop.initial) return false;
+    for (uint32_t i = 1; i < loop->as.loop.carried; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            if (ct_flow_is_object(block->params.items[1 + i]->type) || !stay_same(c, loop, j, i)) continue;
+            if (ct_flow_same(&block->values.items[i], &block->values.items[j])) continue; /* merged before */
+            ct_flow_stands(&c->now, block->params.items[1 + i], flow_of(block->params.items[1 + j]));
+            if (loop->results.items[i] != NULL && loop->results.items[j] != NULL)
+                ct_flow_stands(&c->now, loop->results.items[i], flow_of(loop->results.items[j]));
+            merged = true;
+            break;
+        }
+    return merged;
+}
+
+static void visit(Cse *c, CtFlowBlock *block) {
+    uint32_t done = c->done.count, equals = c->facts.equals.count, kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_rename(&c->now, &step->args);
+        if (step->kind == FLOW_SWITCH) visit_branches(c, step);
+        if (step->kind == FLOW_LOOP) visit(c, step->as.loop.block);
+        while (step->kind == FLOW_LOOP && merge_carried(c, step)) visit(c, step->as.loop.block);
+        if (is_kept(step) && is_done(c, step)) continue;
+        ct_flow_learn(&c->facts, step);
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+    ct_flow_rename(&c->now, &block->values);
+    forget(c, done);
+    c->facts.equals.count = equals;
+}
+
+void ct_flow_cse(CtFlow *flow) {
+    Cse c = {.flow = flow, .arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        ct_flow_values_clear(&c.now, flow->arena);
+        ct_flow_facts_begin(&c.facts, flow, flow->functions.items[i]);
+        visit(&c, flow->functions.items[i]->body);
+    }
+}

@@ -1,0 +1,287 @@
+/* What only makes what is not used is dropped: steps, results of branches, what loops make and carry, and parameters
+ * and results of functions.
+ *
+ * Something is used when it goes into what must happen (the entry's results, failures, what may not end), or into
+ * something that is used. A sweep from the last step to the first finds it, again and again until nothing new is: what
+ * a loop carries may be used in its next turn, a parameter in a function that has been looked at. */
+#include "flow/opt/passes.h"
+
+typedef struct Uses { /* of a function */
+    bool *vars;       /* by number */
+    bool *results;    /* by position */
+} Uses;
+
+typedef struct Dead {
+    CtFlow *flow;
+    CtFlowEffects effects;
+    Uses *uses;  /* by functions' numbers */
+    bool *fixed; /* whose parameters and results must stay as they are */
+    Uses *own;   /* of the function that is looked at */
+    const CtFlowFunction *function;
+    bool changed;
+} Dead;
+
+/* ---- finding ---- */
+
+static void use(Dead *d, const CtFlowArg *arg) {
+    if (arg->var == NULL || d->own->vars[arg->var->id]) return;
+    d->own->vars[arg->var->id] = d->changed = true;
+}
+
+static void use_args(Dead *d, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) use(d, &args->items[i]);
+}
+
+static bool is_used(const Dead *d, const CtFlowVar *var) { return var != NULL && d->own->vars[var->id]; }
+
+static bool any_used(const Dead *d, const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (is_used(d, step->results.items[i])) return true;
+    return false;
+}
+
+static void use_result(Dead *d, const CtFlowFunction *function, uint32_t index) {
+    bool *used = &d->uses[function->id].results[index];
+    if (!*used) *used = d->changed = true;
+}
+
+static void use_params(Dead *d, const CtFlowFunction *callee, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (d->uses[callee->id].vars[callee->params.items[i]->id]) use(d, &args->items[i]);
+}
+
+static void find(Dead *d, const CtFlowBlock *block, const CtFlowStep *owner);
+
+/* Whether what a loop carries in this place is used: behind it, or in a turn. */
+static bool is_carried(const Dead *d, const CtFlowStep *loop, uint32_t index) {
+    return is_used(d, loop->results.items[index]) || is_used(d, loop->as.loop.block->params.items[1 + index]) ||
+           loop->as.loop.initial;
+}
+
+/* An array of rows is looked at while it is made: they must be of one shape, unless that is certain. */
+static bool is_made(const Dead *d, const CtFlowStep *loop, uint32_t index) {
+    return is_used(d, loop->results.items[index]) || !ct_flow_is_regular(loop, index);
+}
+
+static void find_in_step(Dead *d, const CtFlowStep *step) {
+    if (!any_used(d, step) && ct_flow_is_total(&d->effects, step)) return;
+    if (step->kind == FLOW_CALL) {
+        for (uint32_t i = 0; i < step->results.count; i++)
+            if (is_used(d, step->results.items[i])) use_result(d, step->as.function, i);
+        use_params(d, step->as.function, &step->args);
+    } else if (step->kind == FLOW_LOOP) {
+        find(d, step->as.loop.block, step);
+        use(d, &step->args.items[0]);
+        for (uint32_t i = 0; i < step->as.loop.carried; i++)
+            if (is_carried(d, step, i)) use(d, &step->args.items[1 + i]);
+    } else {
+        for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+            find(d, step->as.cases.branches[i].block, step);
+        use_args(d, &step->args);
+    }
+}
+
+static void find_at_exit(Dead *d, const CtFlowBlock *block, const CtFlowStep *owner) {
+    for (uint32_t i = 0; i < block->values.count; i++) {
+        bool used = true;
+        if (block->exit == EXIT_RETURN)
+            used = d->own->results[i];
+        else if (block->exit == EXIT_YIELD && owner->kind == FLOW_LOOP && i < owner->as.loop.carried)
+            used = is_carried(d, owner, i);
+        else if (block->exit == EXIT_YIELD && owner->kind == FLOW_LOOP)
+            used = is_made(d, owner, i);
+        else if (block->exit == EXIT_YIELD)
+            used = is_used(d, owner->results.items[i]);
+        if (used && block->exit != EXIT_TAIL) use(d, &block->values.items[i]);
+    }
+    if (block->exit != EXIT_TAIL) return;
+    use_params(d, block->tail, &block->values);
+    /* both functions give the same results */
+    for (uint32_t i = 0; i < d->function->results.count; i++) {
+        if (d->own->results[i]) use_result(d, block->tail, i);
+        if (d->uses[block->tail->id].results[i]) use_result(d, d->function, i);
+    }
+}
+
+static void find(Dead *d, const CtFlowBlock *block, const CtFlowStep *owner) {
+    find_at_exit(d, block, owner);
+    for (uint32_t i = block->steps.count; i-- > 0;) find_in_step(d, block->steps.items[i]);
+}
+
+/* ---- dropping ---- */
+
+static void keep_args(const Dead *d, CtFlowArgs *args, const bool *kept) {
+    CtFlowArgs all = {0};
+    for (uint32_t i = 0; i < args->count; i++)
+        if (kept[i]) ct_push(d->flow->arena, &all, args->items[i]);
+    *args = all;
+}
+
+static void keep_vars(CtFlowVars *vars, const bool *kept) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < vars->count; i++)
+        if (kept[i]) vars->items[count++] = vars->items[i];
+    vars->count = count;
+}
+
+static bool *used_params(const Dead *d, const CtFlowFunction *function) {
+    bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, function->params.count + 1);
+    for (uint32_t i = 0; i < function->params.count; i++)
+        kept[i] = d->uses[function->id].vars[function->params.items[i]->id];
+    return kept;
+}
+
+static void drop(Dead *d, CtFlowBlock *block);
+
+/* What branches yield and nothing takes. */
+static void drop_yields(Dead *d, CtFlowStep *step) {
+    bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, step->results.count + 1);
+    for (uint32_t i = 0; i < step->results.count; i++) kept[i] = is_used(d, step->results.items[i]);
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_YIELD) keep_args(d, &block->values, kept);
+        drop(d, block);
+    }
+    keep_vars(&step->results, kept);
+}
+
+/* A value that is carried and an array that is made: both stand in the results, and in what is yielded. */
+static void drop_of_loop(Dead *d, CtFlowStep *step) {
+    CtFlowBlock *block = step->as.loop.block;
+    uint32_t carried = step->as.loop.carried, count = 0;
+    bool *kept = CT_NEW_ARRAY(d->flow->arena, bool, step->results.count + 2);
+    kept[0] = true; /* the number of turns; the index */
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        kept[1 + i] = step->as.loop.initial || (i < carried ? is_carried(d, step, i) : is_made(d, step, i));
+        count += i < carried && kept[1 + i];
+    }
+    if (block->exit == EXIT_YIELD && !step->as.loop.initial) keep_args(d, &block->values, kept + 1);
+    keep_vars(&block->params, kept);
+    keep_args(d, &step->args, kept);
+    keep_vars(&step->results, kept + 1);
+    step->as.loop.carried = count;
+    drop(d, block);
+}
+
+static void drop_of_call(Dead *d, CtFlowStep *step) {
+    const CtFlowFunction *callee = step->as.function;
+    if (d->fixed[callee->id]) return;
+    keep_args(d, &step->args, used_params(d, callee));
+    keep_vars(&step->results, d->uses[callee->id].results);
+}
+
+static void drop(Dead *d, CtFlowBlock *block) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        if (!any_used(d, step) && ct_flow_is_total(&d->effects, step)) continue;
+        for (uint32_t j = 0; step->kind == FLOW_OPEN && j < step->results.count; j++)
+            if (!is_used(d, step->results.items[j])) step->results.items[j] = NULL;
+        if (step->kind == FLOW_SWITCH) drop_yields(d, step);
+        if (step->kind == FLOW_LOOP) drop_of_loop(d, step);
+        if (step->kind == FLOW_CALL) drop_of_call(d, step);
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+    if (block->exit == EXIT_RETURN && !d->fixed[d->function->id]) keep_args(d, &block->values, d->own->results);
+    if (block->exit == EXIT_TAIL && !d->fixed[block->tail->id])
+        keep_args(d, &block->values, used_params(d, block->tail));
+}
+
+static void drop_signature(Dead *d, CtFlowFunction *function) {
+    if (d->fixed[function->id]) return;
+    const Uses *uses = &d->uses[function->id];
+    CtFlowTypes results = {.items = CT_NEW_ARRAY(d->flow->arena, const CtFlowType *, function->results.count + 1)};
+    for (uint32_t i = 0; i < function->results.count; i++)
+        if (uses->results[i]) results.items[results.count++] = function->results.items[i];
+    function->results = results;
+    keep_vars(&function->params, used_params(d, function));
+}
+
+/* ---- numbers ---- */
+
+static void number_vars(CtFlowFunction *function, const CtFlowVars *vars) {
+    for (uint32_t i = 0; i < vars->count; i++)
+        if (vars->items[i] != NULL) vars->items[i]->id = function->vars++;
+}
+
+/* The variables that are left, from 0 on. */
+static void number(CtFlowFunction *function, const CtFlowBlock *block) {
+    number_vars(function, &block->params);
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) number(function, ct_flow_inner(step, j));
+        number_vars(function, &step->results);
+    }
+}
+
+/* ---- the pass ---- */
+
+static void fix(void *data, CtFlowStep *step) {
+    Dead *d = data;
+    if (step->kind == FLOW_CONSTANT) d->fixed[step->as.constant->function->id] = true;
+    if (ct_flow_is_derivative(step)) d->fixed[step->as.derived->function->id] = true;
+}
+
+static void fix_rule(Dead *d, const CtFlowFunction *function) {
+    CtFlowFunction *functions[CT_FLOW_RULE_FUNCTIONS];
+    for (uint32_t i = ct_flow_rule_functions(function, functions); i-- > 0;) d->fixed[functions[i]->id] = true;
+    if (function->rule != NULL) d->fixed[function->id] = true;
+}
+
+static void begin(Dead *d, const CtFlowFunction *function) {
+    Uses *uses = &d->uses[function->id];
+    uses->vars = CT_NEW_ARRAY(d->flow->arena, bool, function->vars + 1);
+    uses->results = CT_NEW_ARRAY(d->flow->arena, bool, function->results.count + 1);
+    for (uint32_t i = 0; i < function->results.count; i++) uses->results[i] = d->fixed[function->id];
+    for (uint32_t i = 0; i < function->params.count; i++)
+        uses->vars[function->params.items[i]->id] = d->fixed[function->id];
+}
+
+/* A function gives something, even where nobody takes it. */
+static void keep_one_result(Dead *d, const CtFlowFunction *function) {
+    for (uint32_t i = 0; i < function->results.count; i++)
+        if (d->uses[function->id].results[i]) return;
+    if (function->results.count > 0) use_result(d, function, 0);
+}
+
+static void find_all(Dead *d) {
+    uint32_t count = d->flow->functions.count;
+    while (d->changed) {
+        d->changed = false;
+        for (uint32_t i = count; i-- > 0;) {
+            d->function = d->flow->functions.items[i];
+            d->own = &d->uses[i];
+            find(d, d->function->body, NULL);
+        }
+        for (uint32_t i = 0; i < count && !d->changed; i++) keep_one_result(d, d->flow->functions.items[i]);
+    }
+}
+
+void ct_flow_drop_dead(CtFlow *flow) {
+    uint32_t count = flow->functions.count;
+    Dead d = {.flow = flow,
+              .effects = ct_flow_effects(flow),
+              .uses = CT_NEW_ARRAY(flow->arena, Uses, count + 1),
+              .fixed = CT_NEW_ARRAY(flow->arena, bool, count + 1),
+              .changed = true};
+    d.fixed[flow->entry->id] = true;
+    for (uint32_t i = 0; i < count; i++) {
+        ct_flow_each_step(flow->functions.items[i]->body, fix, &d);
+        fix_rule(&d, flow->functions.items[i]);
+    }
+    for (uint32_t i = 0; i < count; i++) begin(&d, flow->functions.items[i]);
+    find_all(&d);
+    for (uint32_t i = 0; i < count; i++) {
+        d.function = flow->functions.items[i];
+        d.own = &d.uses[i];
+        drop(&d, d.function->body);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowFunction *function = flow->functions.items[i];
+        drop_signature(&d, function);
+        function->vars = 0;
+        number_vars(function, &function->params);
+        number(function, function->body);
+    }
+}

@@ -1,0 +1,489 @@
+/* Two loops over the same length become one, so that what the first makes is used while it is at hand, and need not be
+ * an array when nothing else looks at it (vertical), and so that both read their arrays once (horizontal).
+ *
+ * The turns of the two are interleaved. Of the steps between, those that use what the first makes come behind the one
+ * loop, the others before it: so the first is moved over these, the second over those. That is allowed where only one
+ * of the loops can fail, and what it is moved over cannot: the first failure in the program's order is the one told.
+ * The second loop may look at what the first makes only at its own index. Reductions of whole arrays that a loop makes
+ * are loops for this; when they cannot be fused they stay what they were. */
+#include "flow/opt/passes.h"
+
+enum {
+    LARGEST = 400, /* steps of a loop that others are fused into */
+    FAR = 200,     /* steps between two loops */
+};
+
+typedef struct Fuse {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowEffects effects;
+    CtFlowFacts facts;
+    CtFlowValues now;
+    bool maps_only; /* leave what carries values: derivatives are still to be taken */
+    CtFlowMarks marks, objects;
+    uint32_t depth, loops; /* around the steps that are looked at */
+} Fuse;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+static void rename_step(Fuse *f, CtFlowStep *step) {
+    ct_flow_rename(&f->now, &step->args);
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) ct_flow_rename_block(&f->now, ct_flow_inner(step, i));
+}
+
+/* ---- who uses what ---- */
+
+/* Whether one step uses results of another. */
+static bool uses_results(Fuse *f, const CtFlowStep *step, const CtFlowStep *of) {
+    ct_flow_mark_results(&f->marks, of, true);
+    bool uses = ct_flow_uses_marked(&f->marks, step, NULL);
+    ct_flow_mark_results(&f->marks, of, false);
+    return uses;
+}
+
+/* Whether the second loop looks at what the first makes only at its own index, and not at what it carried. */
+static bool reads_at_index(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    ct_flow_mark_results(&f->marks, first, true);
+    bool elsewhere = ct_flow_uses_marked(&f->marks, second, second->as.loop.block->params.items[0]);
+    for (uint32_t i = first->as.loop.carried; i < first->results.count; i++)
+        ct_flow_mark(&f->marks, first->results.items[i], false);
+    elsewhere |= ct_flow_uses_marked(&f->marks, second, NULL);
+    ct_flow_mark_results(&f->marks, first, false);
+    return !elsewhere;
+}
+
+/* Which index of a read is a variable; 0: none. */
+static uint32_t index_that_is(const CtFlowStep *read, const CtFlowVar *var) {
+    for (uint32_t i = 1; read->kind == FLOW_READ && i < read->args.count; i++)
+        if (read->args.items[i].var == var) return i;
+    return 0;
+}
+
+/* Whether a block, or one inside, reads an array at some index, in the same dimension as `read` does. */
+static bool reads_at(const CtFlowBlock *block, const CtFlowStep *read, uint32_t dimension, const CtFlowVar *index) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind == FLOW_READ && step->args.items[0].var == read->args.items[0].var &&
+            index_that_is(step, index) == dimension)
+            return true;
+        if (step->kind == FLOW_LOOP && reads_at(step->as.loop.block, read, dimension, index)) return true;
+    }
+    return false;
+}
+
+/* Whether both loops, of which `block` is in the first, read an array at their index. */
+static bool share_reads(const CtFlowStep *first, const CtFlowBlock *block, const CtFlowStep *second) {
+    const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        uint32_t dimension = index_that_is(step, a->params.items[0]);
+        if (dimension > 0 && reads_at(b, step, dimension, b->params.items[0])) return true;
+        if (step->kind == FLOW_LOOP && share_reads(first, step->as.loop.block, second)) return true;
+    }
+    return false;
+}
+
+/* ---- which loops ---- */
+
+static bool is_loop(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP && !step->as.loop.initial && step->as.loop.block->exit == EXIT_YIELD;
+}
+
+static bool have_same_length(const Fuse *f, const CtFlowStep *a, const CtFlowStep *b) {
+    return ct_flow_same_length(&f->facts, ct_flow_length_of(&f->facts, a->args.items[0]),
+                               ct_flow_length_of(&f->facts, b->args.items[0]));
+}
+
+/* The steps between two loops that are to become one. */
+typedef struct Between {
+    Steps before, behind; /* where they stand then */
+} Between;
+
+/* Finds out which of the steps behind steps[first] stand where; what stands behind, and the loop, is marked: its
+ * results, and the objects that it uses. Whether it may be moved over the others: no failure over another, and none of
+ * them changes an object in place that would have to be copied then. */
+static bool part(Fuse *f, const Steps *steps, uint32_t first, bool second_fails, Between *between) {
+    bool may = true, fails = !ct_flow_is_total(&f->effects, steps->items[first]);
+    ct_flow_mark_results(&f->marks, steps->items[first], true);
+    ct_flow_mark_objects(&f->objects, steps->items[first], true);
+    for (uint32_t i = first + 1; i < steps->count && may; i++) {
+        CtFlowStep *step = steps->items[i];
+        bool passes = ct_flow_is_total(&f->effects, step);
+        if (ct_flow_uses_marked(&f->marks, step, NULL)) {
+            ct_flow_mark_results(&f->marks, step, true);
+            ct_flow_mark_objects(&f->objects, step, true);
+            ct_push(f->arena, &between->behind, step);
+            fails = fails || !passes;
+            may = passes || !second_fails;
+        } else {
+            ct_push(f->arena, &between->before, step);
+            may = (passes || !fails) && !ct_flow_takes_marked(&f->objects, step);
+        }
+    }
+    return may;
+}
+
+/* Whether steps[first] and `second`, behind the last of the steps, may become one for all that lies between them. */
+static bool may_meet(Fuse *f, const Steps *steps, uint32_t first, const CtFlowStep *second, Between *between) {
+    const CtFlowStep *loop = steps->items[first];
+    bool second_fails = !ct_flow_is_total(&f->effects, second);
+    if (second_fails && !ct_flow_is_total(&f->effects, loop)) return false;
+    bool may = part(f, steps, first, second_fails, between);
+    ct_flow_mark_results(&f->marks, loop, false); /* those it may use, at its own index: is_wanted */
+    may = may && !ct_flow_uses_marked(&f->marks, second, NULL) && !ct_flow_takes_marked(&f->objects, second);
+    ct_flow_mark_objects(&f->objects, loop, false);
+    for (uint32_t i = 0; i < between->behind.count; i++) {
+        ct_flow_mark_results(&f->marks, between->behind.items[i], false);
+        ct_flow_mark_objects(&f->objects, between->behind.items[i], false);
+    }
+    return may;
+}
+
+static bool has_loop(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (block->steps.items[i]->kind == FLOW_LOOP || block->steps.items[i]->kind == FLOW_CALL) return true;
+    return false;
+}
+
+static bool takes_brackets(CtPrim prim) {
+    return prim == PRIM_ADD || prim == PRIM_MIN || prim == PRIM_MAX || prim == PRIM_INT_ADD || prim == PRIM_INT_MUL ||
+           prim == PRIM_INT_MIN || prim == PRIM_INT_MAX || prim == PRIM_INT_AND || prim == PRIM_INT_OR;
+}
+
+/* Whether a loop carries numbers, each folded by an operation that takes brackets, at which nothing else looks. */
+static bool folds_simply(Fuse *f, const CtFlowStep *loop) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        CtFlowVar *carried = block->params.items[1 + i];
+        const CtFlowStep *maker = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
+        if (maker == NULL || maker->kind != FLOW_PRIM || !takes_brackets(maker->as.prim)) return false;
+        bool uses = maker->args.items[0].var == carried || maker->args.items[1].var == carried;
+        ct_flow_mark(&f->marks, carried, true);
+        for (uint32_t j = 0; j < block->steps.count; j++)
+            uses &= block->steps.items[j] == maker || !ct_flow_uses_marked(&f->marks, block->steps.items[j], NULL);
+        ct_flow_mark(&f->marks, carried, false);
+        if (!uses) return false;
+    }
+    return true;
+}
+
+static bool is_given(const CtFlowStep *call, const CtFlowType *type) {
+    for (uint32_t i = 0; i < call->args.count; i++)
+        if (call->args.items[i].type == type) return true;
+    return false;
+}
+
+/* Whether a call in a block is given an object such as this loop carries: one thread takes all turns then. */
+static bool hands_over(const CtFlowStep *loop, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_CALL && j < loop->as.loop.carried; j++)
+            if (ct_flow_is_object(loop->args.items[1 + j].type) && is_given(step, loop->args.items[1 + j].type))
+                return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+            if (hands_over(loop, ct_flow_inner(step, j))) return true;
+    }
+    return false;
+}
+
+/* A loop with another in each turn, whose turns several threads may take, and one whose turns they may not: a light
+ * fold, or one that hands what it carries to a call. One loop would be the second. */
+static bool stay_apart(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    const CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block;
+    if (f->loops > 0 || !has_loop(a)) return false;
+    if (hands_over(second, b)) return !hands_over(first, a) && folds_simply(f, first);
+    return first->as.loop.carried == 0 && !has_loop(b) && !folds_simply(f, second);
+}
+
+static bool is_wanted(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    if (!is_loop(first) || !have_same_length(f, first, second)) return false;
+    if (f->maps_only && first->as.loop.carried + second->as.loop.carried > 0) return false;
+    if (ct_flow_size(first->as.loop.block) + ct_flow_size(second->as.loop.block) > LARGEST) return false;
+    bool vertical = uses_results(f, second, first);
+    if (vertical && stay_apart(f, first, second)) return false;
+    return vertical ? reads_at_index(f, first, second)
+                    : !f->maps_only && share_reads(first, first->as.loop.block, second);
+}
+
+/* ---- one loop of two ---- */
+
+/* An element that the first loop makes, where the second reads it. */
+static void use_elements(Fuse *f, const CtFlowStep *first, CtFlowBlock *block) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        const CtFlowFact *fact = ct_flow_fact(&f->facts, step->args.count > 0 ? &step->args.items[0] : &(CtFlowArg){0});
+        if (step->kind == FLOW_READ && fact->maker == first) {
+            CtFlowArg item = first->as.loop.block->values.items[fact->index];
+            CtFlowArgs args = {0};
+            if (step->args.count == 2) {
+                ct_flow_stands(&f->now, step->results.items[0], item);
+                continue;
+            }
+            ct_push(f->arena, &args, item);
+            for (uint32_t j = 2; j < step->args.count; j++) ct_push(f->arena, &args, step->args.items[j]);
+            step->args = args;
+        }
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) use_elements(f, first, ct_flow_inner(step, j));
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+}
+
+static void add_args(Fuse *f, CtFlowArgs *to, const CtFlowArgs *from, uint32_t start, uint32_t end) {
+    for (uint32_t i = start; i < end; i++) ct_push(f->arena, to, from->items[i]);
+}
+
+static void add_vars(Fuse *f, CtFlowVars *to, const CtFlowVars *from, uint32_t start, uint32_t end) {
+    for (uint32_t i = start; i < end; i++) ct_push(f->arena, to, from->items[i]);
+}
+
+static CtFlowStep *join(Fuse *f, const CtFlowStep *first, const CtFlowStep *second) {
+    CtFlowBlock *a = first->as.loop.block, *b = second->as.loop.block, *block = CT_NEW(f->arena, CtFlowBlock);
+    uint32_t carried_a = first->as.loop.carried, carried_b = second->as.loop.carried;
+    CtFlowStep *loop = CT_NEW(f->arena, CtFlowStep);
+    *loop = *second;
+    if (!ct_flow_is_total(&f->effects, first)) loop->span = first->span;
+    use_elements(f, first, b);
+    ct_flow_stands(&f->now, a->params.items[0], flow_of(b->params.items[0]));
+    ct_push(f->arena, &block->params, b->params.items[0]);
+    add_vars(f, &block->params, &a->params, 1, a->params.count);
+    add_vars(f, &block->params, &b->params, 1, b->params.count);
+    for (uint32_t i = 0; i < a->steps.count; i++) ct_push(f->arena, &block->steps, a->steps.items[i]);
+    for (uint32_t i = 0; i < b->steps.count; i++) ct_push(f->arena, &block->steps, b->steps.items[i]);
+    block->exit = EXIT_YIELD;
+    block->span = b->span;
+    add_args(f, &block->values, &a->values, 0, carried_a);
+    add_args(f, &block->values, &b->values, 0, carried_b);
+    add_args(f, &block->values, &a->values, carried_a, a->values.count);
+    add_args(f, &block->values, &b->values, carried_b, b->values.count);
+    loop->results = (CtFlowVars){0};
+    add_vars(f, &loop->results, &first->results, 0, carried_a);
+    add_vars(f, &loop->results, &second->results, 0, carried_b);
+    add_vars(f, &loop->results, &first->results, carried_a, first->results.count);
+    add_vars(f, &loop->results, &second->results, carried_b, second->results.count);
+    loop->args = (CtFlowArgs){0};
+    add_args(f, &loop->args, &second->args, 0, 1);
+    add_args(f, &loop->args, &first->args, 1, first->args.count);
+    add_args(f, &loop->args, &second->args, 1, second->args.count);
+    loop->as.loop.block = block;
+    loop->as.loop.carried = carried_a + carried_b;
+    loop->as.loop.associative = (carried_a == 0 || first->as.loop.associative) &&
+                                (carried_b == 0 || second->as.loop.associative) && carried_a + carried_b > 0;
+    ct_flow_rename_block(&f->now, block);
+    ct_flow_facts_step(&f->facts, loop, f->depth);
+    return loop;
+}
+
+static void visit(Fuse *f, CtFlowBlock *block);
+static void visit_inside(Fuse *f, CtFlowStep *step);
+
+/* Whether a loop has become one with a step before it. Then it stands among the steps, and *loop is NULL, or it stands
+ * behind them; *at says where. */
+static bool fuse_with(Fuse *f, Steps *steps, CtFlowStep **loop, uint32_t *at) {
+    uint32_t from = steps->count > FAR ? steps->count - FAR : 0;
+    for (uint32_t i = steps->count; i-- > from;) {
+        CtFlowStep *first = steps->items[i];
+        Between between = {0};
+        if (!is_wanted(f, first, *loop) || !may_meet(f, steps, i, *loop, &between)) continue;
+        *loop = join(f, first, *loop);
+        *at = i + between.before.count;
+        for (uint32_t j = 0; j < between.before.count; j++) steps->items[i + j] = between.before.items[j];
+        for (uint32_t j = 0; j < between.behind.count; j++) steps->items[*at + 1 + j] = between.behind.items[j];
+        steps->items[*at] = *loop;
+        if (between.behind.count > 0) {
+            visit_inside(f, *loop);
+            *loop = NULL;
+        } else {
+            steps->count--;
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ---- reductions of whole arrays ---- */
+
+static CtFlowStep *new_step(Fuse *f, CtFlowStepKind kind, CtSpan span) {
+    CtFlowStep *step = CT_NEW(f->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    return step;
+}
+
+static CtFlowArg new_result(Fuse *f, CtFlowStep *step, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = ct_flow_fresh(f->flow, f->function, name, type);
+    ct_push(f->arena, &step->results, var);
+    return flow_of(var);
+}
+
+/* A reduction as a fold of so many turns. */
+static CtFlowStep *as_fold(Fuse *f, const CtFlowStep *step, CtFlowArg count) {
+    CtPrim prim = PRIM_ADD;
+    CtFlowArg first = {0};
+    ct_flow_reduction(step, &prim, &first);
+    CtFlowStep *fold = new_step(f, FLOW_LOOP, step->span), *read = new_step(f, FLOW_READ, step->span),
+               *add = new_step(f, FLOW_PRIM, step->span);
+    CtFlowBlock *block = fold->as.loop.block = CT_NEW(f->arena, CtFlowBlock);
+    CtFlowVar *index = ct_flow_fresh(f->flow, f->function, "i", f->facts.integer),
+              *acc = ct_flow_fresh(f->flow, f->function, "acc", first.type);
+    fold->as.loop.carried = 1;
+    ct_push(f->arena, &fold->args, count);
+    ct_push(f->arena, &fold->args, first);
+    fold->results = step->results;
+    ct_push(f->arena, &block->params, index);
+    ct_push(f->arena, &block->params, acc);
+    ct_push(f->arena, &read->args, step->args.items[0]);
+    ct_push(f->arena, &read->args, flow_of(index));
+    ct_push(f->arena, &add->args, flow_of(acc));
+    ct_push(f->arena, &add->args, new_result(f, read, NULL, first.type));
+    add->as.prim = prim;
+    ct_push(f->arena, &block->values, new_result(f, add, "acc", first.type));
+    ct_push(f->arena, &block->steps, read);
+    ct_push(f->arena, &block->steps, add);
+    block->exit = EXIT_YIELD;
+    block->span = step->span;
+    return fold;
+}
+
+static void insert(Fuse *f, Steps *steps, uint32_t at, CtFlowStep *step) {
+    ct_push(f->arena, steps, step);
+    for (uint32_t i = steps->count - 1; i > at; i--) steps->items[i] = steps->items[i - 1];
+    steps->items[at] = step;
+}
+
+/* Fails as the largest or smallest of no elements does. It stands right before the loop, which has no turn then. */
+static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *step, CtFlowArg count) {
+    CtFlowStep *test = new_step(f, FLOW_PRIM, step->span), *choice = new_step(f, FLOW_SWITCH, step->span),
+               *fail = new_step(f, FLOW_FAIL, step->span);
+    CtFlowBlock *none = CT_NEW(f->arena, CtFlowBlock), *some = CT_NEW(f->arena, CtFlowBlock);
+    test->as.prim = PRIM_INT_EQ;
+    ct_push(f->arena, &test->args, count);
+    ct_push(f->arena, &test->args, (CtFlowArg){.type = f->facts.integer});
+    ct_push(f->arena, &choice->args, new_result(f, test, NULL, f->facts.integer));
+    fail->as.fail.code = CT_E0505;
+    fail->as.fail.text = ct_format(f->arena, "%s of an array without elements", ct_array_info(step->as.bulk)->name);
+    ct_push(f->arena, &none->steps, fail);
+    none->exit = EXIT_NEVER;
+    some->exit = EXIT_YIELD;
+    choice->as.cases.branches = CT_NEW_ARRAY(f->arena, CtFlowBranch, 2);
+    choice->as.cases.branches[0] = (CtFlowBranch){1, none};
+    choice->as.cases.branches[1] = (CtFlowBranch){0, some};
+    choice->as.cases.count = 2;
+    insert(f, steps, at, test);
+    insert(f, steps, at + 1, choice);
+}
+
+/* The number of turns of the fold that a reduction of an array may be: what a loop makes, or a row, which need not be
+ * made then. */
+static bool turns_of(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowArg *count) {
+    const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
+    const CtFlowStep *made = fact->maker;
+    if (made == NULL) return false;
+    if (made->kind == FLOW_READ && made->args.items[0].type->rank >= made->args.count) {
+        CtFlowStep *dim = new_step(f, FLOW_DIM, step->span);
+        ct_push(f->arena, &dim->args, step->args.items[0]);
+        *count = new_result(f, dim, "n", f->facts.integer);
+        ct_flow_facts_step(&f->facts, dim, f->depth);
+        ct_push(f->arena, steps, dim);
+        return true;
+    }
+    if (!is_loop(made) || fact->index < made->as.loop.carried) return false;
+    *count = made->args.items[0];
+    return true;
+}
+
+/* The same reduction of the same elements, which the loop that makes them carries already; NULL: it does not. */
+static CtFlowVar *carried_already(Fuse *f, const CtFlowStep *step, CtPrim prim, const CtFlowArg *first) {
+    const CtFlowFact *fact = ct_flow_fact(&f->facts, &step->args.items[0]);
+    const CtFlowStep *loop = fact->maker;
+    if (loop->kind != FLOW_LOOP) return NULL;
+    const CtFlowBlock *block = loop->as.loop.block;
+    for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
+        const CtFlowStep *made = ct_flow_fact(&f->facts, &block->values.items[i])->maker;
+        if (made != NULL && made->kind == FLOW_PRIM && made->as.prim == prim &&
+            ct_flow_same(&loop->args.items[1 + i], first) && made->args.items[0].var == block->params.items[1 + i] &&
+            ct_flow_same(&made->args.items[1], &block->values.items[fact->index]))
+            return loop->results.items[i];
+    }
+    return NULL;
+}
+
+/* Whether a reduction has become a loop, one with that which makes its array where there is one. */
+static bool fuse_reduction(Fuse *f, Steps *steps, const CtFlowStep *step, CtFlowStep **loop) {
+    CtFlowArg count;
+    CtPrim prim;
+    CtFlowArg first;
+    if (!ct_flow_reduction(step, &prim, &first) || !turns_of(f, steps, step, &count)) return false;
+    bool is_row = ct_flow_fact(&f->facts, &step->args.items[0])->maker->kind == FLOW_READ;
+    uint32_t at = steps->count;
+    CtFlowVar *known = carried_already(f, step, prim, &first);
+    if (known != NULL) {
+        ct_flow_stands(&f->now, step->results.items[0], flow_of(known));
+        *loop = NULL;
+        if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+        return true;
+    }
+    *loop = as_fold(f, step, count);
+    ct_flow_facts_step(&f->facts, *loop, f->depth);
+    if (!is_row && !fuse_with(f, steps, loop, &at)) return false;
+    while (*loop != NULL && fuse_with(f, steps, loop, &at)) continue;
+    if (*loop == NULL) count = steps->items[at]->args.items[0];
+    if (ct_flow_step_fails(step)) insert_guard(f, steps, at, step, count);
+    return true;
+}
+
+/* ---- the walk ---- */
+
+static void visit_inside(Fuse *f, CtFlowStep *step) {
+    f->depth++;
+    f->loops += step->kind == FLOW_LOOP;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) visit(f, ct_flow_inner(step, i));
+    f->loops -= step->kind == FLOW_LOOP;
+    f->depth--;
+}
+
+/* A step, or the loop that it has become; NULL when that stands among the steps before it. */
+static CtFlowStep *fuse_step(Fuse *f, Steps *steps, CtFlowStep *step) {
+    CtFlowStep *loop = step;
+    uint32_t at;
+    if (step->kind == FLOW_BULK) return !f->maps_only && fuse_reduction(f, steps, step, &loop) ? loop : step;
+    while (loop != NULL && is_loop(loop) && fuse_with(f, steps, &loop, &at)) continue;
+    return loop;
+}
+
+static void visit(Fuse *f, CtFlowBlock *block) {
+    Steps steps = {0};
+    uint32_t equals = f->facts.equals.count;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        rename_step(f, step);
+        ct_flow_learn(&f->facts, step);
+        step = fuse_step(f, &steps, step);
+        if (step == NULL) continue;
+        visit_inside(f, step);
+        ct_push(f->arena, &steps, step);
+    }
+    block->steps.items = steps.items;
+    block->steps.count = steps.count;
+    block->steps.capacity = steps.capacity;
+    ct_flow_rename(&f->now, &block->values);
+    f->facts.equals.count = equals;
+}
+
+static void fuse(CtFlow *flow, bool maps_only) {
+    Fuse f = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .maps_only = maps_only};
+    f.marks = f.objects = (CtFlowMarks){.arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        f.function = flow->functions.items[i];
+        ct_flow_values_clear(&f.now, flow->arena);
+        ct_flow_facts_begin(&f.facts, flow, f.function);
+        f.depth = 0;
+        visit(&f, f.function->body);
+    }
+}
+
+void ct_flow_fuse_maps(CtFlow *flow) { fuse(flow, true); }
+
+void ct_flow_fuse(CtFlow *flow) { fuse(flow, false); }

@@ -1,0 +1,258 @@
+/* What is the same at each turn of a loop is done once, before it.
+ *
+ * What cannot fail, is cheap and may be done for nothing goes in front of the loop. The rest only if the loop certainly
+ * comes to it: all that stands before it in the block cannot fail, or has gone in front too, and there is a turn. Where
+ * the number of turns is not known, that is asked for there, once:
+ *
+ *     some = intLt 0 n
+ *     x = switch some { case 1: …, yield x; else: yield 0 }
+ *
+ * So a check of what does not change is made once; if it fails, the first turn would have. */
+#include "flow/opt/passes.h"
+
+typedef struct Hoist {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowEffects effects;
+    CtFlowFacts facts;
+    CtFlowValues now; /* in the loop that is looked at */
+    CtFlowMarks marks;
+    uint32_t depth; /* of the block that the walk is in */
+    bool simple;    /* only what needs no question: derivatives are still to be taken */
+} Hoist;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+/* ---- what may go ---- */
+
+/* What is bound in the loop's block has just its depth; deeper is what the step binds inside. */
+static bool args_are_outside(const Hoist *h, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->items[i].var != NULL && ct_flow_fact(&h->facts, &args->items[i])->depth == h->depth + 1) return false;
+    return true;
+}
+
+static bool is_outside(const Hoist *h, const CtFlowStep *step);
+
+static bool block_is_outside(const Hoist *h, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!is_outside(h, block->steps.items[i])) return false;
+    return args_are_outside(h, &block->values);
+}
+
+/* Whether a step and all inside use only what is bound outside of the loop, or in the step itself. */
+static bool is_outside(const Hoist *h, const CtFlowStep *step) {
+    if (!args_are_outside(h, &step->args)) return false;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (!block_is_outside(h, ct_flow_inner(step, i))) return false;
+    return true;
+}
+
+static bool is_inside(const Hoist *h, const CtFlowStep *read) {
+    for (uint32_t i = 1; i < read->args.count; i++)
+        if (!ct_flow_is_index(&h->facts, &read->args.items[i],
+                              ct_flow_length(&h->facts, &read->args.items[0], i - 1, i > 1)))
+            return false;
+    return true;
+}
+
+/* Whether a step may be done for nothing. A constant is evaluated once in a run, whatever asks for it. */
+static bool is_free(const Hoist *h, const CtFlowStep *step) {
+    switch ((int)step->kind) {
+    case FLOW_PRIM: return !ct_flow_step_fails(step) && ct_prim_info(step->as.prim)->result != 'S';
+    case FLOW_DIM:
+    case FLOW_LITERALS:
+    case FLOW_STOP: return true;
+    case FLOW_CONSTANT: return ct_flow_is_total(&h->effects, step);
+    case FLOW_READ: return is_inside(h, step);
+    default: return false;
+    }
+}
+
+/* Whether it is a slice as long as the loop has turns, whose check goes in front: it costs no more than the loop. */
+static bool is_fair(const Hoist *h, const CtFlowStep *step, const CtFlowStep *loop) {
+    return step->kind == FLOW_BULK && step->as.bulk == ARRAY_SLICE &&
+           ct_flow_same_length(&h->facts, ct_flow_length_of(&h->facts, step->args.items[1]),
+                               ct_flow_length_of(&h->facts, loop->args.items[0]));
+}
+
+/* Whether the loop changes what it makes: then that is made anew at each turn. */
+static bool is_changed(Hoist *h, const CtFlowStep *step, const CtFlowBlock *block) {
+    bool taken = false;
+    ct_flow_mark_results(&h->marks, step, true);
+    for (uint32_t i = 0; i < block->steps.count && !taken; i++)
+        taken = ct_flow_takes_marked(&h->marks, block->steps.items[i]);
+    ct_flow_mark_results(&h->marks, step, false);
+    return taken;
+}
+
+/* Whether a step may go in front with a question. What the question does not give must have a value for its other
+ * answer: 0, or an array without elements. */
+static bool may_ask(const CtFlowStep *step, bool certain) {
+    switch (step->kind) {
+    case FLOW_PRIM:
+    case FLOW_CALL:
+    case FLOW_CONSTANT:
+    case FLOW_SWITCH:
+    case FLOW_LOOP:
+    case FLOW_CHECK:
+    case FLOW_CHECK_SIZE:
+    case FLOW_CHECK_ZIP:
+    case FLOW_CHECK_SHAPE:
+    case FLOW_CHECK_SLICE:
+    case FLOW_DIM:
+    case FLOW_READ:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_BULK:
+    case FLOW_PRODUCT: break;
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_OPEN:
+    case FLOW_FAIL:
+    case FLOW_UPDATE:
+    case FLOW_SNOC:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return false;
+    }
+    for (uint32_t i = 0; i < step->results.count && !certain; i++)
+        if (step->results.items[i] != NULL && step->results.items[i]->type->kind == FLOW_NODE) return false;
+    return true;
+}
+
+/* ---- the question ---- */
+
+static CtFlowStep *new_step(Hoist *h, CtFlowStepKind kind, CtSpan span, Steps *to) {
+    CtFlowStep *step = CT_NEW(h->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    ct_push(h->arena, to, step);
+    return step;
+}
+
+static CtFlowArg new_result(Hoist *h, CtFlowStep *step, const char *name, const CtFlowType *type) {
+    CtFlowVar *var = ct_flow_fresh(h->flow, h->function, name, type);
+    ct_push(h->arena, &step->results, var);
+    ct_flow_facts_step(&h->facts, step, h->depth);
+    return flow_of(var);
+}
+
+/* What stands for a result where the loop has no turn. */
+static CtFlowArg nothing(Hoist *h, CtFlowBlock *block, const CtFlowVar *result) {
+    if (!ct_flow_is_object(result->type)) return (CtFlowArg){.type = result->type};
+    Steps steps = {block->steps.items, block->steps.count, block->steps.capacity};
+    CtFlowStep *none = new_step(h, FLOW_ITEMS, CT_NO_SPAN, &steps);
+    block->steps.items = steps.items;
+    block->steps.count = steps.count;
+    block->steps.capacity = steps.capacity;
+    return new_result(h, none, NULL, result->type);
+}
+
+/* The steps in a switch that asks whether the loop has a turn; what they give is a result of the switch. Only in this
+ * loop's block does that stand for them: the switch itself may be in the block of the next loop. */
+static void ask(Hoist *h, Steps *out, const CtFlowStep *loop, const Steps *steps) {
+    CtFlowStep *test = new_step(h, FLOW_PRIM, loop->span, out);
+    test->as.prim = PRIM_INT_LT;
+    ct_push(h->arena, &test->args, (CtFlowArg){.type = h->facts.integer});
+    ct_push(h->arena, &test->args, loop->args.items[0]);
+    CtFlowArg some = new_result(h, test, "some", h->facts.integer);
+    CtFlowStep *choice = new_step(h, FLOW_SWITCH, loop->span, out);
+    CtFlowBlock *yes = CT_NEW(h->arena, CtFlowBlock), *no = CT_NEW(h->arena, CtFlowBlock);
+    ct_push(h->arena, &choice->args, some);
+    choice->as.cases.branches = CT_NEW_ARRAY(h->arena, CtFlowBranch, 2);
+    choice->as.cases.branches[0] = (CtFlowBranch){1, yes};
+    choice->as.cases.branches[1] = (CtFlowBranch){0, no};
+    choice->as.cases.count = 2;
+    yes->exit = no->exit = EXIT_YIELD;
+    yes->span = no->span = loop->span;
+    ct_flow_values_clear(&h->now, h->arena);
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const CtFlowStep *step = steps->items[i];
+        ct_push(h->arena, &yes->steps, steps->items[i]);
+        for (uint32_t j = 0; j < step->results.count; j++) {
+            const CtFlowVar *result = step->results.items[j];
+            if (result == NULL) continue;
+            ct_push(h->arena, &yes->values, flow_of(step->results.items[j]));
+            ct_push(h->arena, &no->values, nothing(h, no, result));
+            ct_flow_stands(&h->now, result, new_result(h, choice, result->name, result->type));
+        }
+    }
+    ct_flow_rename_block(&h->now, loop->as.loop.block);
+}
+
+/* ---- the walk ---- */
+
+static bool uses_any(Hoist *h, const CtFlowStep *step, const Steps *of) {
+    for (uint32_t i = 0; i < of->count; i++) ct_flow_mark_results(&h->marks, of->items[i], true);
+    bool uses = ct_flow_uses_marked(&h->marks, step, NULL);
+    for (uint32_t i = 0; i < of->count; i++) ct_flow_mark_results(&h->marks, of->items[i], false);
+    return uses;
+}
+
+static void hoist_from(Hoist *h, Steps *out, CtFlowStep *loop) {
+    CtFlowBlock *block = loop->as.loop.block;
+    const CtFlowArg *turns = &loop->args.items[0];
+    bool certain = turns->var == NULL && turns->lit.integer > 0, comes = true;
+    Steps asked = {0}, behind = {0}; /* slices stand behind the question, in which they are checked */
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        bool moves = is_outside(h, step) && !is_changed(h, step, block);
+        bool fair = comes && is_fair(h, step, loop), uses_fair = uses_any(h, step, &behind);
+        bool is_asked = moves && ((!is_free(h, step) && !fair) || uses_any(h, step, &asked));
+        bool may = (!h->simple || step->kind == FLOW_CHECK_SLICE) && comes && !uses_fair && may_ask(step, certain);
+        if (!moves || (is_asked && !may)) {
+            comes = comes && ct_flow_is_total(&h->effects, step);
+            block->steps.items[kept++] = step;
+            continue;
+        }
+        if (is_asked && !certain)
+            ct_push(h->arena, &asked, step);
+        else if ((fair || uses_fair) && !certain)
+            ct_push(h->arena, &behind, step);
+        else
+            ct_push(h->arena, out, step);
+        ct_flow_facts_step(&h->facts, step, h->depth);
+    }
+    block->steps.count = kept;
+    if (asked.count > 0) ask(h, out, loop, &asked);
+    for (uint32_t i = 0; i < behind.count; i++) ct_push(h->arena, out, behind.items[i]);
+}
+
+static void visit(Hoist *h, CtFlowBlock *block) {
+    Steps out = {0};
+    uint32_t equals = h->facts.equals.count;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_learn(&h->facts, step);
+        h->depth++;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(h, ct_flow_inner(step, j));
+        h->depth--;
+        if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD) hoist_from(h, &out, step);
+        ct_push(h->arena, &out, step);
+    }
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+    h->facts.equals.count = equals;
+}
+
+static void hoist(CtFlow *flow, bool simple) {
+    Hoist h = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow), .simple = simple};
+    h.marks = (CtFlowMarks){.arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        h.function = flow->functions.items[i];
+        ct_flow_facts_begin(&h.facts, flow, h.function);
+        h.depth = 0;
+        visit(&h, h.function->body);
+    }
+}
+
+void ct_flow_hoist_simple(CtFlow *flow) { hoist(flow, true); }
+
+void ct_flow_hoist(CtFlow *flow) { hoist(flow, false); }

@@ -1,0 +1,186 @@
+/* Checks that are the same at each turn of a loop go in front of it, out of the loops and branches in which they stand,
+ * so that the loop cannot fail and may be fused, or moved. What goes in front is the first turn, of which only what
+ * these checks need is left by `drop_dead`; hoist.c moves what is the same as a whole.
+ *
+ *     loop n do i                   some = intLt 0 n
+ *       … loop m do j        →      switch some { case 1: loop m do j { check 0 of j, xs }; yield  else: yield }
+ *           check 0 of j, xs        loop n do i
+ *           …                         … loop m do j …
+ *
+ * They are those up to the first that depends on the turn, in the order of the turn: so what fails first still does. */
+#include "flow/opt/passes.h"
+
+enum { DEEPEST = 8, PATIENCE = 100 }; /* steps that are looked through for one argument */
+
+typedef struct Split {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowEffects effects;
+    CtFlowFacts facts;
+    const CtFlowStep *loop; /* that is looked at */
+    uint32_t depth;         /* of the block that it is in */
+    int patience;
+} Split;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+/* ---- which checks ---- */
+
+static bool is_same(Split *s, const CtFlowArg *arg, int deep);
+
+static bool are_same(Split *s, const CtFlowArgs *args, int deep) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (!is_same(s, &args->items[i], deep)) return false;
+    return true;
+}
+
+/* Whether a value is the same at each turn of the loop, or of a loop inside at the same turn of that, and cheap. */
+static bool is_same(Split *s, const CtFlowArg *arg, int deep) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
+    if (arg->var == NULL || fact->depth <= s->depth) return true;
+    if (fact->loop != NULL) return fact->index == 0 && fact->loop != s->loop;
+    const CtFlowStep *made = fact->maker;
+    if (made == NULL || deep == 0 || s->patience-- <= 0 || !ct_flow_is_total(&s->effects, made)) return false;
+    bool cheap = made->kind == FLOW_PRIM || made->kind == FLOW_DIM ||
+                 (made->kind == FLOW_READ && !ct_flow_is_object(made->results.items[0]->type));
+    return cheap && are_same(s, &made->args, deep - 1);
+}
+
+static bool can_go(Split *s, const CtFlowStep *step);
+
+/* Whether all that can fail in a block is a check that may go; of a branch that only fails, its failure. */
+static bool block_can_go(Split *s, const CtFlowBlock *block) {
+    if (block->exit == EXIT_NEVER)
+        return block->steps.count == 1 && block->steps.items[0]->kind == FLOW_FAIL &&
+               block->steps.items[0]->args.count == 0;
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (!ct_flow_is_total(&s->effects, block->steps.items[i]) && !can_go(s, block->steps.items[i])) return false;
+    return block->exit == EXIT_YIELD;
+}
+
+/* A branch that fails goes with its switch, which gives nothing then. */
+static bool may_fail_in_branch(const CtFlowStep *choice) {
+    for (uint32_t i = 0; i < choice->as.cases.count; i++)
+        if (choice->as.cases.branches[i].block->exit == EXIT_NEVER) return true;
+    return false;
+}
+
+static bool can_go(Split *s, const CtFlowStep *step) {
+    s->patience = PATIENCE;
+    if (ct_flow_is_check(step)) return are_same(s, &step->args, DEEPEST);
+    if (step->kind == FLOW_LOOP && (step->as.loop.initial || ct_flow_step_fails(step))) return false;
+    if (step->kind == FLOW_SWITCH && step->results.count > 0 && may_fail_in_branch(step)) return false;
+    if (step->kind != FLOW_LOOP && step->kind != FLOW_SWITCH) return false;
+    if (!is_same(s, &step->args.items[0], DEEPEST)) return false;
+    for (uint32_t i = 0; i < ct_flow_inner_count(step); i++)
+        if (!block_can_go(s, ct_flow_inner(step, i))) return false;
+    return true;
+}
+
+/* How many steps of the loop's block are before the first that can fail and does not go; 0: none goes. */
+static uint32_t steps_that_go(Split *s, const CtFlowBlock *block) {
+    bool any = false;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (ct_flow_is_total(&s->effects, step)) continue;
+        if (!can_go(s, step)) return any ? i : 0;
+        any = true;
+    }
+    return any ? block->steps.count : 0;
+}
+
+/* ---- taking them out ---- */
+
+static CtFlowStep *new_step(Split *s, CtFlowStepKind kind, CtSpan span, Steps *to) {
+    CtFlowStep *step = CT_NEW(s->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    ct_push(s->arena, to, step);
+    return step;
+}
+
+/* So many steps of the loop's first turn. */
+static void copy_first_turn(Split *s, const CtFlowStep *loop, uint32_t count, Steps *to) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    CtFlowCopy copy = {.flow = s->flow, .into = s->function};
+    ct_flow_copy_stands(&copy, block->params.items[0], (CtFlowArg){.type = s->facts.integer});
+    for (uint32_t i = 1; i < block->params.count; i++)
+        ct_flow_copy_stands(&copy, block->params.items[i], loop->args.items[i]);
+    for (uint32_t i = 0; i < count; i++) ct_push(s->arena, to, ct_flow_copy_step(&copy, block->steps.items[i]));
+}
+
+static void remove_checks(CtFlowBlock *block, uint32_t count) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        if (i < count) {
+            if (ct_flow_is_check(step) || (step->kind == FLOW_SWITCH && may_fail_in_branch(step))) continue;
+            for (uint32_t j = 0; j < ct_flow_inner_count(step); j++)
+                remove_checks(ct_flow_inner(step, j), ct_flow_inner(step, j)->steps.count);
+        }
+        block->steps.items[kept++] = step;
+    }
+    block->steps.count = kept;
+}
+
+static CtFlowBlock *branch(Split *s, CtFlowStep *choice, uint32_t index, uint32_t tag) {
+    CtFlowBlock *block = CT_NEW(s->arena, CtFlowBlock);
+    block->exit = EXIT_YIELD;
+    block->span = choice->span;
+    choice->as.cases.branches[index] = (CtFlowBranch){tag, block};
+    return block;
+}
+
+/* Steps for the case that a loop has a turn. */
+static void ask(Split *s, const CtFlowStep *loop, const Steps *steps, Steps *out) {
+    CtFlowStep *test = new_step(s, FLOW_PRIM, loop->span, out), *choice = new_step(s, FLOW_SWITCH, loop->span, out);
+    CtFlowVar *some = ct_flow_fresh(s->flow, s->function, "some", s->facts.integer);
+    test->as.prim = PRIM_INT_LT;
+    ct_push(s->arena, &test->args, (CtFlowArg){.type = s->facts.integer});
+    ct_push(s->arena, &test->args, loop->args.items[0]);
+    ct_push(s->arena, &test->results, some);
+    ct_push(s->arena, &choice->args, flow_of(some));
+    choice->as.cases.count = 2;
+    choice->as.cases.branches = CT_NEW_ARRAY(s->arena, CtFlowBranch, 2);
+    CtFlowBlock *yes = branch(s, choice, 0, 1);
+    branch(s, choice, 1, 0);
+    for (uint32_t i = 0; i < steps->count; i++) ct_push(s->arena, &yes->steps, steps->items[i]);
+}
+
+static void split(Split *s, CtFlowStep *loop, Steps *out) {
+    const CtFlowArg *turns = &loop->args.items[0];
+    s->loop = loop;
+    uint32_t count = loop->as.loop.initial ? 0 : steps_that_go(s, loop->as.loop.block);
+    if (count == 0 || (turns->var == NULL && turns->lit.integer <= 0)) return;
+    Steps turn = {0};
+    copy_first_turn(s, loop, count, turns->var == NULL ? out : &turn);
+    if (turns->var != NULL) ask(s, loop, &turn, out);
+    remove_checks(loop->as.loop.block, count);
+}
+
+/* ---- the walk ---- */
+
+/* The outer loop before those inside: most goes as far as it can. */
+static void visit(Split *s, CtFlowBlock *block, uint32_t depth) {
+    Steps out = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        s->depth = depth;
+        if (step->kind == FLOW_LOOP && step->as.loop.block->exit == EXIT_YIELD) split(s, step, &out);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(s, ct_flow_inner(step, j), depth + 1);
+        ct_push(s->arena, &out, step);
+    }
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+}
+
+void ct_flow_split_checks(CtFlow *flow) {
+    Split s = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        s.function = flow->functions.items[i];
+        ct_flow_facts_begin(&s.facts, flow, s.function);
+        visit(&s, s.function->body, 0);
+    }
+}

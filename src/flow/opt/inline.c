@@ -1,0 +1,209 @@
+/* Calls become the bodies of their functions: where that is the only call, where the body is small, and in loops also
+ * where it is not so small, since a body without calls is what derivatives and SIMD need. A function that reaches
+ * itself stays. Callees come before callers, so that a body that is written in has been through this already.
+ *
+ * Failures keep their places. A step of the library tells of the innermost call of the user's: written in at such a
+ * call, it takes that call's place; at the end of a function, or in the library, it keeps its own, and the place that
+ * its function was given is the one that the caller is given. */
+#include "flow/opt/passes.h"
+
+enum {                     /* in steps */
+       SMALL = 12,         /* a body that is written in anywhere */
+       SMALL_IN_LOOP = 80, /* and in a loop */
+       LARGEST = 3000,     /* a function that others are written into */
+       SOME_GROWTH = 3000, /* of the program, beside its own size */
+};
+
+typedef struct Inline {
+    CtFlow *flow;
+    CtFlowFunction *function;
+    uint32_t *calls; /* of each function, by its number */
+    uint32_t *sizes;
+    uint32_t growth; /* steps that may still be doubled */
+    bool *stays;     /* reaches itself, leaves otherwise than at its end, or has a rule for its derivative */
+    CtFlowFacts facts;
+    CtFlowValues now;
+} Inline;
+
+/* ---- how a body ends ---- */
+
+/* Whether the function is left only where a block ends: by its exit, or by a switch that is its last step. */
+static bool leaves_at_end(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool last = i + 1 == block->steps.count && block->exit == EXIT_NEVER;
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
+            const CtFlowBlock *branch = step->as.cases.branches[j].block;
+            if (last ? !leaves_at_end(branch) : ct_flow_leaves(branch)) return false;
+        }
+    }
+    return true;
+}
+
+/* ---- writing a body in ---- */
+
+/* Of a body that is a switch on a parameter whose constructor is in sight (what applies the values of a function type):
+ * the branch. NULL for others. */
+static const CtFlowBlock *known_part(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args) {
+    const CtFlowBlock *body = callee->body;
+    const CtFlowStep *step = body->steps.count == 1 && body->exit == EXIT_NEVER ? body->steps.items[0] : NULL;
+    if (step == NULL || step->kind != FLOW_SWITCH) return NULL;
+    for (uint32_t i = 0; i < callee->params.count; i++) {
+        const CtFlowStep *make = ct_flow_fact(&s->facts, &args->items[i])->maker;
+        if (step->args.items[0].var != callee->params.items[i] || make == NULL || make->kind != FLOW_MAKE) continue;
+        for (uint32_t j = 0; j < step->as.cases.count; j++)
+            if (step->as.cases.branches[j].tag == make->as.con.tag) return step->as.cases.branches[j].block;
+    }
+    return NULL;
+}
+
+static CtFlowBlock *copy_body(Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place) {
+    const CtFlowBlock *body = known_part(s, callee, args);
+    CtFlowCopy copy = {.flow = s->flow, .into = s->function, .place = place};
+    for (uint32_t i = 0; i < callee->params.count; i++)
+        ct_flow_copy_stands(&copy, callee->params.items[i], args->items[i]);
+    CtFlowBlock *fresh = ct_flow_copy_block(&copy, body != NULL ? body : callee->body);
+    uint32_t size = ct_flow_size(fresh);
+    s->sizes[s->function->id] += size;
+    if (s->calls[callee->id] > 1) s->growth -= size < s->growth ? size : s->growth;
+    ct_flow_facts_add(&s->facts, fresh, 0);
+    return fresh;
+}
+
+static CtFlowArgs fresh_results(CtFlow *flow, CtFlowFunction *function, CtFlowStep *step, const CtFlowTypes *types) {
+    CtFlowArgs values = {0};
+    for (uint32_t i = 0; i < types->count; i++) {
+        CtFlowVar *var = ct_flow_fresh(flow, function, NULL, types->items[i]);
+        ct_push(flow->arena, &step->results, var);
+        ct_push(flow->arena, &values, flow_of(var));
+    }
+    return values;
+}
+
+void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
+                           CtSpan span) {
+    if (block->exit == EXIT_RETURN) {
+        block->exit = EXIT_YIELD;
+    } else if (block->exit == EXIT_TAIL) {
+        CtFlowStep *call = CT_NEW(flow->arena, CtFlowStep);
+        call->kind = FLOW_CALL;
+        call->span = span;
+        call->as.function = block->tail;
+        call->args = block->values;
+        block->values = fresh_results(flow, function, call, types);
+        block->exit = EXIT_YIELD;
+        ct_push(flow->arena, &block->steps, call);
+    } else if (block->exit == EXIT_NEVER && block->steps.count > 0) {
+        CtFlowStep *last = block->steps.items[block->steps.count - 1];
+        bool switches = false;
+        for (uint32_t i = 0; last->kind == FLOW_SWITCH && i < last->as.cases.count; i++)
+            switches |= ct_flow_leaves(last->as.cases.branches[i].block);
+        if (!switches) return; /* it fails */
+        for (uint32_t i = 0; i < last->as.cases.count; i++)
+            ct_flow_yield_instead(flow, function, last->as.cases.branches[i].block, types, span);
+        block->values = fresh_results(flow, function, last, types);
+        block->exit = EXIT_YIELD;
+    }
+}
+
+/* ---- what is written in ---- */
+
+static bool is_wanted(const Inline *s, const CtFlowFunction *callee, const CtFlowArgs *args, bool in_loop) {
+    if (callee->is_message || s->function->is_message) return false;
+    uint32_t size = s->sizes[callee->id], own = s->sizes[s->function->id];
+    const CtFlowBlock *part = known_part(s, callee, args);
+    if (part != NULL && callee != s->function && leaves_at_end(part)) return ct_flow_size(part) <= SMALL;
+    if (s->stays[callee->id] || callee == s->function || own + size > LARGEST) return false;
+    if (s->calls[callee->id] == 1) return true;
+    return size <= (in_loop ? SMALL_IN_LOOP : SMALL) && size <= s->growth;
+}
+
+static void visit(Inline *s, CtFlowBlock *block, bool in_loop);
+
+/* False when the block does not go on behind the call. */
+static bool write_call(Inline *s, CtFlowBlock *block, const CtFlowStep *call) {
+    const CtFlowFunction *callee = call->as.function;
+    CtFlowBlock *body = copy_body(s, callee, &call->args, call->span);
+    ct_flow_yield_instead(s->flow, s->function, body, &callee->results, call->span);
+    for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
+    if (body->exit != EXIT_YIELD) return false;
+    for (uint32_t i = 0; i < call->results.count; i++) {
+        const CtFlowArg *value = &body->values.items[i];
+        if (call->results.items[i] == NULL) continue;
+        ct_flow_stands(&s->now, call->results.items[i], *value);
+        if (value->var != NULL && value->var->name == NULL) value->var->name = call->results.items[i]->name;
+    }
+    return true;
+}
+
+static void write_tail(Inline *s, CtFlowBlock *block) {
+    const CtFlowFunction *callee = block->tail;
+    CtFlowBlock *body = copy_body(s, callee, &block->values, CT_NO_SPAN);
+    for (uint32_t i = 0; i < body->steps.count; i++) ct_push(s->flow->arena, &block->steps, body->steps.items[i]);
+    block->exit = body->exit;
+    block->values = body->values;
+    block->tail = body->tail;
+    block->span = body->span;
+}
+
+static void visit_inside(Inline *s, CtFlowStep *step, bool in_loop) {
+    if (step->kind == FLOW_LOOP) visit(s, step->as.loop.block, true);
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++)
+        visit(s, step->as.cases.branches[i].block, in_loop);
+}
+
+static void visit(Inline *s, CtFlowBlock *block, bool in_loop) {
+    CtFlowBlock old = *block;
+    memset(&block->steps, 0, sizeof block->steps);
+    for (uint32_t i = 0; i < old.steps.count; i++) {
+        CtFlowStep *step = old.steps.items[i];
+        ct_flow_rename(&s->now, &step->args);
+        if (step->kind == FLOW_CALL && is_wanted(s, step->as.function, &step->args, in_loop)) {
+            if (write_call(s, block, step)) continue;
+            block->exit = EXIT_NEVER;
+            block->values.count = 0;
+            return;
+        }
+        visit_inside(s, step, in_loop);
+        ct_push(s->flow->arena, &block->steps, step);
+    }
+    ct_flow_rename(&s->now, &block->values);
+    if (block->exit == EXIT_TAIL && is_wanted(s, block->tail, &block->values, in_loop)) write_tail(s, block);
+}
+
+/* ---- the pass ---- */
+
+typedef CT_VEC(CtFlowFunction *) Functions;
+
+static void count_call(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+    (void)span, (void)tail;
+    ((Inline *)data)->calls[callee->id]++;
+}
+
+void ct_flow_inline(CtFlow *flow) {
+    ct_flow_drop_unreached(flow);
+    uint32_t count = flow->functions.count;
+    CtFlowCycles cycles = ct_flow_cycles(flow, false);
+    Inline s = {.flow = flow,
+                .calls = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
+                .growth = SOME_GROWTH,
+                .sizes = CT_NEW_ARRAY(flow->arena, uint32_t, count + 1),
+                .stays = CT_NEW_ARRAY(flow->arena, bool, count + 1)};
+    Functions *members = CT_NEW_ARRAY(flow->arena, Functions, cycles.count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        CtFlowFunction *function = flow->functions.items[i];
+        s.sizes[i] = ct_flow_size(function->body);
+        s.growth += s.sizes[i];
+        s.stays[i] = cycles.turns[cycles.component[i]] || !leaves_at_end(function->body) || function->rule != NULL;
+        ct_flow_each_call(function->body, count_call, &s);
+        ct_push(flow->arena, &members[cycles.component[i]], function);
+    }
+    for (uint32_t c = 1; c <= cycles.count; c++)
+        for (uint32_t i = 0; i < members[c].count; i++) {
+            s.function = members[c].items[i];
+            ct_flow_facts_begin(&s.facts, flow, s.function);
+            ct_flow_values_clear(&s.now, flow->arena);
+            visit(&s, s.function->body, false);
+        }
+    ct_flow_drop_unreached(flow);
+}

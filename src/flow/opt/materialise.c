@@ -1,0 +1,242 @@
+/* What a loop computes at each turn, and a later one of the same length once more, is kept as an array by the first,
+ * where it costs more than memory: exponentials that a sum needs, and the derivative of the sum. Loops that can be one
+ * are by now; these cannot, since the second needs what the first has added up.
+ *
+ * Outside of loops memory is what takes the time: as many arrays as the second loop makes itself, and only where it
+ * does nothing else at a turn, for then what it makes may lie where what was kept is read (emit/over.c). Where both
+ * loops stand in another one, arrays are those of a turn of that, mostly small: sums of inner loops are kept too, also
+ * those that loops within the two come to at each of their turns, a row for each turn. But nothing is kept that would
+ * be larger than an array that is there anyway: loops over numbers may have any number of turns. */
+#include "flow/opt/passes.h"
+
+enum {
+    MOST = 200,      /* comparisons for one value */
+    MOST_ARRAYS = 4, /* that one loop makes for another, within a loop */
+    MEMORY = 4,      /* the work of writing a number and reading it */
+};
+
+typedef struct Keep {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowFacts facts;
+    CtFlowEffects effects;
+    uint32_t depth, loops; /* of the block that the two loops are in; loops around it */
+    uint32_t left;         /* arrays that the first may still make */
+    int patience;          /* comparisons */
+} Keep;
+
+/* Two loops, whose turns are laid side by side, within two others. */
+typedef struct Pair {
+    CtFlowStep *first, *second;
+    const struct Pair *outer;
+    bool is_whole; /* they are compared as wholes: what they carry is the same, as long as all else is */
+} Pair;
+
+static bool is_loop(const CtFlowStep *step) {
+    return step->kind == FLOW_LOOP && !step->as.loop.initial && step->as.loop.block->exit == EXIT_YIELD;
+}
+
+static bool is_sum(const CtFlowStep *step) {
+    return is_loop(step) && step->as.loop.carried == 1 && step->results.count == 1;
+}
+
+static bool is_costly(const Keep *k, const CtFlowStep *step) {
+    bool takes_long = step->kind == FLOW_PRIM && ct_prim_info(step->as.prim)->work > MEMORY;
+    if (!takes_long && (k->loops == 0 || !is_sum(step))) return false;
+    return step->results.items[0] != NULL && step->results.items[0]->type->kind == FLOW_F64;
+}
+
+/* How many vectors a loop of straight lines makes; of others, none. */
+static uint32_t vectors_of(const CtFlowStep *loop) {
+    uint32_t count = 0;
+    if (!ct_flow_is_straight(loop->as.loop.block)) return 0;
+    for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
+        const CtFlowVar *result = loop->results.items[i];
+        count += result != NULL && result->type->kind == FLOW_ARRAY && result->type->rank == 1 &&
+                 result->type->element->kind == FLOW_F64;
+    }
+    return count;
+}
+
+/* ---- the same value in two loops ---- */
+
+static bool is_same(Keep *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b);
+
+static bool are_same(Keep *k, const Pair *pair, const CtFlowArgs *a, const CtFlowArgs *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_same(k, pair, &a->items[i], &b->items[i])) return false;
+    return true;
+}
+
+/* Whether a result of a loop within the first is that of one within the second. */
+static bool give_same(Keep *k, const Pair *pair, CtFlowStep *a, CtFlowStep *b, uint32_t result) {
+    const Pair inner = {a, b, pair, true};
+    const CtFlowArgs *values = &a->as.loop.block->values, *others = &b->as.loop.block->values;
+    uint32_t carried = a->as.loop.carried;
+    if (!is_loop(a) || !is_loop(b) || carried != b->as.loop.carried) return false;
+    return are_same(k, pair, &a->args, &b->args, 1 + carried) && are_same(k, &inner, values, others, carried) &&
+           (result < carried || is_same(k, &inner, &values->items[result], &others->items[result]));
+}
+
+static bool are_made_alike(Keep *k, const Pair *pair, const CtFlowFact *a, const CtFlowFact *b) {
+    CtFlowStep *made = a->maker, *other = b->maker;
+    if (made == NULL || other == NULL || made->kind != other->kind || a->index != b->index) return false;
+    if (made->kind == FLOW_LOOP) return give_same(k, pair, made, other, a->index);
+    bool has_form = made->kind == FLOW_PRIM || made->kind == FLOW_READ || made->kind == FLOW_DIM;
+    return has_form && ct_flow_operation(made) == ct_flow_operation(other) && made->args.count == other->args.count &&
+           are_same(k, pair, &made->args, &other->args, made->args.count);
+}
+
+/* Whether an argument in the first loop is at each turn what one in the second is there. */
+static bool is_same(Keep *k, const Pair *pair, const CtFlowArg *a, const CtFlowArg *b) {
+    const CtFlowFact *fact = ct_flow_fact(&k->facts, a), *other = ct_flow_fact(&k->facts, b);
+    if (k->patience-- <= 0) return false;
+    if (a->var == NULL || b->var == NULL) return ct_flow_same(a, b);
+    if (fact->depth <= k->depth || other->depth <= k->depth) return a->var == b->var;
+    if (fact->loop == NULL || other->loop == NULL) return are_made_alike(k, pair, fact, other);
+    while (pair != NULL && pair->first != fact->loop) pair = pair->outer;
+    return pair != NULL && pair->second == other->loop && fact->index == other->index &&
+           (fact->index == 0 || pair->is_whole);
+}
+
+static bool have_same_length(const Keep *k, const CtFlowStep *a, const CtFlowStep *b) {
+    return ct_flow_same_length(&k->facts, ct_flow_length_of(&k->facts, a->args.items[0]),
+                               ct_flow_length_of(&k->facts, b->args.items[0]));
+}
+
+/* A step of the first loop that gives what one of the second does; NULL: there is none. */
+static const CtFlowStep *find(Keep *k, const Pair *pair, const CtFlowStep *step) {
+    const CtFlowBlock *block = pair->first->as.loop.block;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *own = block->steps.items[i];
+        if (own->kind != step->kind || !is_costly(k, own)) continue;
+        CtFlowArg value = flow_of(own->results.items[0]), other = flow_of(step->results.items[0]);
+        k->patience = MOST;
+        if (is_same(k, pair, &value, &other)) return own;
+    }
+    return NULL;
+}
+
+/* ---- keeping ---- */
+
+/* The array of a value at all turns: one that the loop makes already, or one more. */
+static CtFlowVar *array_of(Keep *k, CtFlowStep *loop, CtFlowVar *value) {
+    CtFlowArgs *values = &loop->as.loop.block->values;
+    for (uint32_t i = loop->as.loop.carried; i < values->count; i++)
+        if (values->items[i].var == value) return loop->results.items[i];
+    uint32_t rank = value->type->kind == FLOW_ARRAY ? value->type->rank : 0;
+    CtFlowVar *kept = ct_flow_fresh(k->flow, k->function, "kept",
+                                    ct_flow_array(k->flow, rank + 1, ct_flow_scalar(k->flow, FLOW_F64)));
+    ct_push(k->arena, &loop->results, kept);
+    ct_push(k->arena, values, flow_of(value));
+    return kept;
+}
+
+/* What a step of the second loop gives is read from what the first keeps. */
+static void keep(Keep *k, const Pair *pair, CtFlowVar *value, CtFlowStep *step) {
+    CtFlowArgs args = {0};
+    CtFlowVar *kept = array_of(k, pair->first, value);
+    if (pair->outer != NULL) kept = array_of(k, pair->outer->first, kept);
+    ct_push(k->arena, &args, flow_of(kept));
+    if (pair->outer != NULL) ct_push(k->arena, &args, flow_of(pair->outer->second->as.loop.block->params.items[0]));
+    ct_push(k->arena, &args, flow_of(pair->second->as.loop.block->params.items[0]));
+    step->kind = FLOW_READ;
+    step->args = args;
+    k->left--;
+}
+
+static bool is_index(const CtFlowStep *read, const CtFlowStep *loop) {
+    for (uint32_t i = 1; i < read->args.count; i++)
+        if (read->args.items[i].var == loop->as.loop.block->params.items[0]) return true;
+    return false;
+}
+
+/* Whether there is an array with an element for each turn of the first loop, and of the loop around it. */
+static bool is_over_array(const Pair *pair) {
+    const CtFlowStep *loop = pair->first;
+    for (uint32_t i = 0; i < loop->as.loop.block->steps.count; i++) {
+        const CtFlowStep *step = loop->as.loop.block->steps.items[i];
+        if (step->kind == FLOW_READ && is_index(step, loop) &&
+            (pair->outer == NULL || is_index(step, pair->outer->first)))
+            return true;
+    }
+    return pair->outer == NULL && loop->results.count > loop->as.loop.carried;
+}
+
+/* The last first: what only that needed is dead then. */
+static void keep_values(Keep *k, const Pair *pair) {
+    if (k->loops > 0 && !is_over_array(pair)) return;
+    const CtFlowBlock *block = pair->second->as.loop.block;
+    for (uint32_t i = block->steps.count; i-- > 0 && k->left > 0;) {
+        CtFlowStep *step = block->steps.items[i];
+        const CtFlowStep *value = is_costly(k, step) ? find(k, pair, step) : NULL;
+        if (value != NULL) keep(k, pair, value->results.items[0], step);
+    }
+}
+
+/* Whether a loop within the first can make rows: they have one length in all turns. */
+static bool can_make_rows(const Keep *k, const CtFlowStep *loop) {
+    return is_loop(loop) && ct_flow_fact(&k->facts, &loop->args.items[0])->depth <= k->depth &&
+           ct_flow_is_natural(&k->facts, &loop->args.items[0]);
+}
+
+static void keep_rows(Keep *k, const Pair *outer) {
+    const CtFlowBlock *block = outer->first->as.loop.block, *other = outer->second->as.loop.block;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *first = block->steps.items[i];
+        for (uint32_t j = 0; can_make_rows(k, first) && j < other->steps.count && k->left > 0; j++) {
+            CtFlowStep *second = other->steps.items[j];
+            if (is_loop(second) && ct_flow_same(&first->args.items[0], &second->args.items[0]))
+                keep_values(k, &(Pair){first, second, outer, false});
+        }
+    }
+}
+
+/* Whether a loop can make arrays for another: it has as many turns, at least none, and does not fail, since then it may
+ * be endless. */
+static bool can_keep(const Keep *k, const CtFlowStep *first, const CtFlowStep *second) {
+    return is_loop(first) && have_same_length(k, first, second) && ct_flow_is_total(&k->effects, first) &&
+           ct_flow_is_natural(&k->facts, &first->args.items[0]);
+}
+
+/* What the loops before it in a block can keep for a loop. */
+static void keep_for(Keep *k, CtFlowBlock *block, uint32_t index) {
+    CtFlowStep *second = block->steps.items[index];
+    k->left = k->loops > 0 ? MOST_ARRAYS : vectors_of(second);
+    for (uint32_t i = 0; i < index && k->left > 0; i++) {
+        CtFlowStep *first = block->steps.items[i];
+        if (!can_keep(k, first, second)) continue;
+        const Pair pair = {first, second, NULL, false};
+        keep_values(k, &pair);
+        if (k->loops > 0) keep_rows(k, &pair);
+    }
+}
+
+/* The loops of a block before those within: what an outer one keeps need not be made by an inner one. */
+static void visit(Keep *k, CtFlowBlock *block, uint32_t depth) {
+    uint32_t equals = k->facts.equals.count;
+    k->depth = depth;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        ct_flow_learn(&k->facts, block->steps.items[i]);
+        if (is_loop(block->steps.items[i])) keep_for(k, block, i);
+    }
+    k->facts.equals.count = equals;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_learn(&k->facts, step);
+        k->loops += step->kind == FLOW_LOOP;
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(k, ct_flow_inner(step, j), depth + 1);
+        k->loops -= step->kind == FLOW_LOOP;
+    }
+    k->facts.equals.count = equals;
+}
+
+void ct_flow_keep(CtFlow *flow) {
+    Keep k = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        k.function = flow->functions.items[i];
+        ct_flow_facts_begin(&k.facts, flow, k.function);
+        visit(&k, k.function->body, 0);
+    }
+}

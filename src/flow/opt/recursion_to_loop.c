@@ -1,0 +1,346 @@
+/* Recursion that counts becomes a loop: a function that ends in itself with a number that goes up or down by one, and
+ * is left when this number comes to a bound.
+ *
+ *     go (n, t, x, a):                        go (n, t, x, a):
+ *       ⟨front⟩                                 turns = n − t
+ *       switch t == n                           x' = fold turns, x do i, x:
+ *         no:  ⟨more⟩; tail go n, t + 1, y, a     ⟨front⟩, ⟨more⟩ with t + i for t;  yield y
+ *         yes: ⟨end⟩; return z                  ⟨front⟩, ⟨end⟩ with n for t and x' for x;  return z
+ *
+ * A loop is what derivatives, fusion and lanes can see into: its turns need no trail of residuals, what is the same in
+ * all of them goes in front, and its index is known to be one. It does in each turn what the recursion did, in the same
+ * order. A bound that is never met would take 2⁶⁴ turns to come back to: the loop has 2⁶³ − 1 then, which nobody has
+ * seen the end of either. */
+#include "flow/copy.h"
+#include "flow/opt/passes.h"
+
+typedef struct Counted { /* a function, and what is known of its turns */
+    CtFlow *flow;
+    CtFlowFunction *function;
+    CtFlowFacts facts;
+    CtFlowBlock *more, *end; /* the branches that go on and leave */
+    uint32_t counter;        /* which parameter counts; UINT32_MAX: not known */
+    bool *same;              /* of the parameters: passed on as they are */
+    CtFlowArg bound;
+    bool up, meets; /* it counts up; it goes on until it meets the bound, not while it has not passed it */
+    bool inclusive; /* the bound has a turn too */
+    bool tells;     /* some end goes on */
+} Counted;
+
+/* ---- how the turns end ---- */
+
+/* Whether a function is left at the ends of a block only, and there goes on with itself (`again`), or never does. */
+static bool ends_well(const CtFlowFunction *function, const CtFlowBlock *block, bool again) {
+    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
+    for (uint32_t i = 0; i + switches < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (ct_flow_leaves(step->as.cases.branches[j].block)) return false;
+    }
+    for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
+        if (!ends_well(function, last->as.cases.branches[j].block, again)) return false;
+    if (block->exit == EXIT_TAIL) return (block->tail == function) == again;
+    return block->exit == EXIT_NEVER || (block->exit == EXIT_RETURN && !again);
+}
+
+/* ---- the counter ---- */
+
+static bool is_param(const Counted *c, const CtFlowArg *arg, uint32_t index) {
+    return arg->var != NULL && arg->var == c->function->params.items[index];
+}
+
+static bool is_literal(const CtFlowArg *arg, int64_t value) {
+    return arg->var == NULL && arg->type->kind == FLOW_I64 && arg->lit.integer == value;
+}
+
+/* By what a value differs from a parameter: 1, −1, or 0 where that is not known. */
+static int step_from(const Counted *c, const CtFlowArg *value, uint32_t index) {
+    const CtFlowStep *step = ct_flow_fact(&c->facts, value)->maker;
+    if (step == NULL || step->kind != FLOW_PRIM || step->args.count != 2) return 0;
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    bool adds = step->as.prim == PRIM_INT_ADD, first = is_param(c, a, index);
+    if (adds && is_param(c, b, index)) return is_literal(a, 1) ? 1 : is_literal(a, -1) ? -1 : 0;
+    if (!first || (!adds && step->as.prim != PRIM_INT_SUB)) return 0;
+    int by = is_literal(b, 1) ? 1 : is_literal(b, -1) ? -1 : 0;
+    return adds ? by : -by;
+}
+
+/* What all the ends that go on say of the parameters. */
+static bool look_at_ends(Counted *c, const CtFlowBlock *block) {
+    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    for (uint32_t j = 0;
+         block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH && j < last->as.cases.count; j++)
+        if (!look_at_ends(c, last->as.cases.branches[j].block)) return false;
+    if (block->exit != EXIT_TAIL) return true;
+    for (uint32_t i = 0; i < block->values.count; i++)
+        if (!is_param(c, &block->values.items[i], i)) c->same[i] = false;
+    int by = step_from(c, &block->values.items[c->counter], c->counter);
+    if (by == 0 || (c->tells && c->up != (by > 0))) return false;
+    c->up = by > 0;
+    c->tells = true;
+    return true;
+}
+
+/* ---- the bound ---- */
+
+/* Whether an array that is passed on at the ends that go on has the length of the parameter. */
+static bool keeps_length(const Counted *c, const CtFlowBlock *block, uint32_t index, uint32_t dimension) {
+    const CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    bool switches = block->exit == EXIT_NEVER && last != NULL && last->kind == FLOW_SWITCH;
+    for (uint32_t j = 0; switches && j < last->as.cases.count; j++)
+        if (!keeps_length(c, last->as.cases.branches[j].block, index, dimension)) return false;
+    if (block->exit != EXIT_TAIL) return true;
+    CtFlowArg param = flow_of(c->function->params.items[index]);
+    return ct_flow_same_length(&c->facts, ct_flow_length(&c->facts, &block->values.items[index], dimension, false),
+                               ct_flow_length(&c->facts, &param, dimension, false));
+}
+
+static bool is_fixed_length(const Counted *c, const CtFlowStep *dim) {
+    for (uint32_t i = 0; i < c->function->params.count; i++)
+        if (is_param(c, &dim->args.items[0], i)) return c->same[i] || keeps_length(c, c->more, i, dim->as.index);
+    return false;
+}
+
+/* Whether a value is the same in all turns, and can be had in front of them. */
+static bool is_fixed(const Counted *c, const CtFlowArg *value, int depth) {
+    const CtFlowFact *fact = ct_flow_fact(&c->facts, value);
+    const CtFlowStep *step = fact->maker;
+    for (uint32_t i = 0; value->var != NULL && step == NULL && i < c->function->params.count; i++)
+        if (is_param(c, value, i)) return c->same[i];
+    if (value->var == NULL || step == NULL || depth == 0) return value->var == NULL;
+    if (step->kind == FLOW_DIM && fact->depth == 0) return is_fixed_length(c, step);
+    if (step->kind != FLOW_PRIM || ct_flow_step_fails(step) || fact->depth > 0) return false;
+    for (uint32_t i = 0; i < step->args.count; i++)
+        if (!is_fixed(c, &step->args.items[i], depth - 1)) return false;
+    return true;
+}
+
+/* The parameter that an argument is, of type Int; UINT32_MAX for others. */
+static uint32_t param_of(const Counted *c, const CtFlowArg *arg) {
+    for (uint32_t i = 0; i < c->function->params.count; i++)
+        if (is_param(c, arg, i) && arg->type->kind == FLOW_I64) return i;
+    return UINT32_MAX;
+}
+
+/* It goes on while `more` is what comparing the counter to the bound gives, on the left or the right of it. */
+static bool compare(Counted *c, CtPrim prim, const CtFlowArg *counter, const CtFlowArg *bound, bool left, bool more) {
+    c->counter = param_of(c, counter);
+    if (c->counter == UINT32_MAX) return false;
+    c->tells = false;
+    for (uint32_t i = 0; i < c->function->params.count; i++) c->same[i] = true;
+    if (!look_at_ends(c, c->more) || !c->tells || !is_fixed(c, bound, 8)) return false;
+    c->bound = *bound;
+    c->meets = prim == PRIM_INT_EQ;
+    if (c->meets) return !more;
+    /* t < b, and t ≤ b, as long as it counts up; b < t and b ≤ t as it counts down */
+    bool upwards = left == more;
+    c->inclusive = (prim == PRIM_INT_LE) == more;
+    return upwards == c->up;
+}
+
+static bool find_bound(Counted *c, const CtFlowStep *choice, uint32_t more) {
+    const CtFlowArg *on = &choice->args.items[0];
+    const CtFlowBranch *branches = choice->as.cases.branches;
+    const CtFlowStep *test = ct_flow_fact(&c->facts, on)->maker;
+    uint32_t tag = branches[more].tag, other = branches[1 - more].tag;
+    if (test == NULL) { /* a literal in a pattern */
+        CtFlowArg bound = {.type = on->type, .lit.integer = other};
+        return tag == UINT32_MAX && compare(c, PRIM_INT_EQ, on, &bound, true, false);
+    }
+    if (test->kind != FLOW_PRIM || test->args.count != 2 || (tag > 1 && other > 1)) return false;
+    if (test->as.prim != PRIM_INT_EQ && test->as.prim != PRIM_INT_LT && test->as.prim != PRIM_INT_LE) return false;
+    bool yes = tag <= 1 ? tag == 1 : other == 0;
+    const CtFlowArg *a = &test->args.items[0], *b = &test->args.items[1];
+    return compare(c, test->as.prim, a, b, true, yes) || compare(c, test->as.prim, b, a, false, yes);
+}
+
+static bool counts(Counted *c) {
+    const CtFlowBlock *body = c->function->body;
+    const CtFlowStep *last = body->steps.count > 0 ? body->steps.items[body->steps.count - 1] : NULL;
+    if (body->exit != EXIT_NEVER || last == NULL || last->kind != FLOW_SWITCH || last->as.cases.count != 2)
+        return false;
+    for (uint32_t more = 0; more < 2; more++) {
+        c->more = last->as.cases.branches[more].block;
+        c->end = last->as.cases.branches[1 - more].block;
+        if (ends_well(c->function, c->more, true) && ends_well(c->function, c->end, false) && find_bound(c, last, more))
+            return true;
+    }
+    return false;
+}
+
+/* ---- writing the loop ---- */
+
+static CtFlowStep *new_step(const Counted *c, CtFlowBlock *block, CtFlowStepKind kind) {
+    CtFlowStep *step = CT_NEW(c->flow->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = c->function->span;
+    ct_push(c->flow->arena, &block->steps, step);
+    return step;
+}
+
+static CtFlowArg prim(const Counted *c, CtFlowBlock *block, CtPrim op, CtFlowArg a, CtFlowArg b) {
+    CtFlowStep *step = new_step(c, block, FLOW_PRIM);
+    step->as.prim = op;
+    ct_push(c->flow->arena, &step->args, a);
+    ct_push(c->flow->arena, &step->args, b);
+    CtFlowVar *var = ct_flow_fresh(c->flow, c->function, NULL, c->facts.integer);
+    ct_push(c->flow->arena, &step->results, var);
+    return flow_of(var);
+}
+
+static CtFlowArg integer(const Counted *c, int64_t value) {
+    return (CtFlowArg){.type = c->facts.integer, .lit.integer = value};
+}
+
+/* The bound, in front of the loop. */
+static CtFlowArg write_bound(const Counted *c, CtFlowBlock *block, CtFlowArg value) {
+    const CtFlowStep *step = ct_flow_fact(&c->facts, &value)->maker;
+    if (value.var == NULL || step == NULL) return value;
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < step->args.count; i++)
+        ct_push(c->flow->arena, &args, write_bound(c, block, step->args.items[i]));
+    CtFlowStep *copy = new_step(c, block, step->kind);
+    copy->as = step->as;
+    copy->args = args;
+    CtFlowVar *var = ct_flow_fresh(c->flow, c->function, value.var->name, value.type);
+    ct_push(c->flow->arena, &copy->results, var);
+    return flow_of(var);
+}
+
+/* As many as can be, where a number is below 0. */
+static CtFlowArg write_most(const Counted *c, CtFlowBlock *block, CtFlowArg turns) {
+    CtFlowArg below = prim(c, block, PRIM_INT_LT, turns, integer(c, 0));
+    CtFlowStep *choice = new_step(c, block, FLOW_SWITCH);
+    ct_push(c->flow->arena, &choice->args, below);
+    choice->as.cases.branches = CT_NEW_ARRAY(c->flow->arena, CtFlowBranch, 2);
+    choice->as.cases.count = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowBlock *branch = CT_NEW(c->flow->arena, CtFlowBlock);
+        branch->exit = EXIT_YIELD;
+        branch->span = c->function->span;
+        ct_push(c->flow->arena, &branch->values, i == 0 ? turns : integer(c, INT64_MAX));
+        choice->as.cases.branches[i] = (CtFlowBranch){i, branch};
+    }
+    CtFlowVar *var = ct_flow_fresh(c->flow, c->function, "turns", c->facts.integer);
+    ct_push(c->flow->arena, &choice->results, var);
+    return flow_of(var);
+}
+
+/* How many turns there are from `start` on. */
+static CtFlowArg write_turns(const Counted *c, CtFlowBlock *block, CtFlowArg start) {
+    CtFlowArg bound = write_bound(c, block, c->bound);
+    CtFlowArg last = c->meets ? bound : prim(c, block, c->up ? PRIM_INT_MAX : PRIM_INT_MIN, start, bound);
+    CtFlowArg turns = prim(c, block, PRIM_INT_SUB, c->up ? last : start, c->up ? start : last);
+    if (!c->meets && c->inclusive)
+        turns = prim(c, block, PRIM_INT_ADD, turns,
+                     prim(c, block, PRIM_INT_LE, c->up ? start : bound, c->up ? bound : start));
+    return write_most(c, block, turns);
+}
+
+static CtFlowArg counter_at(const Counted *c, CtFlowBlock *block, CtFlowArg start, CtFlowArg turn) {
+    return prim(c, block, c->up ? PRIM_INT_ADD : PRIM_INT_SUB, start, turn);
+}
+
+static bool is_carried(const Counted *c, uint32_t i) { return i != c->counter && !c->same[i]; }
+
+static CtFlowVars carried_vars(const Counted *c) {
+    CtFlowVars vars = {0};
+    for (uint32_t i = 0; i < c->function->params.count; i++) {
+        const CtFlowVar *param = c->function->params.items[i];
+        if (is_carried(c, i))
+            ct_push(c->flow->arena, &vars, ct_flow_fresh(c->flow, c->function, param->name, param->type));
+    }
+    return vars;
+}
+
+/* What went on yields. */
+static void yield_instead(const Counted *c, CtFlowBlock *block) {
+    CtFlowStep *last = block->steps.count > 0 ? block->steps.items[block->steps.count - 1] : NULL;
+    if (block->exit == EXIT_TAIL) {
+        CtFlowArgs values = {0};
+        for (uint32_t i = 0; i < block->values.count; i++)
+            if (is_carried(c, i)) ct_push(c->flow->arena, &values, block->values.items[i]);
+        block->exit = EXIT_YIELD;
+        block->values = values;
+        return;
+    }
+    if (last == NULL || last->kind != FLOW_SWITCH) return;
+    bool yields = false;
+    for (uint32_t i = 0; i < last->as.cases.count; i++) {
+        yield_instead(c, last->as.cases.branches[i].block);
+        yields |= last->as.cases.branches[i].block->exit == EXIT_YIELD;
+    }
+    if (!yields) return;
+    last->results = carried_vars(c);
+    for (uint32_t i = 0; i < last->results.count; i++)
+        ct_push(c->flow->arena, &block->values, flow_of(last->results.items[i]));
+    block->exit = EXIT_YIELD;
+}
+
+/* The steps of a turn with these values of the parameters: what stands in front of the branches, and one of these. */
+static void write_turn(const Counted *c, CtFlowBlock *to, const CtFlowArgs *params, const CtFlowBlock *branch) {
+    CtFlowCopy copy = {.flow = c->flow, .into = c->function};
+    for (uint32_t i = 0; i < params->count; i++)
+        ct_flow_copy_stands(&copy, c->function->params.items[i], params->items[i]);
+    CtFlowBlock front = *c->function->body;
+    front.steps.count--;
+    const CtFlowBlock *first = ct_flow_copy_block(&copy, &front), *second = ct_flow_copy_block(&copy, branch);
+    for (uint32_t i = 0; i < first->steps.count; i++) ct_push(c->flow->arena, &to->steps, first->steps.items[i]);
+    for (uint32_t i = 0; i < second->steps.count; i++) ct_push(c->flow->arena, &to->steps, second->steps.items[i]);
+    to->exit = second->exit;
+    to->values = second->values;
+    to->tail = second->tail;
+    to->span = second->span;
+}
+
+/* The parameters in a turn, or behind the last. */
+static CtFlowArgs params_at(const Counted *c, CtFlowArg counter, CtFlowVar *const *carried) {
+    CtFlowArgs params = {0};
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < c->function->params.count; i++)
+        ct_push(c->flow->arena, &params,
+                i == c->counter    ? counter
+                : is_carried(c, i) ? flow_of(carried[next++])
+                                   : flow_of(c->function->params.items[i]));
+    return params;
+}
+
+static void write_loop(Counted *c) {
+    CtArena *arena = c->flow->arena;
+    CtFlowBlock *body = CT_NEW(arena, CtFlowBlock), *block = CT_NEW(arena, CtFlowBlock);
+    CtFlowArg start = flow_of(c->function->params.items[c->counter]), turns = write_turns(c, body, start);
+    CtFlowStep *loop = new_step(c, body, FLOW_LOOP);
+    loop->as.loop.block = block;
+    loop->as.loop.counted = true;
+    ct_push(arena, &loop->args, turns);
+    for (uint32_t i = 0; i < c->function->params.count; i++)
+        if (is_carried(c, i)) ct_push(arena, &loop->args, flow_of(c->function->params.items[i]));
+    loop->as.loop.carried = loop->args.count - 1;
+    CtFlowVar *index = ct_flow_fresh(c->flow, c->function, "i", c->facts.integer);
+    CtFlowVars carried = carried_vars(c);
+    ct_push(arena, &block->params, index);
+    for (uint32_t i = 0; i < carried.count; i++) ct_push(arena, &block->params, carried.items[i]);
+    CtFlowArgs params = params_at(c, counter_at(c, block, start, flow_of(index)), carried.items);
+    write_turn(c, block, &params, c->more);
+    yield_instead(c, block);
+    loop->results = carried_vars(c);
+    params = params_at(c, counter_at(c, body, start, turns), loop->results.items);
+    write_turn(c, body, &params, c->end);
+    c->function->body = body;
+}
+
+void ct_flow_count_turns(CtFlow *flow) {
+    CtFlowCycles cycles = ct_flow_cycles(flow, false);
+    uint32_t *members = CT_NEW_ARRAY(flow->arena, uint32_t, cycles.count + 1);
+    for (uint32_t i = 0; i < flow->functions.count; i++) members[cycles.component[i]]++;
+    Counted c = {.flow = flow};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        uint32_t component = cycles.component[i];
+        if (!cycles.turns[component] || cycles.waits[component] || members[component] > 1) continue;
+        c.function = flow->functions.items[i];
+        c.same = CT_NEW_ARRAY(flow->arena, bool, c.function->params.count + 1);
+        ct_flow_facts_begin(&c.facts, flow, c.function);
+        if (counts(&c)) write_loop(&c);
+    }
+}

@@ -1,0 +1,546 @@
+/* What is known when the program is compiled is not done when it runs: primitives of literals, identities, branches on
+ * what is known, parts of what is in sight, checks that cannot fail.
+ *
+ * One walk from the first step to the last. A step that is known is dropped, and its results stand for what they are; a
+ * branch that is the one is written in place of its switch. Within a branch, what was switched on is known. */
+#include "flow/opt/passes.h"
+
+typedef struct Known { /* within a branch */
+    const CtFlowVar *node;
+    uint32_t tag;
+} Known;
+
+typedef struct Simplify {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowFacts facts;
+    CtFlowValues now;
+    CT_VEC(Known) tags; /* innermost last */
+    uint32_t depth;
+} Simplify;
+
+static void visit(Simplify *s, CtFlowBlock *block);
+
+/* ---- facts on the way ---- */
+
+static CtFlowArg integer(const Simplify *s, int64_t value) {
+    return (CtFlowArg){.type = s->facts.integer, .lit.integer = value};
+}
+
+static const CtFlowStep *maker(const Simplify *s, const CtFlowArg *arg) { return ct_flow_fact(&s->facts, arg)->maker; }
+
+static bool stand(Simplify *s, const CtFlowStep *step, CtFlowArg value) {
+    CtFlowVar *result = step->results.items[0];
+    if (value.var != NULL && value.var->name == NULL) value.var->name = result->name;
+    ct_flow_stands(&s->now, result, value);
+    return true;
+}
+
+/* Whether it is 0 or 1: the result of a comparison, or chosen among such. */
+static bool is_test(const Simplify *s, const CtFlowArg *arg, int depth) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, arg);
+    const CtFlowStep *step = fact->maker;
+    if (arg->var == NULL) return arg->lit.integer == 0 || arg->lit.integer == 1;
+    if (step != NULL && step->kind == FLOW_PRIM) return ct_prim_info(step->as.prim)->result == 'B';
+    if (step == NULL || step->kind != FLOW_SWITCH || depth == 0) return false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_YIELD && !is_test(s, &block->values.items[fact->index], depth - 1)) return false;
+    }
+    return true;
+}
+
+/* ---- nodes ---- */
+
+static bool open_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowStep *make = maker(s, &step->args.items[0]);
+    if (make == NULL || make->kind != FLOW_MAKE || make->as.con.tag != step->as.con.tag) return false;
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        if (step->results.items[i] == NULL) continue;
+        ct_flow_stands(&s->now, step->results.items[i], make->args.items[i]);
+    }
+    return true;
+}
+
+/* ---- arrays ---- */
+
+static CtFlowArgs one(const Simplify *s, CtFlowArg arg) {
+    CtFlowArgs args = {0};
+    ct_push(s->arena, &args, arg);
+    return args;
+}
+
+/* An element of a whole that holds it as a value of its own, found by the first `used` indices; further ones stay. */
+static bool read_item(Simplify *s, CtFlowStep *step, CtFlowArg item, uint32_t used) {
+    if (step->args.count == 1 + used) return stand(s, step, item);
+    CtFlowArgs args = one(s, item);
+    for (uint32_t i = 1 + used; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
+    step->args = args;
+    return false;
+}
+
+/* Whether an element is read where one has been put. */
+static bool reads_updated(const CtFlowStep *step, const CtFlowStep *update) {
+    uint32_t indices = update->args.count - 2;
+    if (step->args.count < 1 + indices) return false;
+    for (uint32_t i = 1; i <= indices; i++)
+        if (!ct_flow_same(&update->args.items[i], &step->args.items[i])) return false;
+    return true;
+}
+
+/* Whether an element is read that is another than the one that has been put. */
+static bool reads_beside(const CtFlowStep *step, const CtFlowStep *update) {
+    uint32_t indices = update->args.count - 2;
+    for (uint32_t i = 1; i <= indices && i < step->args.count; i++) {
+        const CtFlowArg *put = &update->args.items[i], *read = &step->args.items[i];
+        if (put->var == NULL && read->var == NULL && put->lit.integer != read->lit.integer) return true;
+    }
+    return false;
+}
+
+static bool read_known(Simplify *s, CtFlowStep *step) {
+    const CtFlowStep *whole = maker(s, &step->args.items[0]);
+    const CtFlowArg *index = &step->args.items[1];
+    while (whole != NULL && whole->kind == FLOW_UPDATE && reads_beside(step, whole))
+        whole = maker(s, &whole->args.items[0]);
+    if (whole == NULL) return false;
+    if (whole->kind == FLOW_LITERALS || whole->kind == FLOW_ITEMS) {
+        bool inside = index->var == NULL && index->lit.integer >= 0 && index->lit.integer < whole->args.count;
+        return inside && read_item(s, step, whole->args.items[index->lit.integer], 1);
+    }
+    if (whole->kind == FLOW_UPDATE && reads_updated(step, whole))
+        return read_item(s, step, whole->args.items[whole->args.count - 1], whole->args.count - 2);
+    if (whole->kind != FLOW_BULK) return false;
+    if (whole->as.bulk == ARRAY_IOTA) return stand(s, step, *index);
+    return whole->as.bulk == ARRAY_REPLICATE && read_item(s, step, whole->args.items[1], 1);
+}
+
+/* The row of an array is looked at in the array itself, so that it need not be made: its elements and lengths. */
+static void look_through_rows(Simplify *s, CtFlowStep *step) {
+    uint32_t array = step->kind == FLOW_CHECK ? 1 : 0;
+    const CtFlowStep *row = maker(s, &step->args.items[array]);
+    if (row == NULL || row->kind != FLOW_READ || step->args.items[array].type->kind != FLOW_ARRAY) return;
+    if (row->args.items[0].type->element != step->args.items[array].type->element) return; /* held by reference */
+    CtFlowArgs args = {0};
+    if (step->kind == FLOW_READ) {
+        args = one(s, row->args.items[0]);
+        for (uint32_t i = 1; i < row->args.count; i++) ct_push(s->arena, &args, row->args.items[i]);
+        for (uint32_t i = 1; i < step->args.count; i++) ct_push(s->arena, &args, step->args.items[i]);
+    } else {
+        if (step->kind == FLOW_CHECK) args = one(s, step->args.items[0]);
+        ct_push(s->arena, &args, row->args.items[0]);
+        step->as.index += row->args.count - 1;
+    }
+    step->args = args;
+}
+
+/* Lengths of rows as numbers, so that the rows need not be made. */
+static void zip_lengths(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    CtFlowArgs args = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowArg arg = step->args.items[i];
+        const CtFlowStep *row = maker(s, &arg);
+        if (arg.type->kind == FLOW_ARRAY && row != NULL && row->kind == FLOW_READ) {
+            CtFlowStep *dim = CT_NEW(s->arena, CtFlowStep);
+            dim->kind = FLOW_DIM;
+            dim->span = step->span;
+            dim->args = one(s, arg);
+            CtFlowVar *length = ct_flow_fresh(s->flow, s->function, "n", s->facts.integer);
+            ct_push(s->arena, &dim->results, length);
+            look_through_rows(s, dim);
+            ct_flow_facts_step(&s->facts, dim, s->depth);
+            ct_push(s->arena, &to->steps, dim);
+            arg = flow_of(length);
+        }
+        ct_push(s->arena, &args, arg);
+    }
+    step->args = args;
+}
+
+static bool compare_known(Simplify *s, const CtFlowStep *step) {
+    if (step->args.count != 2) return false;
+    int known = ct_flow_compare(&s->facts, step->as.prim, &step->args.items[0], &step->args.items[1]);
+    return known >= 0 && stand(s, step, integer(s, known));
+}
+
+/* The number of elements that an array has been made with; NULL where it is not made from a number. */
+static const CtFlowArg *made_count(const Simplify *s, const CtFlowArg *array) {
+    const CtFlowFact *fact = ct_flow_fact(&s->facts, array);
+    const CtFlowStep *step = fact->maker;
+    if (step == NULL) return NULL;
+    bool loop = step->kind == FLOW_LOOP && !step->as.loop.initial && fact->index >= step->as.loop.carried;
+    bool replicate = step->kind == FLOW_BULK && step->as.bulk == ARRAY_REPLICATE;
+    return loop || replicate ? &step->args.items[0] : NULL;
+}
+
+static bool dim_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *array = &step->args.items[0];
+    CtFlowLength length = ct_flow_length(&s->facts, array, step->as.index, false);
+    if (length.known.type != NULL) return stand(s, step, length.known);
+    const CtFlowArg *count = step->as.index == 0 ? made_count(s, array) : NULL;
+    return count != NULL && stand(s, step, *count);
+}
+
+/* ---- checks ---- */
+
+/* The count of what is made is its length, so that it need not be made for that. */
+static void check_count(Simplify *s, CtFlowStep *step) {
+    const CtFlowArg *count = step->as.index == 0 ? made_count(s, &step->args.items[1]) : NULL;
+    if (count == NULL) return;
+    CtFlowArgs args = one(s, step->args.items[0]);
+    ct_push(s->arena, &args, *count);
+    step->args = args;
+}
+
+static bool check_index(Simplify *s, CtFlowStep *step) {
+    const CtFlowArg *index = &step->args.items[0], *of = &step->args.items[1];
+    bool inside = ct_flow_is_index(&s->facts, index, ct_flow_checked_length(&s->facts, of, step->as.index, true));
+    ct_flow_learn(&s->facts, step);
+    check_count(s, step);
+    return inside;
+}
+
+static bool check_size(const Simplify *s, const CtFlowStep *step) {
+    return ct_flow_is_natural(&s->facts, &step->args.items[0]);
+}
+
+/* max 0 n, of what is not below 0. */
+static bool natural_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *a = &step->args.items[0], *b = &step->args.items[1];
+    if (step->as.prim != PRIM_INT_MAX) return false;
+    if (a->var == NULL && a->lit.integer <= 0) return ct_flow_is_natural(&s->facts, b) && stand(s, step, *b);
+    return b->var == NULL && b->lit.integer <= 0 && ct_flow_is_natural(&s->facts, a) && stand(s, step, *a);
+}
+
+/* x + 0 is x, unless that is −0.0: the structural zero of cotangents, which are made plain zeros so. */
+static bool plain_known(Simplify *s, const CtFlowStep *step) {
+    static const double zero = 0;
+    if (step->as.prim != PRIM_ADD) return false;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *a = &step->args.items[i], *b = &step->args.items[1 - i];
+        if (b->var == NULL && memcmp(&b->lit.real, &zero, sizeof zero) == 0 && ct_flow_is_no_minus_zero(&s->facts, a))
+            return stand(s, step, *a);
+    }
+    return false;
+}
+
+/* Whether two arrays have the same lengths in the first dimensions; from here on they do. */
+static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
+    bool same = true;
+    for (uint32_t i = 0; i < dimensions; i++)
+        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i, false),
+                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i, false));
+    ct_flow_learn(&s->facts, step);
+    return same;
+}
+
+/* ---- branches ---- */
+
+/* Which branch is taken; -1 when that is not known. */
+static int known_branch(const Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *on = &step->args.items[0];
+    const CtFlowStep *make = maker(s, on);
+    int64_t tag = -1;
+    if (step->as.cases.count == 1) return 0; /* in reverse, the others fail before */
+    if (on->var == NULL)
+        tag = on->lit.integer;
+    else if (make != NULL && make->kind == FLOW_MAKE)
+        tag = make->as.con.tag;
+    for (uint32_t i = s->tags.count; i-- > 0 && tag < 0;)
+        if (s->tags.items[i].node == on->var) tag = s->tags.items[i].tag;
+    if (tag < 0) return -1;
+    for (uint32_t i = 0; i < step->as.cases.count; i++)
+        if (step->as.cases.branches[i].tag == (uint64_t)tag || step->as.cases.branches[i].tag == FLOW_OTHERS)
+            return (int)i;
+    return step->as.cases.count > 0 ? (int)step->as.cases.count - 1 : -1;
+}
+
+/* Whether a block does nothing but loops that cannot fail: with no turns, `turns`, it does nothing. */
+static bool only_loops(const Simplify *s, const CtFlowBlock *block, const CtFlowLength *turns) {
+    bool inside = turns == NULL;
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool reads = step->kind == FLOW_READ && inside;
+        if (step->kind != FLOW_LOOP && step->kind != FLOW_PRIM && step->kind != FLOW_DIM && !reads) return false;
+        if (ct_flow_step_fails(step)) return false;
+        if (step->kind != FLOW_LOOP) continue;
+        bool runs =
+            !inside && !ct_flow_same_length(&s->facts, ct_flow_length_of(&s->facts, step->args.items[0]), *turns);
+        if (runs || !only_loops(s, step->as.loop.block, NULL)) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
+/* Whether all that a block yields are arrays of `turns` elements. */
+static bool yields_arrays_of(const Simplify *s, const CtFlowBlock *block, CtFlowLength turns) {
+    for (uint32_t i = 0; i < block->values.count; i++) {
+        const CtFlowArg *value = &block->values.items[i];
+        if (value->type->kind != FLOW_ARRAY ||
+            !ct_flow_same_length(&s->facts, ct_flow_length(&s->facts, value, 0, false), turns))
+            return false;
+    }
+    return true;
+}
+
+/* `switch n == 0` whose both branches give arrays of n elements: the one for others gives them for n = 0 too. */
+static int needless_choice(const Simplify *s, const CtFlowStep *step) {
+    const CtFlowStep *test = maker(s, &step->args.items[0]);
+    bool asks = test != NULL && test->kind == FLOW_PRIM && test->as.prim == PRIM_INT_EQ && step->as.cases.count == 2;
+    if (!asks || step->results.count == 0) return -1;
+    const CtFlowArg *zero = &test->args.items[1];
+    if (zero->var != NULL || zero->lit.integer != 0) return -1;
+    uint32_t some = step->as.cases.branches[0].tag == 1 || step->as.cases.branches[1].tag == 0 ? 1 : 0;
+    CtFlowLength turns = ct_flow_length_of(&s->facts, test->args.items[0]);
+    const CtFlowBlock *none = step->as.cases.branches[1 - some].block, *block = step->as.cases.branches[some].block;
+    bool same = none->exit == EXIT_YIELD && only_loops(s, none, &turns) && only_loops(s, block, &turns) &&
+                yields_arrays_of(s, none, turns) && yields_arrays_of(s, block, turns);
+    return same ? (int)some : -1;
+}
+
+/* What a scalar is in a branch. */
+static bool branch_value(const Simplify *s, const CtFlowStep *step, uint32_t index, int64_t *value) {
+    const CtFlowBranch *branches = step->as.cases.branches;
+    if (branches[index].tag != FLOW_OTHERS) {
+        *value = branches[index].tag;
+        return true;
+    }
+    bool test = step->as.cases.count == 2 && is_test(s, &step->args.items[0], 4) && branches[1 - index].tag <= 1;
+    if (test) *value = 1 - branches[1 - index].tag;
+    return test;
+}
+
+/* The constructor of a node in a branch: of the last one left, where the branch is for all others. */
+static uint32_t branch_tag(const CtFlowStep *step, uint32_t index) {
+    const CtFlowBranch *branches = step->as.cases.branches;
+    if (branches[index].tag != FLOW_OTHERS) return branches[index].tag;
+    uint32_t count = step->as.cases.count, sum = 0, constructors = step->args.items[0].type->data->count;
+    if (count != constructors) return FLOW_OTHERS;
+    for (uint32_t i = 0; i < count; i++)
+        if (i != index) sum += branches[i].tag;
+    return constructors * (constructors - 1) / 2 - sum;
+}
+
+static void visit_branch(Simplify *s, const CtFlowStep *step, uint32_t index) {
+    const CtFlowArg *on = &step->args.items[0];
+    const CtFlowBranch *branch = &step->as.cases.branches[index];
+    uint32_t tags = s->tags.count, equals = s->facts.equals.count;
+    int64_t value = 0;
+    bool scalar = on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, index, &value);
+    uint32_t tag = on->type->kind == FLOW_NODE ? branch_tag(step, index) : FLOW_OTHERS;
+    if (tag != FLOW_OTHERS) ct_push(s->arena, &s->tags, (Known){on->var, tag});
+    if (scalar) ct_flow_assume(&s->facts, on, value == 1);
+    if (scalar) ct_flow_stands(&s->now, on->var, integer(s, value));
+    visit(s, branch->block);
+    if (scalar) ct_flow_stands(&s->now, on->var, (CtFlowArg){0});
+    s->tags.count = tags;
+    s->facts.equals.count = equals;
+}
+
+/* What all branches that come to their end yield, if that is one value from outside. */
+static bool common_yield(const Simplify *s, const CtFlowStep *step, uint32_t result, CtFlowArg *value) {
+    bool found = false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD) continue;
+        const CtFlowArg *own = &block->values.items[result];
+        if (found ? !ct_flow_same(own, value) : own->var != NULL && ct_flow_fact(&s->facts, own)->depth > s->depth)
+            return false;
+        *value = *own;
+        found = true;
+    }
+    return found;
+}
+
+/* Whether the branches yield the scalar that they are for. */
+static bool yields_itself(const Simplify *s, const CtFlowStep *step, uint32_t result) {
+    const CtFlowArg *on = &step->args.items[0];
+    if (on->type->kind != FLOW_I64) return false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        int64_t value;
+        if (block->exit != EXIT_YIELD) continue;
+        const CtFlowArg *own = &block->values.items[result];
+        if (ct_flow_same(own, on)) continue;
+        if (own->var != NULL || !branch_value(s, step, i, &value) || own->lit.integer != value) return false;
+    }
+    return step->results.items[result]->type->kind == FLOW_I64;
+}
+
+static bool goes_on(const CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++)
+        if (step->as.cases.branches[i].block->exit == EXIT_YIELD) return true;
+    return false;
+}
+
+/* Behind a switch that is left by one branch, what this one is for holds. */
+static void assume_left(Simplify *s, const CtFlowStep *step) {
+    const CtFlowArg *on = &step->args.items[0];
+    uint32_t left = UINT32_MAX;
+    int64_t value;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        if (step->as.cases.branches[i].block->exit != EXIT_YIELD) continue;
+        if (left != UINT32_MAX) return;
+        left = i;
+    }
+    if (left != UINT32_MAX && on->var != NULL && on->type->kind == FLOW_I64 && branch_value(s, step, left, &value))
+        ct_flow_assume(&s->facts, on, value == 1);
+}
+
+static void simplify_switch(Simplify *s, CtFlowStep *step) {
+    for (uint32_t i = 0; i < step->as.cases.count; i++) visit_branch(s, step, i);
+    assume_left(s, step);
+    for (uint32_t i = 0; i < step->results.count; i++) {
+        CtFlowArg value;
+        if (step->results.items[i] == NULL) continue;
+        if (common_yield(s, step, i, &value))
+            ct_flow_stands(&s->now, step->results.items[i], value);
+        else if (yields_itself(s, step, i))
+            ct_flow_stands(&s->now, step->results.items[i], step->args.items[0]);
+    }
+}
+
+/* ---- steps ---- */
+
+static bool constant_known(Simplify *s, const CtFlowStep *step) {
+    const CtFlowBlock *body = step->as.constant->function->body;
+    bool known = body->steps.count == 0 && body->exit == EXIT_RETURN;
+    for (uint32_t i = 0; known && i < body->values.count; i++) known = body->values.items[i].var == NULL;
+    for (uint32_t i = 0; known && i < step->results.count; i++)
+        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], body->values.items[i]);
+    return known;
+}
+
+/* Whether the results are known, so that the step can go. */
+static bool is_known(Simplify *s, CtFlowStep *step) {
+    CtFlowArg value;
+    if (step->kind == FLOW_READ || step->kind == FLOW_DIM || step->kind == FLOW_CHECK) look_through_rows(s, step);
+    switch (step->kind) {
+    case FLOW_PRIM:
+        if (ct_flow_fold(step, &value)) return stand(s, step, value);
+        return natural_known(s, step) || compare_known(s, step) || plain_known(s, step);
+    case FLOW_OPEN: return open_known(s, step);
+    case FLOW_READ: return read_known(s, step);
+    case FLOW_DIM: return dim_known(s, step);
+    case FLOW_CHECK: return check_index(s, step);
+    case FLOW_CHECK_SIZE: return check_size(s, step);
+    case FLOW_CHECK_ZIP: return check_lengths(s, step, 1);
+    case FLOW_CHECK_SHAPE: return check_lengths(s, step, step->args.items[0].type->rank);
+    case FLOW_CHECK_SLICE: return false;
+    case FLOW_CONSTANT: return constant_known(s, step);
+    case FLOW_CALL:
+    case FLOW_STRING:
+    case FLOW_MAKE:
+    case FLOW_SWITCH:
+    case FLOW_LOOP:
+    case FLOW_FAIL:
+    case FLOW_UPDATE:
+    case FLOW_SNOC:
+    case FLOW_ITEMS:
+    case FLOW_LITERALS:
+    case FLOW_BULK:
+    case FLOW_PRODUCT:
+    case FLOW_VJP:
+    case FLOW_PULL:
+    case FLOW_JVP:
+    case FLOW_STOP:
+    case FLOW_RETAIN:
+    case FLOW_RELEASE: return false;
+    }
+    return false;
+}
+
+static bool is_literal(const CtFlowArg *arg, int64_t value) { return arg->var == NULL && arg->lit.integer == value; }
+
+/* Whether a loop counts its turns, in what it carries. */
+static bool counts_turns(const Simplify *s, const CtFlowStep *step, uint32_t index) {
+    const CtFlowBlock *block = step->as.loop.block;
+    const CtFlowStep *next = maker(s, &block->values.items[index]);
+    if (next == NULL || next->kind != FLOW_PRIM || next->as.prim != PRIM_INT_ADD) return false;
+    return next->args.items[0].var == block->params.items[1 + index] && is_literal(&next->args.items[1], 1) &&
+           is_literal(&step->args.items[1 + index], 0) && check_size(s, step);
+}
+
+/* What a loop carries and never changes is what it was at first; the number of turns so far is its index. */
+static void simplify_loop(Simplify *s, CtFlowStep *step) {
+    CtFlowBlock *block = step->as.loop.block;
+    bool yields = block->exit == EXIT_YIELD && !step->as.loop.initial;
+    for (uint32_t i = 0; yields && i < step->as.loop.carried; i++) {
+        const CtFlowVar *param = block->params.items[1 + i];
+        CtFlowArg first = step->args.items[1 + i], last = first;
+        if (counts_turns(s, step, i))
+            first = flow_of(block->params.items[0]), last = step->args.items[0];
+        else if (block->values.items[i].var != param && !ct_flow_same(&block->values.items[i], &first))
+            continue;
+        ct_flow_stands(&s->now, param, first);
+        if (step->results.items[i] != NULL) ct_flow_stands(&s->now, step->results.items[i], last);
+    }
+    uint32_t equals = s->facts.equals.count;
+    ct_flow_assume_turn(&s->facts, step);
+    visit(s, block);
+    s->facts.equals.count = equals;
+}
+
+/* ---- blocks ---- */
+
+static void end_block(CtFlowBlock *block, CtFlowExit exit, const CtFlowBlock *as) {
+    block->exit = exit;
+    block->values = as != NULL ? as->values : (CtFlowArgs){0};
+    block->tail = as != NULL ? as->tail : NULL;
+    if (as != NULL) block->span = as->span;
+}
+
+/* The steps of `from` go to the end of `to`; `results` stand for what it yields. False when `to` has come to an end. */
+static bool walk(Simplify *s, CtFlowBlock *to, CtFlowBlock *from, const CtFlowVars *results) {
+    for (uint32_t i = 0; i < from->steps.count; i++) {
+        CtFlowStep *step = from->steps.items[i];
+        ct_flow_rename(&s->now, &step->args);
+        int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
+        if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
+        if (branch >= 0) {
+            CtFlowBlock *taken = step->as.cases.branches[branch].block;
+            ct_flow_facts_add(&s->facts, taken, s->depth);
+            if (!walk(s, to, taken, &step->results)) return false;
+            continue;
+        }
+        if (step->kind == FLOW_CHECK_ZIP) zip_lengths(s, to, step);
+        if (is_known(s, step)) continue;
+        if (step->kind == FLOW_LOOP) simplify_loop(s, step);
+        if (step->kind == FLOW_SWITCH) simplify_switch(s, step);
+        ct_push(s->arena, &to->steps, step);
+        if (step->kind == FLOW_FAIL || (step->kind == FLOW_SWITCH && !goes_on(step))) {
+            end_block(to, EXIT_NEVER, NULL);
+            return false;
+        }
+    }
+    ct_flow_rename(&s->now, &from->values);
+    if (from->exit != EXIT_YIELD || results == NULL) {
+        end_block(to, from->exit, from);
+        return false;
+    }
+    for (uint32_t i = 0; i < results->count; i++)
+        if (results->items[i] != NULL) ct_flow_stands(&s->now, results->items[i], from->values.items[i]);
+    return true;
+}
+
+static void visit(Simplify *s, CtFlowBlock *block) {
+    CtFlowBlock *from = CT_NEW(s->arena, CtFlowBlock);
+    uint32_t equals = s->facts.equals.count;
+    *from = *block;
+    memset(&block->steps, 0, sizeof block->steps);
+    s->depth++;
+    walk(s, block, from, NULL);
+    s->depth--;
+    s->facts.equals.count = equals;
+}
+
+void ct_flow_simplify(CtFlow *flow) {
+    Simplify s = {.flow = flow, .arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        s.function = flow->functions.items[i];
+        ct_flow_values_clear(&s.now, flow->arena);
+        ct_flow_facts_begin(&s.facts, flow, s.function);
+        s.depth = UINT32_MAX; /* the body's blocks are at 0 */
+        visit(&s, s.function->body);
+    }
+}

@@ -1,0 +1,207 @@
+/* A call of a function that reaches itself becomes straight lines, where literals among its arguments decide every
+ * branch to the end: x ^ 3 is two multiplications. What the function calls on the way is written out too, where that
+ * reaches itself; what else it calls stays a call. The steps of the library take the call's place, as in inline.c. */
+#include "flow/opt/passes.h"
+
+enum { MOST_STEPS = 96 }; /* that are looked at on the way, calls included */
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+typedef struct Unfold {
+    CtFlow *flow;
+    CtFlowFunction *function;
+    const CtFlowCycles *cycles;
+    CtFlowValues now;
+    Steps *out;
+    CtSpan place;
+    uint32_t left; /* steps that may still be looked at */
+    bool goes_on;  /* a call in what was looked at is of a function that reaches itself */
+} Unfold;
+
+typedef struct Ending { /* of a block: what it yields, returns or goes on with */
+    CtFlowExit exit;
+    CtFlowArgs values;
+    CtFlowFunction *tail;
+} Ending;
+
+static bool spend(Unfold *u, uint32_t steps) {
+    bool enough = u->left >= steps;
+    u->left -= enough ? steps : u->left;
+    return enough;
+}
+
+static bool reaches_itself(const Unfold *u, const CtFlowFunction *function) {
+    return u->cycles->turns[u->cycles->component[function->id]] && function->rule == NULL && !function->is_message;
+}
+
+static bool is_literal(const CtFlowArg *arg) { return arg->var == NULL && arg->type->kind == FLOW_I64; }
+
+/* ---- on the way ---- */
+
+static bool call(Unfold *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values);
+static bool walk(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block, Ending *end);
+
+static void bind(CtFlowCopy *copy, const CtFlowStep *step, const CtFlowArgs *values) {
+    for (uint32_t i = 0; i < step->results.count; i++)
+        if (step->results.items[i] != NULL) ct_flow_copy_stands(copy, step->results.items[i], values->items[i]);
+}
+
+/* The branch for a literal; NULL: none is known. */
+static const CtFlowBlock *known_branch(const CtFlowStep *step, const CtFlowArg *on) {
+    if (!is_literal(on)) return NULL;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        const CtFlowBranch *branch = &step->as.cases.branches[i];
+        if (branch->tag == FLOW_OTHERS || (int64_t)branch->tag == on->lit.integer) return branch->block;
+    }
+    return NULL;
+}
+
+static bool walk_step(Unfold *u, CtFlowCopy *copy, const CtFlowStep *step) {
+    CtFlowArgs values = {0};
+    if (step->kind == FLOW_CALL && reaches_itself(u, step->as.function)) {
+        if (!call(u, step->as.function, ct_flow_copy_args(copy, &step->args), &values)) return false;
+        bind(copy, step, &values);
+        return true;
+    }
+    if (!spend(u, step->kind == FLOW_LOOP ? 1 + ct_flow_size(step->as.loop.block) : 1)) return false;
+    CtFlowStep *fresh = ct_flow_copy_step(copy, step);
+    CtFlowArg value;
+    if (step->kind == FLOW_PRIM && ct_flow_fold(fresh, &value))
+        ct_flow_copy_stands(copy, step->results.items[0], value);
+    else
+        ct_push(u->flow->arena, u->out, fresh);
+    return true;
+}
+
+static void see_call(void *data, CtFlowFunction *callee, CtSpan span, bool tail) {
+    Unfold *u = data;
+    (void)span, (void)tail;
+    u->goes_on |= reaches_itself(u, callee);
+}
+
+/* What ends a function otherwise than by a return, as steps: what it gives then. */
+static CtFlowArgs leave(Unfold *u, const CtFlowFunction *function, CtFlowBlock *rest) {
+    ct_flow_yield_instead(u->flow, u->function, rest, &function->results, u->place);
+    for (uint32_t i = 0; i < rest->steps.count; i++) ct_push(u->flow->arena, u->out, rest->steps.items[i]);
+    return rest->values;
+}
+
+/* A switch on what is not known stays, if no branch goes on with a function that reaches itself. */
+static bool keep_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
+                        Ending *end) {
+    bool leaves = false;
+    u->goes_on = false;
+    for (uint32_t i = 0; i < step->as.cases.count; i++) {
+        CtFlowBlock *branch = step->as.cases.branches[i].block;
+        ct_flow_each_call(branch, see_call, u);
+        leaves |= ct_flow_leaves(branch);
+        if (!spend(u, 1 + ct_flow_size(branch))) return false;
+    }
+    if (u->goes_on) return false;
+    CtFlowBlock rest = {.exit = EXIT_NEVER};
+    ct_push(u->flow->arena, &rest.steps, ct_flow_copy_step(copy, step));
+    *end = (Ending){.exit = leaves ? EXIT_RETURN : EXIT_YIELD};
+    end->values = leave(u, function, &rest);
+    return true;
+}
+
+static bool walk_switch(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowStep *step,
+                        Ending *end) {
+    CtFlowArgs on = ct_flow_copy_args(copy, &step->args);
+    const CtFlowBlock *branch = known_branch(step, &on.items[0]);
+    if (branch == NULL) return keep_switch(u, copy, function, step, end);
+    if (!walk(u, copy, function, branch, end)) return false;
+    if (end->exit == EXIT_YIELD) bind(copy, step, &end->values);
+    return true;
+}
+
+static bool walk(Unfold *u, CtFlowCopy *copy, const CtFlowFunction *function, const CtFlowBlock *block, Ending *end) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        if (step->kind != FLOW_SWITCH) {
+            if (!walk_step(u, copy, step)) return false;
+        } else {
+            if (!walk_switch(u, copy, function, step, end)) return false;
+            if (end->exit != EXIT_YIELD) return true;
+        }
+    }
+    *end = (Ending){block->exit, ct_flow_copy_args(copy, &block->values), block->tail};
+    return end->exit != EXIT_NEVER;
+}
+
+/* From call to call, until one returns, or ends in a function that does not reach itself. */
+static bool call(Unfold *u, CtFlowFunction *function, CtFlowArgs args, CtFlowArgs *values) {
+    while (spend(u, 1)) {
+        CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = u->place};
+        Ending end;
+        for (uint32_t i = 0; i < args.count; i++) ct_flow_copy_stands(&copy, function->params.items[i], args.items[i]);
+        if (!walk(u, &copy, function, function->body, &end)) return false;
+        *values = args = end.values;
+        if (end.exit == EXIT_RETURN) return true;
+        if (!reaches_itself(u, end.tail)) {
+            *values = leave(u, function, &(CtFlowBlock){.exit = EXIT_TAIL, .values = args, .tail = end.tail});
+            return true;
+        }
+        function = end.tail;
+    }
+    return false;
+}
+
+/* ---- the pass ---- */
+
+/* The steps of a call go behind `out`; false where it stays a call, and nothing has changed. */
+static bool unfold(Unfold *u, Steps *out, CtFlowFunction *callee, const CtFlowArgs *args, CtSpan place,
+                   CtFlowArgs *values) {
+    bool literals = false;
+    for (uint32_t i = 0; i < args->count; i++) literals |= is_literal(&args->items[i]);
+    if (!literals || !reaches_itself(u, callee)) return false;
+    uint32_t steps = out->count, vars = u->function->vars;
+    u->out = out;
+    u->place = place;
+    u->left = MOST_STEPS;
+    if (call(u, callee, *args, values)) return true;
+    out->count = steps;
+    u->function->vars = vars;
+    return false;
+}
+
+static void visit(Unfold *u, CtFlowBlock *block) {
+    Steps out = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        CtFlowArgs values;
+        ct_flow_rename(&u->now, &step->args);
+        for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(u, ct_flow_inner(step, j));
+        if (step->kind != FLOW_CALL || !unfold(u, &out, step->as.function, &step->args, step->span, &values)) {
+            ct_push(u->flow->arena, &out, step);
+            continue;
+        }
+        for (uint32_t j = 0; j < step->results.count; j++) {
+            CtFlowVar *result = step->results.items[j], *var = values.items[j].var;
+            if (result == NULL) continue;
+            ct_flow_stands(&u->now, result, values.items[j]);
+            if (var != NULL && var->name == NULL) var->name = result->name;
+        }
+    }
+    ct_flow_rename(&u->now, &block->values);
+    CtFlowArgs values;
+    if (block->exit == EXIT_TAIL && unfold(u, &out, block->tail, &block->values, CT_NO_SPAN, &values)) {
+        block->exit = EXIT_RETURN;
+        block->values = values;
+        block->tail = NULL;
+    }
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+}
+
+void ct_flow_unfold(CtFlow *flow) {
+    CtFlowCycles cycles = ct_flow_cycles(flow, false);
+    Unfold u = {.flow = flow, .cycles = &cycles};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        u.function = flow->functions.items[i];
+        ct_flow_values_clear(&u.now, flow->arena);
+        visit(&u, u.function->body);
+    }
+    ct_flow_drop_unreached(flow);
+}

@@ -1,0 +1,164 @@
+/* A loop of a few turns, as many as a literal says, is written out: its turns become straight lines, so that what they
+ * do alike is done once, and the arrays that they make are elements in sight, which are read as the variables that they
+ * are. Then most of these arrays are gone. Sums and the like of elements in sight are written out as well. */
+#include "flow/copy.h"
+#include "flow/opt/passes.h"
+
+enum {
+    MOST_TURNS = 16,
+    LARGEST = 256, /* steps that a loop becomes; */
+    FEW_TURNS = 4, /* of so few turns, */
+    LARGE = 900,   /* these */
+};
+
+typedef struct Unroll {
+    CtFlow *flow;
+    CtArena *arena;
+    CtFlowFunction *function;
+    CtFlowFacts facts; /* only what binds a variable */
+    CtFlowValues now;
+    uint32_t depth;
+} Unroll;
+
+typedef CT_VEC(CtFlowStep *) Steps;
+
+/* ---- loops ---- */
+
+static bool is_wanted(const CtFlowStep *step) {
+    const CtFlowArg *turns = &step->args.items[0];
+    if (step->as.loop.initial || step->as.loop.block->exit != EXIT_YIELD) return false;
+    if (turns->var != NULL || turns->lit.integer < 1 || turns->lit.integer > MOST_TURNS) return false;
+    uint32_t size = ct_flow_size(step->as.loop.block) * (uint32_t)turns->lit.integer;
+    return size <= LARGEST || (turns->lit.integer <= FEW_TURNS && size <= LARGE);
+}
+
+static CtFlowStep *add_step(Unroll *u, Steps *out, CtFlowStepKind kind, CtSpan span) {
+    CtFlowStep *step = CT_NEW(u->arena, CtFlowStep);
+    step->kind = kind;
+    step->span = span;
+    ct_push(u->arena, out, step);
+    return step;
+}
+
+/* The rows of an array have one shape: that of turn i as that of the first. */
+static void check_row(Unroll *u, Steps *out, const CtFlowStep *loop, const CtFlowStep *array, uint32_t i) {
+    if (i == 0 || array->results.items[0]->type->rank == 1) return;
+    CtFlowStep *check = add_step(u, out, FLOW_CHECK_SHAPE, loop->span);
+    check->as.index = i;
+    ct_push(u->arena, &check->args, array->args.items[0]);
+    ct_push(u->arena, &check->args, array->args.items[i]);
+}
+
+static CtFlowStep **begin_arrays(Unroll *u, const CtFlowStep *loop) {
+    uint32_t carried = loop->as.loop.carried, count = loop->results.count - carried;
+    CtFlowStep **arrays = CT_NEW_ARRAY(u->arena, CtFlowStep *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        arrays[i] = CT_NEW(u->arena, CtFlowStep);
+        arrays[i]->kind = FLOW_ITEMS;
+        arrays[i]->span = loop->span;
+        ct_push(u->arena, &arrays[i]->results, loop->results.items[carried + i]);
+    }
+    return arrays;
+}
+
+/* A turn: a copy of the block, for what is carried to it. What it carries on is in `carried` then. */
+static void unroll_turn(Unroll *u, Steps *out, const CtFlowStep *loop, uint32_t turn, CtFlowArg *carried,
+                        CtFlowStep *const *arrays) {
+    const CtFlowBlock *block = loop->as.loop.block;
+    uint32_t count = loop->as.loop.carried;
+    CtFlowBlock bare = *block;
+    CtFlowCopy copy = {.flow = u->flow, .into = u->function, .place = CT_NO_SPAN};
+    bare.params.count = 0;
+    CtFlowArg index = {.type = block->params.items[0]->type, .lit.integer = turn};
+    ct_flow_copy_stands(&copy, block->params.items[0], index);
+    for (uint32_t i = 0; i < count; i++) ct_flow_copy_stands(&copy, block->params.items[1 + i], carried[i]);
+    const CtFlowBlock *fresh = ct_flow_copy_block(&copy, &bare);
+    for (uint32_t i = 0; i < fresh->steps.count; i++) {
+        ct_push(u->arena, out, fresh->steps.items[i]);
+        ct_flow_facts_step(&u->facts, fresh->steps.items[i], u->depth);
+    }
+    for (uint32_t i = 0; i < count; i++) carried[i] = fresh->values.items[i];
+    for (uint32_t i = count; i < loop->results.count; i++) {
+        ct_push(u->arena, &arrays[i - count]->args, fresh->values.items[i]);
+        check_row(u, out, loop, arrays[i - count], turn);
+    }
+}
+
+static void unroll(Unroll *u, Steps *out, const CtFlowStep *loop) {
+    uint32_t count = loop->as.loop.carried;
+    CtFlowArg *carried = CT_NEW_ARRAY(u->arena, CtFlowArg, count + 1);
+    CtFlowStep **arrays = begin_arrays(u, loop);
+    for (uint32_t i = 0; i < count; i++) carried[i] = loop->args.items[1 + i];
+    for (uint32_t i = 0; i < loop->args.items[0].lit.integer; i++) unroll_turn(u, out, loop, i, carried, arrays);
+    for (uint32_t i = 0; i < loop->results.count; i++)
+        if (i >= count) {
+            ct_push(u->arena, out, arrays[i - count]);
+            ct_flow_facts_step(&u->facts, arrays[i - count], u->depth);
+        } else if (loop->results.items[i] != NULL) {
+            ct_flow_stands(&u->now, loop->results.items[i], carried[i]);
+        }
+}
+
+/* ---- reductions ---- */
+
+/* The elements of an array that are in sight; NULL where they are not, or too many, or none. */
+static const CtFlowArgs *elements(const Unroll *u, const CtFlowArg *array) {
+    const CtFlowStep *made = ct_flow_fact(&u->facts, array)->maker;
+    bool known = made != NULL && (made->kind == FLOW_ITEMS || made->kind == FLOW_LITERALS);
+    return known && made->args.count > 0 && made->args.count <= MOST_TURNS ? &made->args : NULL;
+}
+
+/* A reduction of few elements, one by one. The largest or smallest begins with the first, which is not compared. */
+static bool reduce(Unroll *u, Steps *out, const CtFlowStep *step) {
+    const CtFlowArgs *items = step->kind == FLOW_BULK ? elements(u, &step->args.items[0]) : NULL;
+    CtPrim prim = PRIM_ADD;
+    CtFlowArg value = {0};
+    if (items == NULL || !ct_flow_reduction(step, &prim, &value)) return false;
+    bool extreme = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_MINIMUM;
+    if (extreme) value = items->items[0];
+    for (uint32_t i = extreme; i < items->count; i++) {
+        CtFlowStep *next = add_step(u, out, FLOW_PRIM, step->span);
+        next->as.prim = prim;
+        ct_push(u->arena, &next->args, value);
+        ct_push(u->arena, &next->args, items->items[i]);
+        value = flow_of(ct_flow_fresh(u->flow, u->function, NULL, value.type));
+        ct_push(u->arena, &next->results, value.var);
+    }
+    ct_flow_stands(&u->now, step->results.items[0], value);
+    return true;
+}
+
+/* ---- the walk ---- */
+
+/* Inner loops first, so that the size of a block is what it will be. */
+static void visit(Unroll *u, CtFlowBlock *block) {
+    Steps out = {0};
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        CtFlowStep *step = block->steps.items[i];
+        ct_flow_rename(&u->now, &step->args);
+        u->depth++;
+        if (step->kind == FLOW_LOOP) visit(u, step->as.loop.block);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            visit(u, step->as.cases.branches[j].block);
+        u->depth--;
+        if (step->kind == FLOW_LOOP && is_wanted(step))
+            unroll(u, &out, step);
+        else if (!reduce(u, &out, step))
+            ct_push(u->arena, &out, step);
+    }
+    block->steps.items = out.items;
+    block->steps.count = out.count;
+    block->steps.capacity = out.capacity;
+    ct_flow_rename(&u->now, &block->values);
+}
+
+void ct_flow_unroll(CtFlow *flow) {
+    Unroll u = {.flow = flow, .arena = flow->arena};
+    for (uint32_t i = 0; i < flow->functions.count; i++) {
+        u.function = flow->functions.items[i];
+        ct_flow_values_clear(&u.now, flow->arena);
+        ct_flow_facts_begin(&u.facts, flow, u.function);
+        u.depth = 0;
+        visit(&u, u.function->body);
+    }
+}

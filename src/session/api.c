@@ -1,0 +1,720 @@
+/* The public C API over sessions. Every function that works installs a handler for the end of memory, and computes in
+ * the C locale, so that numbers are read and printed alike whatever the host program has set. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "explain/explain.h"
+
+const char *cotan_version(void) { return CT_VERSION; }
+
+/* ---- tables ---- */
+
+const cotan_method *cotan_method_at(size_t index) {
+#define CT_METHOD(id, name) static const char name_##id[] = name;
+    CT_METHODS(CT_METHOD)
+#undef CT_METHOD
+    static const cotan_method methods[] = {
+#define CT_METHOD(id, rules, reverse, library, cost, figure, what) {name_##id, what, figure, reverse},
+#include "ad/methods.def"
+#undef CT_METHOD
+    };
+    return index < sizeof methods / sizeof *methods ? &methods[index] : NULL;
+}
+
+const char *cotan_explain(const char *code, const char **title) {
+    for (int i = 1; i < CT_ERROR_COUNT; i++) {
+        if (strcmp(ct_error_name((CtErrorCode)i), code) != 0) continue;
+        if (title) *title = ct_error_title((CtErrorCode)i);
+        return ct_error_explanation((CtErrorCode)i);
+    }
+    return NULL;
+}
+
+/* ---- contexts ---- */
+
+/* Deep enough for any list that fits into memory; a recursion without end is told within seconds. */
+enum { DEFAULT_DEPTH = 50000000 };
+
+static size_t default_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    if (pages <= 0 || size <= 0) return (size_t)1 << 30;
+    return (size_t)pages / 4 * 3 * (size_t)size;
+}
+
+/* The pool goes with its number of threads; sessions that have used it are made anew. */
+static void end_threads(cotan_context *context) {
+    for (cotan_program *program = context->programs; program; program = program->next)
+        for (CtSession *session = program->sessions; session; session = session->next) ct_eval_alone(session->eval);
+    ct_pool_free(context->pool);
+    context->pool = NULL;
+}
+
+void cotan_set_limits(cotan_context *context, const cotan_limits *limits) {
+    unsigned threads = context->limits.threads;
+    context->limits = limits ? *limits : (cotan_limits){0};
+    if (context->limits.memory == 0) context->limits.memory = default_memory();
+    context->has_depth = context->limits.depth != 0;
+    if (context->limits.depth == 0) context->limits.depth = DEFAULT_DEPTH;
+    if (context->limits.threads == 0) context->limits.threads = 1;
+    if (context->limits.threads > CT_POOL_MOST) context->limits.threads = CT_POOL_MOST;
+    if (context->limits.threads != threads) end_threads(context);
+}
+
+cotan_context *cotan_open(const cotan_limits *limits) {
+    cotan_context *context = calloc(1, sizeof *context);
+    if (!context) return NULL;
+    cotan_set_limits(context, limits);
+    context->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (context->locale == (locale_t)0) {
+        free(context);
+        return NULL;
+    }
+#ifdef CT_LINT
+    context->lint = true;
+#endif
+    ct_report_init(context);
+    return context;
+}
+
+void cotan_check_passes(cotan_context *context, bool check) { context->lint = check; }
+void cotan_exact_math(cotan_context *context, bool exact) { context->exact_math = exact; }
+
+static void program_free(cotan_program *program) {
+    while (program->functions) cotan_function_free(program->functions);
+    while (program->sessions) {
+        CtSession *session = program->sessions;
+        program->sessions = session->next;
+        ct_session_free(session);
+    }
+    ct_build_free(program->base);
+    ct_arena_free(program->results);
+    ct_files_free(program->files);
+    ct_arena_free(program->warning_arena);
+    ct_program_free_inputs(program);
+    free(program->name);
+    free(program->text);
+    free(program);
+}
+
+void cotan_close(cotan_context *context) {
+    if (!context) return;
+    while (context->programs) {
+        cotan_program *program = context->programs;
+        context->programs = program->next;
+        program_free(program);
+    }
+    ct_report_clear(context);
+    ct_folders_free(context);
+    ct_arena_free(context->formatted);
+    ct_pool_free(context->pool);
+    freelocale(context->locale);
+    free(context);
+}
+
+void cotan_interrupt(cotan_context *context) {
+    CtEval *eval = atomic_load(&context->running);
+    if (eval) ct_eval_interrupt(eval);
+    CtNative *native = atomic_load(&context->running_native);
+    if (native) ct_native_interrupt(native);
+}
+
+/* ---- guarding ---- */
+
+/* Memory has run out somewhere inside: what was being made or run cannot be trusted any more. */
+static void recover(cotan_context *context) {
+    if (context->making) ct_build_free(context->making);
+    if (context->active) ct_program_forget(context->active_program, context->active);
+    atomic_store(&context->running, NULL);
+    atomic_store(&context->running_native, NULL);
+    for (cotan_program *program = context->programs; program; program = program->next) ct_program_end_trial(program);
+    ct_report_out_of_memory(context);
+}
+
+cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
+    jmp_buf failed;
+    ct_report_clear(context);
+    context->callers_locale = uselocale(context->locale);
+    context->making = NULL;
+    context->active = NULL;
+    context->measures = false;
+    context->handler = &failed;
+    if (setjmp(failed) == 0) {
+        if (!work(context, data) && !context->error)
+            ct_report_one(context, CT_E0901, NULL, "something failed and did not say why");
+    } else {
+        recover(context);
+    }
+    for (int i = 0; i < 2; i++) {
+        ct_input_free(context->inputs[i]);
+        context->inputs[i] = NULL;
+    }
+    ct_npz_writer_free(context->archive);
+    context->archive = NULL;
+    context->handler = NULL;
+    uselocale(context->callers_locale);
+    return context->error;
+}
+
+CtArena *ct_fresh_results(cotan_program *program) {
+    ct_arena_free(program->results);
+    program->results = ct_arena_new(0);
+    if (program->results)
+        ct_arena_on_failure(program->results, program->context->handler);
+    else
+        ct_report_out_of_memory(program->context);
+    return program->results;
+}
+
+/* ---- loading ---- */
+
+typedef struct Load {
+    const char *name, *text;
+    size_t length;
+    cotan_program *program;
+} Load;
+
+static bool load(cotan_context *context, void *data) {
+    Load *l = data;
+    cotan_program *program = calloc(1, sizeof *program);
+    if (program) {
+        program->name = strdup(l->name ? l->name : "<text>");
+        program->text = malloc(l->length + 1);
+    }
+    if (!program || !program->name || !program->text) {
+        if (program) program_free(program);
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    if (l->length > 0) memcpy(program->text, l->text, l->length);
+    program->text[l->length] = '\0';
+    program->length = l->length;
+    program->context = context;
+    program->next = context->programs;
+    context->programs = program; /* from here on it is freed with the context, whatever happens */
+    program->base = ct_program_build(program, NULL);
+    l->program = program->base ? program : NULL;
+    return program->base != NULL;
+}
+
+cotan_error *cotan_load(cotan_context *context, const char *name, const char *text, size_t length,
+                        cotan_program **out) {
+    Load l = {name, text, length, NULL};
+    *out = NULL;
+    cotan_error *error = ct_guarded(context, load, &l);
+    if (!error) *out = l.program;
+    return error;
+}
+
+/* ---- calling ---- */
+
+bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+    entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
+    entry->reverse = METHOD_TAPE;
+    if (!name) return true;
+    if (!ct_method_find(name, &entry->method))
+        return ct_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
+    entry->reverse = entry->method;
+    return true;
+}
+
+/* Those of a call: native code has its own. Steps are the evaluator's. */
+static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
+    const char *native = ct_method_name(METHOD_NATIVE), *name = call->method;
+    if (name == NULL && call->native) name = native;
+    if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
+    return ct_choose_method(context, name, entry);
+}
+
+/* False when it holds functions, which has been reported. */
+static bool take_apart(cotan_context *context, const CtCall *c, const CtType *type, CtWord value, CtApart *out) {
+    if (!out) return true;
+    CtArena *arena = c->program->results;
+    out->shape = ct_text(arena);
+    out->reals = (CtLeaves){.arena = arena, .apart = true};
+    if (ct_json_write(&out->shape, type, value, &out->reals)) return true;
+    return ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->call->function);
+}
+
+/* The first input: the point of a derivative, or the arguments of a run. */
+static bool read_point(cotan_context *context, CtSession *session, const CtCall *c, CtWord *point) {
+    const cotan_call *call = c->call;
+    const char *function = call->expression ? call->expression : call->function;
+    bool run = session->entry.mode == COTAN_RUN && !c->at_point;
+    const char *what = run ? "--args" : "--at";
+    if (!call->at && session->point) {
+        const char *help =
+            run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
+        return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
+                             session->arity, session->arity == 1 ? "" : "s");
+    }
+    if (c->at_point && !session->point)
+        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", function);
+    if (!call->at) return true;
+    CtInput *given = ct_session_parse(context, 0, what, call->at, call->at_length);
+    if (!given) return false;
+    if (run && !ct_session_arguments(session, context, given, function)) return false;
+    if (!session->point) return true;
+    if (!ct_session_read(session, context, given, session->point, NULL, point)) return false;
+    if (take_apart(context, c, session->point, *point, c->point)) return true;
+    ct_session_release(session, session->point, *point);
+    return false;
+}
+
+/* Point and tangent or cotangent, as what the entry point takes. */
+static bool read_input(cotan_context *context, CtSession *session, const CtCall *c, CtWord *input) {
+    const cotan_call *call = c->call;
+    if (!read_point(context, session, c, input)) return false;
+    if (!session->with) return true;
+    const char *what = session->entry.mode == COTAN_VJP ? "--cotangent" : "--tangent";
+    CtWord with;
+    CtInput *given = NULL;
+    if (call->with)
+        given = ct_session_parse(context, 1, what, call->with, call->with_length);
+    else
+        ct_report_one(context, CT_E0701, NULL, "%s is missing", what);
+    if (!given || !ct_session_read(session, context, given, session->with, NULL, &with)) {
+        ct_session_release(session, session->point, *input);
+        return false;
+    }
+    return ct_session_pair(session, context, *input, with, input);
+}
+
+static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
+    CtText out = ct_text(arena);
+    return ct_json_write(&out, type, value, NULL) ? out.data : NULL;
+}
+
+/* By the type's own instance of Show. */
+static const char *shown_by(cotan_context *context, CtSession *session, CtArena *arena, CtGlobal *show,
+                            const CtType *type, CtWord value) {
+    CtText out = ct_text(arena);
+    CtWord text;
+    ct_value_retain(type, value);
+    if (!ct_session_show(session, context, show, value, &text)) return NULL;
+    ct_text_puts(&out, "");
+    ct_string_text(&out, text, SIZE_MAX);
+    ct_session_release(session, session->build->program->string_type, text);
+    return out.data;
+}
+
+/* The value (0) or the derivative (1) as text; NULL when showing it failed. */
+static const char *shown(cotan_context *context, CtSession *session, CtArena *arena, int which, CtWord value,
+                         bool quotes) {
+    const CtType *type = which == 0 ? session->value : session->derivative;
+    CtGlobal *show = session->build->show[which];
+    if (show) return shown_by(context, session, arena, show, type, value);
+    CtText out = ct_text(arena);
+    ct_text_puts(&out, "");
+    if (type == session->build->program->string_type && !quotes)
+        ct_string_text(&out, value, SIZE_MAX);
+    else
+        ct_value_show(&out, type, value);
+    return out.data;
+}
+
+static bool write_results(cotan_context *context, CtSession *session, CtArena *arena, CtWord result, const CtCall *c) {
+    const cotan_call *call = c->call;
+    cotan_result *out = c->out;
+    CtWord value = result, derivative = {.integer = 0};
+    if (session->derivative) {
+        const CtFields *pair = (const CtFields *)result.object;
+        value = pair->words[0];
+        derivative = pair->words[1];
+    }
+    if (!call->no_json) out->value = json_of(arena, session->value, value);
+    if (!call->no_text) out->value_text = shown(context, session, arena, 0, value, call->quotes);
+    if (context->error || !take_apart(context, c, session->value, value, c->value)) return false;
+    if (!session->derivative) return true;
+    if (!call->no_json) out->derivative = json_of(arena, session->derivative, derivative);
+    if (!call->no_text) out->derivative_text = shown(context, session, arena, 1, derivative, call->quotes);
+    return !context->error && take_apart(context, c, session->derivative, derivative, c->derivative);
+}
+
+/* The result as the bytes of a .npy or .npz file. */
+static bool write_file(cotan_context *context, CtSession *session, CtArena *arena, CtWord result,
+                       const cotan_call *call, cotan_result *out) {
+    static const char *const names[] = {NULL, "gradient", "cotangent", "tangent", "jacobian"};
+    CtContext *diags = &session->build->context;
+    CtText bytes = ct_text(arena);
+    if (call->form == COTAN_NPY) {
+        if (session->derivative)
+            return ct_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
+        if (!ct_npy_has(session->value) || !ct_npy_write(&bytes, session->value, result))
+            return ct_report_one(context, CT_E0612, "write JSON",
+                                 "the value is not one array of numbers or truth values");
+    } else {
+        const CtFields *pair = (const CtFields *)result.object;
+        CtNpzWriter *writer = context->archive = ct_npz_writer_new(diags, arena, "the result");
+        bool two = session->derivative != NULL;
+        bool done = writer && ct_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
+                    (!two || ct_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
+                    ct_npz_finish(writer, &bytes);
+        if (!done) return ct_report(context, diags);
+    }
+    out->file = bytes.data;
+    out->file_length = bytes.length;
+    return true;
+}
+
+static bool read_again(cotan_context *context, CtCall *c, CtSession *session, CtWord *point) {
+    if (!session->point) return true;
+    CtInput *given = ct_session_parse(context, 0, "--at", c->call->at, c->call->at_length);
+    return given && ct_session_read(session, context, given, session->point, NULL, point);
+}
+
+/* How much the method writes down, when it writes anything down. */
+static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, CtMethod method) {
+    CtGlobal *trace = ct_ad_trace(session->build->ad, method, session->build->entry);
+    if (!trace) return true;
+    CtWord point, entries;
+    if (!read_again(context, c, session, &point)) return false;
+    if (!ct_session_call(session, context, trace, point, &entries)) return false;
+    c->out->trace = (uint64_t)entries.integer;
+    c->out->has_trace = true;
+    return true;
+}
+
+/* What `bulk` writes down is written when a derivative is first asked for, so it is asked for where none was. */
+static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry) {
+    CtSession *session = ct_program_fresh_session(c->program, entry);
+    CtWord point, both;
+    if (!session || !read_again(context, c, session, &point)) return false;
+    CtProgram *p = session->build->program;
+    CtGlobal *function = session->build->entry, *derivative = ct_global_new(p, "derivative", NULL, function->span);
+    CtBulkLook look = {.function = function};
+    CtVar *x = ct_var_new(p, "x", function->type->parts[0]);
+    CtCore *f = ct_core_global(p, function->span, function), *at = ct_core_var(p, function->span, x);
+    CtCore *pair = ct_ad_vjp_by(session->build->ad, METHOD_BULK, function->span, f, at);
+    derivative->body = ct_core_lam(p, function->span, NULL, &x, 1, pair);
+    derivative->type = derivative->body->type;
+    ct_ad_look(session->build->ad, &look);
+    bool done = ct_session_call(session, context, derivative, point, &both);
+    ct_ad_look(session->build->ad, NULL);
+    if (done) ct_session_release(session, pair->type, both);
+    c->out->trace = look.nodes;
+    c->out->has_trace = look.done;
+    ct_program_forget(c->program, session);
+    context->active = NULL;
+    return done;
+}
+
+static CtEntry entry_of(const cotan_call *call) {
+    bool given = call->at || call->point;
+    return (CtEntry){.mode = call->mode,
+                     .function = call->function,
+                     .expression = call->expression,
+                     .point = call->expression ? call->point : NULL,
+                     .applied = given,
+                     .prefer_double = given};
+}
+
+/* Runs from 0 steps on, within the call's limit. */
+static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, CtWord input, CtWord *result) {
+    ct_eval_limit_steps(session->eval, c->steps ? c->steps : context->limits.steps);
+    ct_eval_reset_stats(session->eval);
+    if (c->question) ct_eval_ask(session->eval, *c->question);
+    bool done = ct_session_run(session, context, input, result);
+    ct_eval_ask(session->eval, (CtQuestion){0});
+    ct_eval_limit_steps(session->eval, context->limits.steps);
+    return done;
+}
+
+/* The function alone, at the same point, for its steps. */
+bool ct_call_counts(cotan_context *context, CtCall *c) {
+    CtEntry entry = entry_of(c->call);
+    entry.mode = COTAN_RUN;
+    entry.applied = entry.prefer_double = true;
+    entry.method = entry.reverse = METHOD_TAPE;
+    CtEntry asked = {.mode = c->call->mode};
+    choose_for_call(context, c->call, &asked);
+    if (asked.reverse != METHOD_NATIVE) entry.reverse = asked.reverse;
+    CtSession *session = ct_program_session(c->program, &entry);
+    CtWord point = {.integer = 0}, result;
+    if (!session || !read_again(context, c, session, &point)) return false;
+    if (!run_limited(context, c, session, point, &result)) return false;
+    ct_session_release(session, session->value, result);
+    c->out->primal_steps = ct_eval_stats(session->eval).steps;
+    c->out->primal_span = ct_eval_stats(session->eval).span;
+    if (c->call->point || asked.method == METHOD_NATIVE) return true;
+    return asked.method == METHOD_BULK ? count_nodes(context, c, &entry)
+                                       : count_trace(context, c, session, asked.method);
+}
+
+static bool call_in(cotan_context *context, CtCall *c, CtSession *session);
+
+static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
+    const cotan_call *call = c->call;
+    return call->native && call->native_after > 0 && !call->count && context->limits.steps == 0;
+}
+
+/* On the evaluator, until native code takes over. */
+static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeover) {
+    cotan_call eval = *c->call;
+    CtQuestion question = ct_takeover(takeover, eval.native_after);
+    eval.native = false;
+    CtCall first = *c;
+    first.call = &eval;
+    first.question = &question;
+    bool done = call_in(context, &first, NULL);
+    c->session = first.session;
+    return done;
+}
+
+bool ct_call(cotan_context *context, CtCall *c) {
+    CtTakeover takeover = {.context = context, .call = c, .entry = entry_of(c->call)};
+    if (begins_on_evaluator(context, c)) {
+        if (!choose_for_call(context, c->call, &takeover.entry)) return false;
+        if (call_evaluator(context, c, &takeover)) return true;
+        bool ended = takeover.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
+        if (!ended) return false;
+        ct_report_clear(context);
+    }
+    return call_in(context, c, takeover.native);
+}
+
+static CtSession *session_of(cotan_context *context, const CtCall *c) {
+    CtEntry entry = entry_of(c->call);
+    return choose_for_call(context, c->call, &entry) ? ct_program_session(c->program, &entry) : NULL;
+}
+
+/* In this session; NULL: that of the call. */
+static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
+    const cotan_call *call = c->call;
+    CtArena *results = c->program->results;
+    session = session ? ct_session_activate(c->program, session) : session_of(context, c);
+    CtWord input = {.integer = 0}, result;
+    if (!session || !read_input(context, session, c, &input)) return false;
+    c->session = session;
+    bool wanted =
+        (call->native || session->entry.reverse == METHOD_NATIVE) && !call->count && !c->steps && !c->question;
+    bool native = wanted && ct_session_native(session, context);
+    if (wanted && !native) c->out->not_native = ct_copy_text(results, session->not_native, strlen(session->not_native));
+    if (native && session->not_flow)
+        c->out->by_tape = ct_copy_text(results, session->not_flow, strlen(session->not_flow));
+    if (native) ct_eval_reset_stats(session->eval);
+    bool done = native ? ct_session_run_native(session, context, input, &result)
+                       : run_limited(context, c, session, input, &result);
+    CtEvalStats stats = ct_eval_stats(session->eval);
+    c->out->steps = stats.steps;
+    c->out->span = stats.span;
+    c->out->peak_memory = stats.peak_memory;
+    if (!done) return false;
+    bool written = write_results(context, session, results, result, c);
+    bool filed =
+        written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
+    bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
+    ct_session_release(session, ct_session_result(session), result);
+    return bound;
+}
+
+static bool call_json(cotan_context *context, void *data) {
+    CtCall *c = data;
+    context->measures = c->call->count;
+    if (!ct_fresh_results(c->program) || !ct_call(context, c)) return false;
+    if (!c->call->count) return true;
+    if (c->call->mode != COTAN_RUN) return ct_call_counts(context, c);
+    c->out->primal_steps = c->out->steps;
+    c->out->primal_span = c->out->span;
+    return true;
+}
+
+cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
+    *out = (cotan_result){0};
+    CtCall c = {.program = program, .call = call, .out = out};
+    ct_guarded(program->context, call_json, &c);
+    if (call->expression) ct_program_forget_expressions(program);
+    return program->context->error;
+}
+
+/* ---- types and Core ---- */
+
+typedef struct Show {
+    cotan_program *program;
+    const char *name, *pass;
+    const char **out;
+} Show;
+
+static bool types(cotan_context *context, void *data) {
+    Show *s = data;
+    CtArena *results = ct_fresh_results(s->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(s->program, NULL);
+    if (!build) return false;
+    context->making = build;
+    CtText out = ct_text(results);
+    bool done = ct_build_types(build, s->name, &out);
+    if (!done) ct_report(context, &build->context);
+    *s->out = out.data ? out.data : "";
+    context->making = NULL;
+    s->program->base = build;
+    return done;
+}
+
+cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {
+    Show s = {program, name, NULL, out};
+    *out = NULL;
+    return ct_guarded(program->context, types, &s);
+}
+
+static bool core(cotan_context *context, void *data) {
+    Show *s = data;
+    CtArena *results = ct_fresh_results(s->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(s->program, NULL);
+    if (!build) return false;
+    context->making = build;
+    CtText out = ct_text(build->arena);
+    bool done = ct_build_core(build, s->name, &out);
+    if (done)
+        *s->out = ct_copy_text(results, out.data ? out.data : "", out.length);
+    else
+        ct_report(context, &build->context);
+    context->making = NULL;
+    ct_build_free(build);
+    return done;
+}
+
+cotan_error *cotan_core(cotan_program *program, const char *name, const char **out) {
+    Show s = {program, name, NULL, out};
+    *out = NULL;
+    return ct_guarded(program->context, core, &s);
+}
+
+typedef struct Dump {
+    cotan_program *program;
+    const cotan_call *call;
+    const char *pass;
+    const char **out;
+} Dump;
+
+/* Behind the passes on Core: what native code is made of. */
+static bool is_native_pass(const char *name) {
+    return strcmp(name, "lower") == 0 || strcmp(name, "flow") == 0 || strcmp(name, "c") == 0;
+}
+
+static bool is_pass(const char *name) {
+    if (is_native_pass(name)) return true;
+    for (uint32_t i = 0; i < ct_pass_count; i++)
+        if (strcmp(ct_passes[i].name, name) == 0) return true;
+    return false;
+}
+
+static bool unknown_pass(cotan_context *context, const char *name) {
+    char help[300] = "the passes are";
+    for (uint32_t i = 0; i < ct_pass_count; i++) {
+        size_t n = strlen(help);
+        snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
+    }
+    strcat(help, ", lower, flow, c");
+    return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
+}
+
+static bool dump(cotan_context *context, void *data) {
+    Dump *d = data;
+    CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
+    if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
+    bool native = d->call->method == NULL && is_native_pass(d->pass);
+    if (!ct_choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
+    CtArena *results = ct_fresh_results(d->program);
+    if (!results) return false;
+    CtBuild *build = ct_program_build(d->program, d->pass);
+    if (!build) return false;
+    context->making = build;
+    bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
+    const char *why;
+    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
+        done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
+    if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
+    context->making = NULL;
+    ct_build_free(build);
+    return done;
+}
+
+cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out) {
+    Dump d = {program, call, pass, out};
+    *out = NULL;
+    return ct_guarded(program->context, dump, &d);
+}
+
+/* ---- explaining ---- */
+
+typedef struct Stages {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_page form;
+    const char **out;
+} Stages;
+
+static bool stages(cotan_context *context, void *data) {
+    Stages *s = data;
+    CtEntry entry = {.mode = COTAN_VJP};
+    if (!ct_choose_method(context, s->call->method, &entry)) return false;
+    if (entry.method == METHOD_NATIVE)
+        return ct_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
+                             "the method `native` has no stages of Core");
+    CtArena *results = ct_fresh_results(s->program);
+    return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
+}
+
+cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out) {
+    Stages s = {program, call, form, out};
+    *out = NULL;
+    return ct_guarded(program->context, stages, &s);
+}
+
+/* ---- checking ---- */
+
+typedef struct CheckCall {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_check_result *out;
+} CheckCall;
+
+static bool check(cotan_context *context, void *data) {
+    CheckCall *c = data;
+    CtEntry entry = {.mode = COTAN_VJP};
+    if (!ct_choose_method(context, c->call->method, &entry)) return false;
+    CtArena *results = ct_fresh_results(c->program);
+    CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
+    return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
+}
+
+cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out) {
+    *out = (cotan_check_result){0};
+    CheckCall c = {program, call, out};
+    return ct_guarded(program->context, check, &c);
+}
+
+/* ---- comparing ---- */
+
+typedef struct CompareCall {
+    cotan_program *program;
+    const cotan_call *call;
+    const char *const *names;
+    size_t count;
+    cotan_compare_result *out;
+} CompareCall;
+
+static bool compare(cotan_context *context, void *data) {
+    CompareCall *c = data;
+    CtArena *results = ct_fresh_results(c->program);
+    if (!results) return false;
+    size_t count = c->names ? c->count : CT_METHOD_COUNT;
+    if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
+    CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
+    if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
+    for (size_t i = 0; i < count; i++) {
+        CtEntry entry = {.method = (CtMethod)i};
+        if (c->names && !ct_choose_method(context, c->names[i], &entry)) return false;
+        methods[i] = entry.method;
+    }
+    return ct_compare(c->program, results, c->call, methods, count, c->out);
+}
+
+cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
+                           cotan_compare_result *out) {
+    *out = (cotan_compare_result){0};
+    CompareCall c = {program, call, methods, count, out};
+    return ct_guarded(program->context, compare, &c);
+}

@@ -1,0 +1,243 @@
+/* Functions on flat arrays: a session of their own, whose inputs and results are buffers. */
+#include "session/session.h"
+
+#include <stdlib.h>
+
+struct cotan_function {
+    cotan_program *program;
+    CtSession *session; /* among the program's; NULL after memory ran out in it: it is made again */
+    CtEntry entry;      /* its texts are the function's own */
+    bool native;
+    CtArena *arena, *results; /* results: of the last call, where the evaluator ran; messages */
+    cotan_signature signature;
+    const CtFlat *input, *result; /* input NULL: it takes nothing */
+    struct cotan_function *next;
+};
+
+/* ---- making ---- */
+
+/* Two forms side by side: a point and what goes with it, a value and its derivative. */
+static const CtFlat *pair(CtArena *arena, const CtType *type, const CtFlat *first, const CtFlat *second) {
+    if (first == NULL || second == NULL) return NULL;
+    CtFlat *both = CT_NEW(arena, CtFlat);
+    *both = (CtFlat){
+        .kind = FLAT_TUPLE, .type = type, .slot = first->slot, .slots = first->slots + second->slots, .count = 2};
+    both->parts = CT_NEW_ARRAY(arena, CtFlat *, 2);
+    both->parts[0] = (CtFlat *)first;
+    both->parts[1] = (CtFlat *)second;
+    return both;
+}
+
+static bool no_form(cotan_context *context, const cotan_function *function, const CtType *type) {
+    CtText text = ct_text(function->arena);
+    ct_type_print(&text, type);
+    const char *name = function->entry.function != NULL ? function->entry.function : "the expression";
+    return ct_report_one(context, CT_E0613, "cotan_call_json takes and gives any value", "`%s` takes or gives %s", name,
+                         text.data);
+}
+
+static bool find_forms(cotan_context *context, cotan_function *function) {
+    CtArena *arena = function->arena;
+    const CtSession *session = function->session;
+    const CtType *entry = session->build->entry->type, *result = ct_session_result(session);
+    CtSlots in = {0}, out = {0};
+    if (session->point != NULL) {
+        function->input = ct_flat(arena, session->point, "at", &in);
+        if (session->with != NULL)
+            function->input = pair(arena, entry->parts[0], function->input, ct_flat(arena, session->with, "with", &in));
+        if (function->input == NULL) return no_form(context, function, entry->parts[0]);
+    }
+    function->result = ct_flat(arena, session->value, "value", &out);
+    if (session->derivative != NULL)
+        function->result =
+            pair(arena, result, function->result, ct_flat(arena, session->derivative, "derivative", &out));
+    if (function->result == NULL) return no_form(context, function, result);
+    CtText type = ct_text(arena);
+    ct_type_print(&type, entry);
+    const char *why = function->signature.not_native;
+    function->signature = (cotan_signature){type.data, in.items, out.items, in.count, out.count, why};
+    return true;
+}
+
+/* The session by a method, which is kept with the program but found by no other call. */
+static bool make_session(cotan_context *context, cotan_function *function, const char *method) {
+    CtEntry entry = function->entry;
+    function->session = NULL;
+    if (!ct_choose_method(context, method, &entry)) return false;
+    CtSession *session = ct_program_fresh_session(function->program, &entry);
+    if (session == NULL) return false;
+    session->apart = true;
+    session->entry.expression = function->entry.expression;
+    function->session = session;
+    function->entry = entry;
+    return true;
+}
+
+static void drop_session(cotan_context *context, cotan_function *function) {
+    ct_program_forget(function->program, function->session);
+    function->session = NULL;
+    context->active = NULL;
+}
+
+/* Native code by a method; not_native says why there is none. */
+static bool is_native(cotan_context *context, cotan_function *function) {
+    function->signature.not_native = NULL;
+    if (ct_session_native(function->session, context)) {
+        function->signature.not_native =
+            function->input != NULL ? ct_native_form(function->session->native, function->input) : NULL;
+        if (function->signature.not_native == NULL)
+            function->signature.not_native = ct_native_form(function->session->native, function->result);
+        return function->signature.not_native == NULL;
+    }
+    const char *why = function->session->not_native;
+    function->signature.not_native = ct_copy_text(function->arena, why, strlen(why));
+    return false;
+}
+
+/* The production engine where no method is named; what that does not take, the best of the others, as native code or
+ * not. */
+static bool make_by(cotan_context *context, cotan_function *function, const char *method) {
+    if (function->native && method == NULL) {
+        if (!make_session(context, function, ct_method_name(METHOD_NATIVE)) || !find_forms(context, function))
+            return false;
+        if (is_native(context, function)) return true;
+        drop_session(context, function);
+    }
+    if (!make_session(context, function, method) || !find_forms(context, function)) return false;
+    if (function->native) is_native(context, function);
+    return true;
+}
+
+typedef struct Make {
+    cotan_program *program;
+    const cotan_call *call;
+    cotan_function *function;
+} Make;
+
+static cotan_function *allocate(cotan_program *program, const cotan_call *call) {
+    cotan_function *function = calloc(1, sizeof *function);
+    if (function == NULL) return NULL;
+    function->program = program;
+    function->next = program->functions;
+    program->functions = function; /* from here on it is freed with the program, whatever happens */
+    function->native = call->native;
+    function->arena = ct_arena_new(0);
+    function->results = ct_arena_new(0);
+    function->entry = (CtEntry){.mode = call->mode, .applied = true, .prefer_double = true};
+    if (call->function != NULL) function->entry.function = strdup(call->function);
+    if (call->expression != NULL) function->entry.expression = strdup(call->expression);
+    bool named = function->entry.function != NULL || function->entry.expression != NULL;
+    return function->arena != NULL && function->results != NULL && named ? function : NULL;
+}
+
+static bool make(cotan_context *context, void *data) {
+    Make *m = data;
+    cotan_function *function = allocate(m->program, m->call);
+    if (function == NULL) {
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    ct_arena_on_failure(function->arena, context->handler);
+    ct_arena_on_failure(function->results, context->handler);
+    m->function = function;
+    return make_by(context, function, m->call->method);
+}
+
+cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out) {
+    Make m = {program, call, NULL};
+    *out = NULL;
+    cotan_error *error = ct_guarded(program->context, make, &m);
+    if (error == NULL)
+        *out = m.function;
+    else if (m.function != NULL)
+        cotan_function_free(m.function);
+    return error;
+}
+
+void cotan_function_free(cotan_function *function) {
+    if (function == NULL) return;
+    cotan_function **link = &function->program->functions;
+    while (*link != function) link = &(*link)->next;
+    *link = function->next;
+    if (function->session != NULL) ct_program_forget(function->program, function->session);
+    free((char *)function->entry.function);
+    free((char *)function->entry.expression);
+    ct_arena_free(function->arena);
+    ct_arena_free(function->results);
+    free(function);
+}
+
+const cotan_signature *cotan_function_signature(const cotan_function *function) { return &function->signature; }
+
+/* ---- calling ---- */
+
+typedef struct Apply {
+    cotan_function *function;
+    const cotan_buffer *in;
+    cotan_buffer *out;
+    bool ended; /* memory did not run out in the midst of it */
+} Apply;
+
+static bool wrong_buffers(cotan_context *context, const char *wrong) {
+    return ct_report_one(context, CT_E0601, NULL, "%s", wrong);
+}
+
+static bool apply_eval(cotan_context *context, Apply *a) {
+    cotan_function *function = a->function;
+    CtSession *session = function->session;
+    CtWord input = {.integer = 0}, result;
+    if (function->input != NULL && !ct_flat_read(ct_eval_heap(session->eval), function->input, a->in, &input)) {
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    ct_eval_limit_steps(session->eval, context->limits.steps);
+    ct_eval_reset_stats(session->eval);
+    if (!ct_session_run(session, context, input, &result)) return false;
+    const char *wrong = ct_flat_write(function->results, function->result, function->signature.out, result, a->out);
+    ct_session_release(session, ct_session_result(session), result);
+    return wrong == NULL || wrong_buffers(context, wrong);
+}
+
+/* A fresh arena for what the last call has left in the old one. */
+static bool renew(cotan_context *context, cotan_function *function) {
+    ct_arena_free(function->results);
+    function->results = ct_arena_new(0);
+    if (function->results != NULL) {
+        ct_arena_on_failure(function->results, context->handler);
+        return true;
+    }
+    ct_report_out_of_memory(context);
+    return false;
+}
+
+enum { MUCH = 1 << 18 };
+
+static bool apply(cotan_context *context, void *data) {
+    Apply *a = data;
+    cotan_function *function = a->function;
+    const CtEntry *entry = &function->entry;
+    bool native = function->native && function->signature.not_native == NULL;
+    if (function->session == NULL && !make_session(context, function, ct_method_name(entry->method))) return false;
+    if (native && !ct_session_native(function->session, context)) native = false;
+    context->active = function->session;
+    context->active_program = function->program;
+    ct_arena_on_failure(function->session->build->arena, context->handler);
+    bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers */
+    if ((!native || full) && !renew(context, function)) return false;
+    const char *wrong = function->input != NULL
+                            ? ct_flat_check(function->results, function->input, function->signature.in, a->in)
+                            : NULL;
+    bool done = wrong != NULL ? wrong_buffers(context, wrong)
+                : native ? ct_session_apply_native(function->session, context, function->input, a->in, function->result,
+                                                   function->signature.out, a->out)
+                         : apply_eval(context, a);
+    a->ended = true;
+    return done;
+}
+
+cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
+    Apply a = {function, in, out, false};
+    cotan_error *error = ct_guarded(function->program->context, apply, &a);
+    if (!a.ended) function->session = NULL; /* it went with what it had begun */
+    return error;
+}

@@ -1,0 +1,43 @@
+/* The public door of the formatter. */
+#include "session/session.h"
+
+typedef struct Format {
+    const char *name, *text;
+    size_t length;
+    const char **out;
+    size_t *out_length;
+} Format;
+
+/* Cotan's own library is formatted, too: there `primitive` is a keyword. */
+static bool attempt(CtContext *diags, CtArena *arena, const Format *f, const char *text, bool is_library) {
+    ct_context_init(diags, arena);
+    uint32_t source = ct_source_add(diags, f->name, text, f->length, is_library);
+    CtText out = ct_text(arena);
+    if (!ct_format_source(diags, source, &out)) return false;
+    *f->out = out.data;
+    *f->out_length = out.length;
+    return true;
+}
+
+static bool format(cotan_context *context, void *data) {
+    Format *f = data;
+    ct_arena_free(context->formatted);
+    CtArena *arena = context->formatted = ct_arena_new(context->limits.memory);
+    if (arena == NULL) {
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    ct_arena_on_failure(arena, context->handler);
+    const char *text = ct_copy_text(arena, f->text, f->length); /* with a NUL behind it */
+    CtContext *program = CT_NEW(arena, CtContext), *library = CT_NEW(arena, CtContext);
+    if (attempt(program, arena, f, text, false) || attempt(library, arena, f, text, true)) return true;
+    return ct_report(context, program);
+}
+
+cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
+                          size_t *out_length) {
+    Format f = {name, text, length, out, out_length};
+    *out = NULL;
+    *out_length = 0;
+    return ct_guarded(context, format, &f);
+}

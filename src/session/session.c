@@ -1,0 +1,283 @@
+/* Sessions: entry points built and ready to run. */
+#include "session/session.h"
+
+#include <stdlib.h>
+
+/* ---- making ---- */
+
+CtBuild *ct_program_build(cotan_program *program, const char *dump) {
+    cotan_context *context = program->context;
+    if (program->base && !dump) {
+        CtBuild *base = program->base;
+        program->base = NULL;
+        ct_arena_on_failure(base->arena, context->handler);
+        return base;
+    }
+    CtBuildOptions options = {
+        .lint = context->lint, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
+    options.finder = ct_program_finder(program);
+    CtBuild *build = ct_build_new(program->name, program->text, program->length, options, context->handler);
+    if (!build) {
+        ct_report_out_of_memory(context);
+        return NULL;
+    }
+    context->making = build;
+    if (build->context.error_count > 0) {
+        ct_report(context, &build->context);
+        context->making = NULL;
+        ct_build_free(build);
+        return NULL;
+    }
+    context->making = NULL;
+    ct_inputs_keep_newest_warnings(build);
+    ct_report_warnings(program, &build->context);
+    return build;
+}
+
+static bool same(const CtEntry *a, const CtEntry *b) {
+    return !a->expression && !b->expression && a->one_rule == b->one_rule && a->rule.source == b->rule.source &&
+           a->rule.start == b->rule.start && a->mode == b->mode && a->method == b->method && a->reverse == b->reverse &&
+           a->prefer_double == b->prefer_double && strcmp(a->function, b->function) == 0;
+}
+
+/* What the evaluator may have: the limit, less what the compilation holds already. */
+static CtEvalLimits limits_of(const cotan_context *context, const CtBuild *build) {
+    const size_t least = 64 * 1024;
+    size_t used = ct_arena_bytes(build->arena), memory = context->limits.memory;
+    memory = memory > used + least ? memory - used : least;
+    return (CtEvalLimits){.steps = context->limits.steps, .memory = memory, .depth = context->limits.depth};
+}
+
+CtType *ct_session_result(const CtSession *session) {
+    CtType *type = session->build->entry->type;
+    return session->point ? ct_type_fun_result(type) : type;
+}
+
+/* An evaluator that may use the context's threads; NULL without memory. */
+static CtEval *eval_new(cotan_context *context, CtBuild *build) {
+    unsigned threads = context->limits.threads;
+    if (threads > 1 && context->pool == NULL) context->pool = ct_pool_new(threads);
+    if (threads > 1 && context->pool == NULL) return NULL;
+    CtEval *eval = ct_eval_new(build->program, build->ad, limits_of(context, build));
+    if (eval == NULL) return NULL;
+    if (context->measures) ct_eval_measure(eval);
+    if (threads == 1 || ct_eval_share(eval, context->pool)) return eval;
+    ct_eval_free(eval);
+    return NULL;
+}
+
+static void find_types(CtSession *session) {
+    CtType *type = session->build->entry->type;
+    cotan_mode mode = session->entry.mode;
+    session->value = type;
+    if (mode == COTAN_RUN && session->arity == 0) return;
+    if (session->entry.point) {
+        session->value = mode == COTAN_RUN ? type : type->parts[0];
+        session->derivative = mode == COTAN_RUN ? NULL : type->parts[1];
+        return;
+    }
+    CtType *input = type->parts[0], *result = ct_type_fun_result(type);
+    bool pair = mode == COTAN_VJP || mode == COTAN_JVP;
+    session->point = pair ? input->parts[0] : input;
+    session->with = pair ? input->parts[1] : NULL;
+    session->value = mode == COTAN_RUN ? result : result->parts[0];
+    session->derivative = mode == COTAN_RUN ? NULL : result->parts[1];
+}
+
+CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data) {
+    cotan_context *context = program->context;
+    CtBuild *build = ct_program_build(program, NULL);
+    if (!build) return NULL;
+    context->making = build;
+    CtSession *session = NULL;
+    char *function = NULL;
+    if (!prepare(build, entry, data)) {
+        ct_report(context, &build->context);
+    } else {
+        session = calloc(1, sizeof *session);
+        if (entry->function) function = strdup(entry->function);
+        if (session && (function || entry->expression)) session->eval = eval_new(context, build);
+        if (!session || !session->eval) ct_report_out_of_memory(context);
+    }
+    if (!session || !session->eval) {
+        free(session);
+        free(function);
+        ct_build_free(build);
+        context->making = NULL;
+        return NULL;
+    }
+    session->threads = context->limits.threads;
+    session->measures = context->measures;
+    session->entry = *entry;
+    session->entry.function = function;
+    session->build = build;
+    session->arity = (int)build->arity;
+    session->next = program->sessions;
+    program->sessions = session;
+    context->making = NULL;
+    find_types(session);
+    return session;
+}
+
+static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
+    (void)data;
+    return ct_build_entry(build, entry);
+}
+
+CtSession *ct_session_activate(cotan_program *program, CtSession *session) {
+    cotan_context *context = program->context;
+    if (session) ct_arena_on_failure(session->build->arena, context->handler);
+    context->active = session;
+    context->active_program = program;
+    return session;
+}
+
+CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry) {
+    return ct_session_activate(program, ct_session_make(program, entry, prepare_entry, NULL));
+}
+
+/* Derivatives by bulk are kept for every form of arguments that was met, each some hundred kilobytes. A session that
+ * has so many gives all its memory back, and begins again. Within one run the limit of memory is the bound. */
+enum { MOST_FORMS = 500 };
+
+static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
+    cotan_context *context = program->context;
+    CtSession *session = program->sessions;
+    while (session && (session->apart || !same(&session->entry, entry))) session = session->next;
+    bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures);
+    if (session && (differs || ct_ad_bulk_count(session->build->ad) > MOST_FORMS)) {
+        ct_program_forget(program, session);
+        session = NULL;
+    }
+    return session ? ct_session_activate(program, session) : ct_program_fresh_session(program, entry);
+}
+
+CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+    CtSession *session = session_of(program, entry);
+    if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
+        return session;
+    const char *why = session->not_native;
+    CtEntry instead = *entry;
+    instead.method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
+    instead.reverse = METHOD_TAPE;
+    session = session_of(program, &instead);
+    if (session != NULL && session->not_flow == NULL)
+        session->not_flow = ct_copy_text(session->build->arena, why, strlen(why));
+    return session;
+}
+
+void ct_session_free(CtSession *session) {
+    ct_native_free(session->native);
+    ct_eval_free(session->eval);
+    ct_build_free(session->build);
+    free((char *)session->entry.function);
+    free(session);
+}
+
+void ct_program_forget(cotan_program *program, CtSession *session) {
+    CtSession **link = &program->sessions;
+    while (*link && *link != session) link = &(*link)->next;
+    if (!*link) return;
+    *link = session->next;
+    ct_session_free(session);
+}
+
+void ct_program_forget_expressions(cotan_program *program) {
+    CtSession **link = &program->sessions;
+    while (*link) {
+        CtSession *session = *link;
+        if (!session->entry.expression || session->apart) {
+            link = &session->next;
+            continue;
+        }
+        *link = session->next;
+        ct_session_free(session);
+    }
+}
+
+/* ---- values in and out ---- */
+
+/* What is wrong with an input is said in the memory of the results: the session's own would grow with every failure. */
+static CtContext *input_diags(cotan_context *context) {
+    CtArena *arena = context->active_program->results;
+    CtContext *diags = CT_NEW(arena, CtContext);
+    ct_context_init(diags, arena);
+    return diags;
+}
+
+CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length) {
+    CtContext *diags = input_diags(context);
+    CtInput **place = &context->inputs[index];
+    ct_input_free(*place);
+    *place = NULL;
+    if (length == 0) length = strlen(bytes);
+    if (ct_input_parse(diags, what, bytes, length, context->limits.memory, place)) return *place;
+    ct_report(context, diags);
+    return NULL;
+}
+
+bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function) {
+    CtContext *diags = input_diags(context);
+    return ct_input_arguments(diags, given, function, (uint32_t)session->arity) || ct_report(context, diags);
+}
+
+bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
+                     const CtLeaves *replace, CtWord *value) {
+    CtContext *diags = input_diags(context);
+    CtHeap *heap = ct_eval_heap(session->eval);
+    return ct_input_value(diags, heap, given, type, replace, value) || ct_report(context, diags);
+}
+
+void ct_session_release(CtSession *session, const CtType *type, CtWord value) {
+    ct_value_release(ct_eval_heap(session->eval), type, value);
+}
+
+bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair) {
+    CtHeap *heap = ct_eval_heap(session->eval);
+    const CtType *type = session->build->entry->type->parts[0];
+    const CtLayout *layout = ct_layout_tuple(heap, type);
+    CtFields *fields = layout ? ct_fields_new(heap, layout, 0) : NULL;
+    if (!fields) {
+        ct_session_release(session, session->point, point);
+        ct_session_release(session, session->with, with);
+        ct_report_out_of_memory(context);
+        return false;
+    }
+    fields->words[0] = point;
+    fields->words[1] = with;
+    pair->object = &fields->head;
+    return true;
+}
+
+bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
+    if (session->entry.reverse == METHOD_NATIVE) return ct_session_run_native(session, context, input, result);
+    return ct_session_call(session, context, session->build->entry, input, result);
+}
+
+bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text) {
+    atomic_store(&context->running, session->eval);
+    bool done = ct_eval_call(session->eval, show, &value, 1, text);
+    atomic_store(&context->running, NULL);
+    return done || ct_report(context, &session->build->context);
+}
+
+bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
+    CtEval *eval = session->eval;
+    atomic_store(&context->running, eval);
+    bool done = false;
+    if (!session->point) {
+        done = ct_eval_call(eval, entry, NULL, 0, result);
+    } else if (entry->body->kind == CORE_LAM) {
+        done = ct_eval_call(eval, entry, &input, 1, result);
+    } else { /* an expression whose value is the function */
+        CtWord function;
+        if (ct_eval_call(eval, entry, NULL, 0, &function)) {
+            done = ct_eval_apply(eval, entry->type, function, &input, 1, result);
+            ct_session_release(session, entry->type, function);
+        } else {
+            ct_session_release(session, entry->type->parts[0], input);
+        }
+    }
+    atomic_store(&context->running, NULL);
+    return done || ct_report(context, &session->build->context);
+}

@@ -1,0 +1,46 @@
+/* From the evaluator to native code, in the middle of a run. The run stands still while native code is made. Where
+ * there can be none the run goes on, and nothing is lost; else it ends, and begins again as native code: a program has
+ * no effect but its result.
+ *
+ * Native code is made in a session of its own, behind a handler of its own for the end of memory: the run that waits
+ * must neither be changed nor be left.
+ */
+#include "session/session.h"
+
+static void make(CtTakeover *t) {
+    cotan_context *context = t->context;
+    CtSession *session = ct_program_session(t->call->program, &t->entry);
+    if (session != NULL && ct_session_native(session, context)) t->native = session;
+    t->why = session != NULL ? session->not_native : NULL;
+}
+
+/* Memory has run out: what was being made goes. */
+static void give_up(cotan_context *context, const CtSession *waits) {
+    if (context->making) ct_build_free(context->making);
+    context->making = NULL;
+    if (context->active != waits) ct_program_forget(context->active_program, context->active);
+}
+
+static bool ask(void *data) {
+    CtTakeover *t = data;
+    cotan_context *context = t->context;
+    CtSession *waits = context->active;
+    jmp_buf *handler = context->handler, here;
+    bool apart = waits->apart;
+    waits->apart = true;
+    context->handler = &here;
+    if (setjmp(here) == 0)
+        make(t);
+    else
+        give_up(context, waits);
+    context->handler = handler;
+    waits->apart = apart;
+    ct_session_activate(t->call->program, waits);
+    ct_report_clear(context);
+    if (t->native != NULL) return true;
+    const char *why = t->why != NULL ? t->why : "there is no memory to compile it";
+    t->call->out->not_native = ct_copy_text(t->call->program->results, why, strlen(why));
+    return false;
+}
+
+CtQuestion ct_takeover(CtTakeover *t, uint64_t after) { return (CtQuestion){after, ask, t}; }
