@@ -73,7 +73,7 @@ static void load(Compiled *c, const char *path, const Subject *s, int results) {
     if (library == NULL) die(path, dlerror());
     void *entry = dlsym(library, "cotan_entry");
     const int64_t *words = dlsym(library, "cotan_constant_words");
-    if (!ct_outside_link(dlsym(library, "cotan_outside"))) die(path, "made for another Cotan");
+    if (!ct_run_outside_link(dlsym(library, "cotan_outside"))) die(path, "made for another Cotan");
     memcpy(&c->entry, &entry, sizeof entry);
     ct_run_clear(&c->run);
     c->run.constant_words = *words;

@@ -76,9 +76,9 @@ typedef struct CtForm {
 /* For the evaluator: the closed λ that, applied to what a closure of `lam` captured and to the arguments of dual->op,
  * gives what that is of the function, at points of these forms. `forms` are those of what it captured, in order, and of
  * the point; NULL for a DUAL_ALWAYS. NULL with an error. Kept by the evaluator. */
-CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
+CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms);
 /* How many that has made. */
-uint32_t ct_ad_bulk_count(const CtAd *ad);
+uint32_t ct_bulk_count(const CtAd *ad);
 
 /* A piece of what is told of a derivative by `bulk`. */
 typedef struct CtBulkStage {
@@ -97,7 +97,7 @@ typedef struct CtBulkLook {
     CT_VEC(CtBulkStage) stages;
 } CtBulkLook;
 /* The look lives as long as the CtAd does. */
-void ct_ad_look(CtAd *ad, CtBulkLook *look);
+void ct_bulk_look(CtAd *ad, CtBulkLook *look);
 
 /* ---- for showing how a method works (watch.c) ---- */
 
@@ -136,7 +136,7 @@ const CtCellNote *ct_ad_cell_note(const CtAd *ad, int64_t number);
 
 /* D[A]₂ of a method that maps terms, not reals (CHAD 2024), where D[A] is D[A]₁; NULL for the other methods. What is
  * discrete has the unit type. */
-CtType *ct_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type);
+CtType *ct_chad_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type);
 
 /* The rows of methods.def. */
 typedef enum CtMethodCost {
@@ -152,7 +152,7 @@ typedef struct CtMethodInfo {
     CtMethodCost cost;
     const char *library; /* the module that it needs at run time, in lib/ad; or NULL */
 } CtMethodInfo;
-const CtMethodInfo *ct_method_info(CtMethod method);
-bool ct_method_find(const char *name, CtMethod *method);
+const CtMethodInfo *ct_ad_method_info(CtMethod method);
+bool ct_ad_method_find(const char *name, CtMethod *method);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "ad/internal.h"
 
-static int function_index(const CtCore *core) { return ct_array_info(core->as.call.of.array)->function; }
+static int function_index(const CtCore *core) { return ct_core_array_info(core->as.call.of.array)->function; }
 
 /* Of the reals themselves: sum, product, maximum… of an array of reals. */
 static bool is_numeric(const CtCore *core) {
@@ -14,7 +14,7 @@ static bool is_numeric(const CtCore *core) {
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM:
     case ARRAY_ARGMAX:
-    case ARRAY_ARGMIN: return ct_is_real(core->as.call.args[0]->type->parts[0]);
+    case ARRAY_ARGMIN: return ct_ad_is_real(core->as.call.args[0]->type->parts[0]);
     case ARRAY_INDEX:
     case ARRAY_LENGTH:
     case ARRAY_SHAPE:
@@ -51,14 +51,14 @@ static bool is_fold(const CtCore *core) {
     return is_numeric(core) && (core->as.call.of.array == ARRAY_SUM || core->as.call.of.array == ARRAY_PRODUCT);
 }
 
-bool ct_lift_pure_array(CtTransform *t, CtCore *core) {
+bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core) {
     if (is_fold(core) || ct_ad_is_flat(core)) return false;
     int function = function_index(core);
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtCore *arg = core->as.call.args[i];
         if ((int)i == function) {
-            if (arg->kind != CORE_LAM || !ct_lift_pure(t, arg->as.lam->body)) return false;
-        } else if (!ct_lift_pure(t, arg))
+            if (arg->kind != CORE_LAM || !ct_ad_lift_pure(t, arg->as.lam->body)) return false;
+        } else if (!ct_ad_lift_pure(t, arg))
             return false;
     }
     return true;
@@ -91,7 +91,7 @@ static CtCore *array3(CtTransform *t, CtSpan span, CtArrayOp op, CtCore *a, CtCo
 
 /* map primal xs */
 static CtCore *primals(CtTransform *t, CtSpan span, CtCore *xs) {
-    CtVar *x = ct_var_new(t->p, "x", xs->type->parts[0]);
+    CtVar *x = ct_core_var_new(t->p, "x", xs->type->parts[0]);
     CtCore *use = ct_core_var(t->p, span, x);
     CtCore *body = t->rules->primal(t->ad, span, use);
     CtCore *f = lambda(t, span, &x, 1, body);
@@ -103,8 +103,8 @@ static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
     CtProgram *p = t->p;
     CtSpan span = core->span;
     CtArrayOp op = core->as.call.of.array;
-    CtSeq seq = ct_seq(p, NULL);
-    CtCore *named = ct_seq_name(&seq, "xs", xs);
+    CtSeq seq = ct_ad_seq(p, NULL);
+    CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
     CtCore *values = primals(t, span, named);
     CtCore *result;
     if (op == ARRAY_ARGMAX || op == ARRAY_ARGMIN) {
@@ -112,12 +112,12 @@ static CtCore *extremum(CtTransform *t, CtCore *core, CtCore *xs) {
     } else {
         CtCore *length = array3(t, span, ARRAY_LENGTH, named, NULL, NULL);
         CtCore *none = ct_core_prim2(p, span, PRIM_INT_EQ, length, ct_core_int(p, span, 0));
-        const char *text = ct_format(t->ad->arena, "%s of an array without elements", ct_array_info(op)->name);
+        const char *text = ct_format(t->ad->arena, "%s of an array without elements", ct_core_array_info(op)->name);
         CtCore *failure = ct_core_fail(p, span, named->type->parts[0], CT_E0505, text, NULL);
         CtCore *at = array3(t, span, op == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN, values, NULL, NULL);
         result = ct_core_if(p, span, none, failure, array3(t, span, ARRAY_INDEX, named, at, NULL));
     }
-    return ct_seq_close(&seq, result);
+    return ct_ad_seq_close(&seq, result);
 }
 
 /* ---- without a state ---- */
@@ -133,13 +133,13 @@ static CtCore *direct_function(CtTransform *t, CtCore *f) {
 
 static CtCore *direct_fold(CtTransform *t, CtCore *core, CtCore *xs) {
     CtVar *params[2];
-    params[0] = ct_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
-    params[1] = ct_var_new(t->p, "x", params[0]->type);
+    params[0] = ct_core_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
+    params[1] = ct_core_var_new(t->p, "x", params[0]->type);
     CtCore *acc = ct_core_var(t->p, core->span, params[0]);
     CtCore *x = ct_core_var(t->p, core->span, params[1]);
-    CtSeq inner = ct_seq(t->p, NULL);
+    CtSeq inner = ct_ad_seq(t->p, NULL);
     CtCore *result = fold_step(t, &inner, core, acc, x);
-    CtCore *f = lambda(t, core->span, params, 2, ct_seq_close(&inner, result));
+    CtCore *f = lambda(t, core->span, params, 2, ct_ad_seq_close(&inner, result));
     CtCore *start = fold_start(t, core);
     return array3(t, core->span, ARRAY_FOLDL, f, start, xs);
 }
@@ -170,55 +170,55 @@ typedef struct Step {
 static Step step_of(CtTransform *t, CtSeq *seq, CtCore *f) {
     Step step = {.f = f, .span = f->span};
     if (f->kind != CORE_LAM) {
-        step.value = ct_lift_value(t, seq, f);
-        if (!ct_ad_movable(step.value)) step.value = ct_seq_name(seq, "f", step.value);
+        step.value = ct_ad_lift_value(t, seq, f);
+        if (!ct_ad_movable(step.value)) step.value = ct_ad_seq_name(seq, "f", step.value);
     }
     for (uint32_t i = 0; i + 1 < f->type->count; i++)
         step.params[i] = f->kind == CORE_LAM ? ct_ad_bind(t, f->as.lam->params[i])
-                                             : ct_var_new(t->p, "x", ct_ad_type(t->ad, t->method, f->type->parts[i]));
+                                             : ct_core_var_new(t->p, "x", ct_ad_type(t->ad, t->method, f->type->parts[i]));
     return step;
 }
 
 /* Its application to its own parameters, in tail position: (value, state). */
 static CtCore *step_tail(CtTransform *t, CtSeq *inner, const Step *step) {
-    if (!step->value) return ct_lift_tail(t, inner, step->f->as.lam->body);
+    if (!step->value) return ct_ad_lift_tail(t, inner, step->f->as.lam->body);
     CtCore *args[3];
     uint32_t count = step->f->type->count - 1;
     for (uint32_t i = 0; i < count; i++) args[i] = ct_core_var(t->p, step->span, step->params[i]);
-    args[count] = ct_seq_state(inner, step->span);
+    args[count] = ct_ad_seq_state(inner, step->span);
     CtCore *call = ct_core_app(t->p, step->span, step->value, args, count + 1);
-    return ct_seq_close(inner, call);
+    return ct_ad_seq_close(inner, call);
 }
 
 /* The same in sequence. */
 static CtCore *step_value(CtTransform *t, CtSeq *inner, const Step *step) {
-    if (!step->value) return ct_lift_value(t, inner, step->f->as.lam->body);
-    CtSeq empty = ct_seq(t->p, inner->state);
+    if (!step->value) return ct_ad_lift_value(t, inner, step->f->as.lam->body);
+    CtSeq empty = ct_ad_seq(t->p, inner->state);
     CtCore *call = step_tail(t, &empty, step);
-    return ct_seq_run(inner, "r", call);
+    return ct_ad_seq_run(inner, "r", call);
 }
 
 /* mapAccumL (λ(s, x). (s', y)) s xs, whose state becomes the current one; gives the array. */
 static CtCore *carry(CtTransform *t, CtSeq *seq, CtSpan span, CtCore *f, CtCore *xs) {
-    CtCore *state = ct_seq_state(seq, span);
+    CtCore *state = ct_ad_seq_state(seq, span);
     CtCore *both = array3(t, span, ARRAY_MAP_ACCUM, f, state, xs);
     CtVar *vars[2];
-    vars[0] = ct_var_new(t->p, "s", both->type->parts[0]);
-    vars[1] = ct_var_new(t->p, "ys", both->type->parts[1]);
-    ct_seq_unpack(seq, span, vars, 2, both);
+    vars[0] = ct_core_var_new(t->p, "s", both->type->parts[0]);
+    vars[1] = ct_core_var_new(t->p, "ys", both->type->parts[1]);
+    ct_ad_seq_unpack(seq, span, vars, 2, both);
     seq->state = vars[0];
     return ct_core_var(t->p, span, vars[1]);
 }
 
 static CtCore *swapped(CtTransform *t, CtSeq *inner, CtSpan span, CtCore *value) {
-    CtCore *state = ct_seq_state(inner, span);
+    CtCore *state = ct_ad_seq_state(inner, span);
     CtCore *pair = ct_core_pair(t->p, span, state, value);
-    return ct_seq_close(inner, pair);
+    return ct_ad_seq_close(inner, pair);
 }
 
 /* build n (λi. i): iota n, but for what it says of a negative n. */
 static CtCore *indices(CtTransform *t, CtSpan span, CtCore *n) {
-    CtVar *i = ct_var_new(t->p, "i", t->p->int_type);
+    CtVar *i = ct_core_var_new(t->p, "i", t->p->int_type);
     CtCore *f = lambda(t, span, &i, 1, ct_core_var(t->p, span, i));
     return array3(t, span, ARRAY_BUILD, n, f, NULL);
 }
@@ -226,9 +226,9 @@ static CtCore *indices(CtTransform *t, CtSpan span, CtCore *n) {
 /* map f xs, and build n f as map f (indices n). */
 static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs) {
     CtVar *params[2];
-    params[0] = ct_var_new(t->p, "s", t->state);
+    params[0] = ct_core_var_new(t->p, "s", t->state);
     params[1] = step->params[0];
-    CtSeq inner = ct_seq(t->p, params[0]);
+    CtSeq inner = ct_ad_seq(t->p, params[0]);
     CtCore *value = step_value(t, &inner, step);
     CtCore *body = swapped(t, &inner, core->span, value);
     return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), xs);
@@ -237,17 +237,17 @@ static CtCore *lift_map(CtTransform *t, CtSeq *seq, CtCore *core, const Step *st
 /* zipWith f xs ys: as a map over zipWith (,) xs ys, which fails where zipWith f fails. */
 static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *xs, CtCore *ys) {
     CtVar *ab[2];
-    ab[0] = ct_var_new(t->p, "a", xs->type->parts[0]);
-    ab[1] = ct_var_new(t->p, "b", ys->type->parts[0]);
+    ab[0] = ct_core_var_new(t->p, "a", xs->type->parts[0]);
+    ab[1] = ct_core_var_new(t->p, "b", ys->type->parts[0]);
     CtCore *a = ct_core_var(t->p, core->span, ab[0]);
     CtCore *b = ct_core_var(t->p, core->span, ab[1]);
     CtCore *pairing = lambda(t, core->span, ab, 2, ct_core_pair(t->p, core->span, a, b));
     CtCore *pairs = array3(t, core->span, ARRAY_ZIP_WITH, pairing, xs, ys);
     CtVar *params[2];
-    params[0] = ct_var_new(t->p, "s", t->state);
-    params[1] = ct_var_new(t->p, "ab", pairs->type->parts[0]);
-    CtSeq inner = ct_seq(t->p, params[0]);
-    ct_seq_unpack(&inner, core->span, step->params, 2, ct_core_var(t->p, core->span, params[1]));
+    params[0] = ct_core_var_new(t->p, "s", t->state);
+    params[1] = ct_core_var_new(t->p, "ab", pairs->type->parts[0]);
+    CtSeq inner = ct_ad_seq(t->p, params[0]);
+    ct_ad_seq_unpack(&inner, core->span, step->params, 2, ct_core_var(t->p, core->span, params[1]));
     CtCore *value = step_value(t, &inner, step);
     CtCore *body = swapped(t, &inner, core->span, value);
     return carry(t, seq, core->span, lambda(t, core->span, params, 2, body), pairs);
@@ -257,31 +257,31 @@ static CtCore *lift_zip_with(CtTransform *t, CtSeq *seq, CtCore *core, const Ste
 static CtCore *fold_with(CtTransform *t, CtSeq *seq, CtSpan span, CtVar *acc, CtVar *x, CtSeq *inner, CtCore *body,
                          CtCore *start, CtCore *xs) {
     CtVar *params[2];
-    params[0] = ct_var_new(t->p, "accs", ct_type_pair(t->p, acc->type, t->state));
+    params[0] = ct_core_var_new(t->p, "accs", ct_core_type_pair(t->p, acc->type, t->state));
     params[1] = x;
     CtVar *opened[2] = {acc, inner->state};
     CtCore *f = ct_core_unpack(t->p, span, opened, 2, ct_core_var(t->p, span, params[0]), body);
-    CtCore *state = ct_seq_state(seq, span);
+    CtCore *state = ct_ad_seq_state(seq, span);
     CtCore *from = ct_core_pair(t->p, span, start, state);
-    return ct_seq_run(seq, "r", array3(t, span, ARRAY_FOLDL, lambda(t, span, params, 2, f), from, xs));
+    return ct_ad_seq_run(seq, "r", array3(t, span, ARRAY_FOLDL, lambda(t, span, params, 2, f), from, xs));
 }
 
 static CtCore *lift_foldl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
-    CtSeq inner = ct_seq(t->p, ct_var_new(t->p, "s", t->state));
+    CtSeq inner = ct_ad_seq(t->p, ct_core_var_new(t->p, "s", t->state));
     CtSeq from = inner;
     CtCore *body = step_tail(t, &inner, step);
     return fold_with(t, seq, core->span, step->params[0], step->params[1], &from, body, start, xs);
 }
 
 static CtCore *lift_sum(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *xs) {
-    CtVar *acc = ct_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
-    CtVar *x = ct_var_new(t->p, "x", acc->type);
-    CtSeq inner = ct_seq(t->p, ct_var_new(t->p, "s", t->state));
+    CtVar *acc = ct_core_var_new(t->p, "acc", ct_ad_type(t->ad, t->method, core->type));
+    CtVar *x = ct_core_var_new(t->p, "x", acc->type);
+    CtSeq inner = ct_ad_seq(t->p, ct_core_var_new(t->p, "s", t->state));
     CtSeq from = inner;
     CtCore *acc_use = ct_core_var(t->p, core->span, acc);
     CtCore *x_use = ct_core_var(t->p, core->span, x);
     CtCore *result = fold_step(t, &inner, core, acc_use, x_use);
-    CtCore *body = ct_seq_return(&inner, result);
+    CtCore *body = ct_ad_seq_return(&inner, result);
     return fold_with(t, seq, core->span, acc, x, &from, body, fold_start(t, core), xs);
 }
 
@@ -292,31 +292,31 @@ static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *
     CtSpan span = core->span;
     CtVar *params[2], *opened[2];
     opened[0] = step->params[0];
-    opened[1] = ct_var_new(t->p, "s", t->state);
-    params[0] = ct_var_new(t->p, "accs", ct_type_pair(t->p, opened[0]->type, t->state));
+    opened[1] = ct_core_var_new(t->p, "s", t->state);
+    params[0] = ct_core_var_new(t->p, "accs", ct_core_type_pair(t->p, opened[0]->type, t->state));
     params[1] = step->params[1];
-    CtSeq inner = ct_seq(t->p, opened[1]);
-    ct_seq_unpack(&inner, span, opened, 2, ct_core_var(t->p, span, params[0]));
+    CtSeq inner = ct_ad_seq(t->p, opened[1]);
+    ct_ad_seq_unpack(&inner, span, opened, 2, ct_core_var(t->p, span, params[0]));
     CtCore *value = step_value(t, &inner, step);
     CtCore *parts[2];
     if (scans)
-        parts[0] = parts[1] = ct_seq_name(&inner, "acc", value);
+        parts[0] = parts[1] = ct_ad_seq_name(&inner, "acc", value);
     else
-        ct_seq_open(&inner, "acc", "y", value, parts);
-    CtCore *accs = ct_core_pair(t->p, span, parts[0], ct_seq_state(&inner, span));
+        ct_ad_seq_open(&inner, "acc", "y", value, parts);
+    CtCore *accs = ct_core_pair(t->p, span, parts[0], ct_ad_seq_state(&inner, span));
     CtCore *result = ct_core_pair(t->p, span, accs, parts[1]);
-    CtCore *f = lambda(t, span, params, 2, ct_seq_close(&inner, result));
+    CtCore *f = lambda(t, span, params, 2, ct_ad_seq_close(&inner, result));
 
-    CtCore *state = ct_seq_state(seq, span);
+    CtCore *state = ct_ad_seq_state(seq, span);
     CtCore *from = ct_core_pair(t->p, span, start, state);
     CtCore *all = array3(t, span, ARRAY_MAP_ACCUM, f, from, xs);
     CtVar *outer[2], *final[2];
-    outer[0] = ct_var_new(t->p, "accs", all->type->parts[0]);
-    outer[1] = ct_var_new(t->p, "ys", all->type->parts[1]);
-    final[0] = ct_var_new(t->p, "acc", outer[0]->type->parts[0]);
-    final[1] = ct_var_new(t->p, "s", t->state);
-    ct_seq_unpack(seq, span, outer, 2, all);
-    ct_seq_unpack(seq, span, final, 2, ct_core_var(t->p, span, outer[0]));
+    outer[0] = ct_core_var_new(t->p, "accs", all->type->parts[0]);
+    outer[1] = ct_core_var_new(t->p, "ys", all->type->parts[1]);
+    final[0] = ct_core_var_new(t->p, "acc", outer[0]->type->parts[0]);
+    final[1] = ct_core_var_new(t->p, "s", t->state);
+    ct_ad_seq_unpack(seq, span, outer, 2, all);
+    ct_ad_seq_unpack(seq, span, final, 2, ct_core_var(t->p, span, outer[0]));
     seq->state = final[1];
     CtCore *ys = ct_core_var(t->p, span, outer[1]);
     if (scans) return ys;
@@ -326,7 +326,7 @@ static CtCore *lift_accum(CtTransform *t, CtSeq *seq, CtCore *core, const Step *
 
 /* scanl f z xs = [|z|] ++ the scan. */
 static CtCore *lift_scanl(CtTransform *t, CtSeq *seq, CtCore *core, const Step *step, CtCore *start, CtCore *xs) {
-    CtCore *first = ct_seq_name(seq, "z", start);
+    CtCore *first = ct_ad_seq_name(seq, "z", start);
     CtCore *rest = lift_accum(t, seq, core, step, first, xs, true);
     CtCore *one = ct_core_array_lit(t->p, core->span, first->type, &first, 1);
     return array3(t, core->span, ARRAY_APPEND, one, rest, NULL);
@@ -342,7 +342,7 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     /* A λ has no effect, so it does not matter that it is visited before or after the others. */
     CtCore *f = core->as.call.args[function];
     Step step = step_of(t, seq, f);
-    CtCore **args = ct_lift_values(t, seq, others, count);
+    CtCore **args = ct_ad_lift_values(t, seq, others, count);
     switch (op) {
     case ARRAY_MAP: return lift_map(t, seq, core, &step, args[0]);
     case ARRAY_BUILD: return lift_map(t, seq, core, &step, indices(t, core->span, args[0]));
@@ -382,12 +382,12 @@ static CtCore *lift_function(CtTransform *t, CtSeq *seq, CtCore *core) {
     return core;
 }
 
-CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
-    if (ct_ad_is_flat(core)) return ct_lift_value(t, seq, ct_ad_flat(t->p, core));
+CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
+    if (ct_ad_is_flat(core)) return ct_ad_lift_value(t, seq, ct_ad_flat(t->p, core));
     int function = function_index(core);
     if (function >= 0) {
         CtCore *f = core->as.call.args[function];
-        bool pure = f->kind == CORE_LAM && ct_lift_pure(t, f->as.lam->body);
+        bool pure = f->kind == CORE_LAM && ct_ad_lift_pure(t, f->as.lam->body);
         if (!pure) return lift_function(t, seq, core);
     }
     /* Only the other arguments touch the state. */
@@ -396,7 +396,7 @@ CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core) {
     uint32_t filled = 0;
     for (uint32_t i = 0; i < count; i++)
         if ((int)i != function) others[filled++] = core->as.call.args[i];
-    CtCore **values = ct_lift_values(t, seq, others, filled);
+    CtCore **values = ct_ad_lift_values(t, seq, others, filled);
     filled = 0;
     for (uint32_t i = 0; i < count; i++)
         args[i] = (int)i == function ? direct_function(t, core->as.call.args[i]) : values[filled++];

@@ -1,7 +1,7 @@
 /* Bindings that wait for their body: how transformations write `let`s in the order of evaluation. */
 #include "ad/internal.h"
 
-CtSeq ct_seq(CtProgram *p, CtVar *state) {
+CtSeq ct_ad_seq(CtProgram *p, CtVar *state) {
     CtSeq seq = {.p = p, .state = state};
     return seq;
 }
@@ -14,7 +14,7 @@ bool ct_ad_movable(const CtCore *core) {
     case CORE_LIT:
     case CORE_STRING:
     case CORE_LAM: return true;
-    case CORE_GLOBAL: return ct_is_function(core->as.global);
+    case CORE_GLOBAL: return ct_ad_is_function(core->as.global);
     case CORE_TUPLE:
         for (uint32_t i = 0; i < core->as.call.count; i++)
             if (!ct_ad_atom(core->as.call.args[i])) return false;
@@ -36,10 +36,10 @@ bool ct_ad_movable(const CtCore *core) {
     return false;
 }
 
-void ct_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs) { ct_seq_unpack(seq, span, &var, 0, rhs); }
+void ct_ad_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs) { ct_ad_seq_unpack(seq, span, &var, 0, rhs); }
 
 /* count 0 is a LET of vars[0]. */
-void ct_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs) {
+void ct_ad_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs) {
     CtArena *arena = seq->p->context->arena;
     uint32_t stored = count == 0 ? 1 : count;
     CtPending pending = {.kind = count == 0 ? CORE_LET : CORE_UNPACK, .span = span, .count = count, .rhs = rhs};
@@ -48,7 +48,7 @@ void ct_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, 
     ct_push(arena, &seq->items, pending);
 }
 
-void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count) {
+void ct_ad_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count) {
     CtArena *arena = seq->p->context->arena;
     CtPending pending = {.kind = CORE_LETREC, .span = span, .count = count};
     pending.binds = CT_NEW_ARRAY(arena, CtBind, count);
@@ -58,40 +58,40 @@ void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count)
 
 /* A constant of the library: it is there, and does not fail. */
 static bool is_library_constant(const CtCore *core) {
-    return core->kind == CORE_GLOBAL && core->as.global->is_library && !ct_is_function(core->as.global);
+    return core->kind == CORE_GLOBAL && core->as.global->is_library && !ct_ad_is_function(core->as.global);
 }
 
-CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
+CtCore *ct_ad_seq_name(CtSeq *seq, const char *name, CtCore *rhs) {
     if (ct_ad_atom(rhs) || is_library_constant(rhs)) return rhs;
-    CtVar *var = ct_var_new(seq->p, name, rhs->type);
-    ct_seq_let(seq, rhs->span, var, rhs);
+    CtVar *var = ct_core_var_new(seq->p, name, rhs->type);
+    ct_ad_seq_let(seq, rhs->span, var, rhs);
     return ct_core_var(seq->p, rhs->span, var);
 }
 
-void ct_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]) {
+void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]) {
     if (pair->kind == CORE_TUPLE) {
-        parts[0] = ct_seq_name(seq, first_name, pair->as.call.args[0]);
-        parts[1] = ct_seq_name(seq, second_name, pair->as.call.args[1]);
+        parts[0] = ct_ad_seq_name(seq, first_name, pair->as.call.args[0]);
+        parts[1] = ct_ad_seq_name(seq, second_name, pair->as.call.args[1]);
         return;
     }
     CtVar *vars[2];
-    vars[0] = ct_var_new(seq->p, first_name, pair->type->parts[0]);
-    vars[1] = ct_var_new(seq->p, second_name, pair->type->parts[1]);
-    ct_seq_unpack(seq, pair->span, vars, 2, pair);
+    vars[0] = ct_core_var_new(seq->p, first_name, pair->type->parts[0]);
+    vars[1] = ct_core_var_new(seq->p, second_name, pair->type->parts[1]);
+    ct_ad_seq_unpack(seq, pair->span, vars, 2, pair);
     parts[0] = ct_core_var(seq->p, pair->span, vars[0]);
     parts[1] = ct_core_var(seq->p, pair->span, vars[1]);
 }
 
-CtCore *ct_seq_run(CtSeq *seq, const char *name, CtCore *pair) {
+CtCore *ct_ad_seq_run(CtSeq *seq, const char *name, CtCore *pair) {
     CtVar *vars[2];
-    vars[0] = ct_var_new(seq->p, name, pair->type->parts[0]);
-    vars[1] = ct_var_new(seq->p, "s", pair->type->parts[1]);
-    ct_seq_unpack(seq, pair->span, vars, 2, pair);
+    vars[0] = ct_core_var_new(seq->p, name, pair->type->parts[0]);
+    vars[1] = ct_core_var_new(seq->p, "s", pair->type->parts[1]);
+    ct_ad_seq_unpack(seq, pair->span, vars, 2, pair);
     seq->state = vars[1];
     return ct_core_var(seq->p, pair->span, vars[0]);
 }
 
-CtCore *ct_seq_state(CtSeq *seq, CtSpan span) { return ct_core_var(seq->p, span, seq->state); }
+CtCore *ct_ad_seq_state(CtSeq *seq, CtSpan span) { return ct_core_var(seq->p, span, seq->state); }
 
 static bool is_var(const CtCore *core, const CtVar *var) { return core->kind == CORE_VAR && core->as.var == var; }
 
@@ -103,7 +103,7 @@ static bool gives_back(const CtPending *last, const CtCore *body) {
     return true;
 }
 
-CtCore *ct_seq_close(CtSeq *seq, CtCore *body) {
+CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body) {
     uint32_t i = seq->items.count;
     if (i > 0 && gives_back(&seq->items.items[i - 1], body)) body = seq->items.items[--i].rhs;
     while (i-- > 0) {
@@ -119,9 +119,9 @@ CtCore *ct_seq_close(CtSeq *seq, CtCore *body) {
     return body;
 }
 
-CtCore *ct_seq_return(CtSeq *seq, CtCore *value) {
-    if (!seq->state) return ct_seq_close(seq, value);
-    CtCore *state = ct_seq_state(seq, value->span);
+CtCore *ct_ad_seq_return(CtSeq *seq, CtCore *value) {
+    if (!seq->state) return ct_ad_seq_close(seq, value);
+    CtCore *state = ct_ad_seq_state(seq, value->span);
     CtCore *pair = ct_core_pair(seq->p, value->span, value, state);
-    return ct_seq_close(seq, pair);
+    return ct_ad_seq_close(seq, pair);
 }

@@ -6,7 +6,7 @@ CtAd *ct_ad_new(CtProgram *program, CtMethod reverse) {
     ad->p = program;
     ad->arena = program->context->arena;
     ad->reverse = reverse;
-    ct_methods(ad->rules);
+    ct_ad_methods(ad->rules);
     return ad;
 }
 
@@ -18,7 +18,7 @@ CtGlobal *ct_ad_new_global(CtAd *ad, const char *name, CtType *type, CtSpan span
     for (uint32_t i = 2; ct_map_has(&ad->names, ct_key(unique)); i++)
         unique = ct_intern_text(symbols, ct_format(ad->arena, "%s'%u", name, i));
     ct_map_set(ad->arena, &ad->names, ct_key(unique), ad);
-    CtGlobal *global = ct_global_new(ad->p, unique->text, type, span);
+    CtGlobal *global = ct_core_global_new(ad->p, unique->text, type, span);
     global->is_library = true;
     ct_map_set(ad->arena, &ad->expanded, ct_key(global), global);
     return global;
@@ -30,17 +30,17 @@ CtGlobal *ct_ad_global_later(CtAd *ad, CtMethod method, CtGlobal *global) {
     if (ct_is_discrete(global->type)) return global;
     CtGlobal *made = ct_map_get(&global->duals, (uint64_t)method + 1);
     if (made) return made;
-    const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_method_name(method));
+    const char *name = ct_format(ad->arena, "%s.%s", global->name->text, ct_core_method_name(method));
     made = ct_ad_new_global(ad, name, ct_ad_type(ad, method, global->type), global->span);
     made->is_library = global->is_library;
     made->method = method;
     ct_map_set(ad->arena, &global->duals, (uint64_t)method + 1, made);
-    if (ct_is_function(global)) {
+    if (ct_ad_is_function(global)) {
         made->origin = global;
         ct_push(ad->arena, &ad->pending, made);
     } else {
         CtCore *constant = ct_core_global(ad->p, global->span, global);
-        made->body = ct_generic_embed(ad, method, global->span, global->type, constant);
+        made->body = ct_ad_poly_embed(ad, method, global->span, global->type, constant);
     }
     return made;
 }
@@ -51,7 +51,7 @@ void ct_ad_work(CtAd *ad) {
     for (; ad->done < ad->pending.count; ad->done++) { /* in order: an origin may itself have been pending */
         CtGlobal *made = ad->pending.items[ad->done];
         ct_ad_expand_global(ad, made->origin);
-        CtTransform t = ct_transform(ad, made->method);
+        CtTransform t = ct_ad_transform(ad, made->method);
         made->body = ct_ad_lambda(&t, made->origin->body);
     }
     ad->busy = false;
@@ -82,7 +82,7 @@ typedef struct Expand {
 } Expand;
 
 static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
-    if (!ct_type_has_fun(type)) return true;
+    if (!ct_core_type_has_fun(type)) return true;
     CtDiag *diag = ct_error(ad->p->context, CT_E0401, span, "%s is a function, or holds functions", what);
     ct_help(ad->p->context, diag,
             "apply the function first; numbers, tuples, data, lists and arrays are what derivatives are of");
@@ -93,53 +93,53 @@ static bool first_order(CtAd *ad, CtSpan span, CtType *type, const char *what) {
 static CtCore *by_rules(Expand *e, CtDerivOp op, CtMethod method, CtSeq *seq, CtWrap *wrap, CtCore *f) {
     CtAd *ad = e->ad;
     wrap->f = ct_ad_dual_of(ad, method, e->inside, f);
-    if (wrap->f->kind != CORE_GLOBAL) wrap->f = ct_seq_name(seq, "f'", wrap->f);
+    if (wrap->f->kind != CORE_GLOBAL) wrap->f = ct_ad_seq_name(seq, "f'", wrap->f);
     const CtRules *rules = ad->rules[method];
     if (op == DERIV_JVP) return rules->jvp(ad, seq, wrap);
     CtCore *vjp = rules->vjp(ad, seq, wrap);
-    return op == DERIV_VJP ? vjp : ct_jacobian_from_vjp(ad, seq, wrap, vjp);
+    return op == DERIV_VJP ? vjp : ct_ad_jacobian_from_vjp(ad, seq, wrap, vjp);
 }
 
 /* f, x and dx named in order, and D[f] in the place of f. */
 static CtCore *wrapped(Expand *e, CtDerivOp op, CtMethod method, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
-    CtSeq seq = ct_seq(ad->p, NULL);
-    if (!ct_ad_movable(f)) f = ct_seq_name(&seq, "f", f);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
+    if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
     CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
-    wrap.x = ct_seq_name(&seq, "x", x);
-    wrap.dx = dx ? ct_seq_name(&seq, "dx", dx) : NULL;
-    if (method != METHOD_BULK) return ct_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
-    return ct_seq_close(&seq, ct_bulk_derivative(ad, op, span, f, wrap.x, wrap.dx, NULL));
+    wrap.x = ct_ad_seq_name(&seq, "x", x);
+    wrap.dx = dx ? ct_ad_seq_name(&seq, "dx", dx) : NULL;
+    if (method != METHOD_BULK) return ct_ad_seq_close(&seq, by_rules(e, op, method, &seq, &wrap, f));
+    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, op, span, f, wrap.x, wrap.dx, NULL));
 }
 
 /* A tangent in a program whose method is bulk: by `forward` where bulk refuses, since that takes every program,
  * and where there is no array, since bulk would gain nothing and be asked anew for every integer that is captured. */
 static CtCore *tangent_by_bulk(Expand *e, CtSpan span, CtCore *f, CtCore *x, CtCore *dx) {
     CtAd *ad = e->ad;
-    CtSeq seq = ct_seq(ad->p, NULL), inner = ct_seq(ad->p, NULL);
-    if (!ct_ad_movable(f)) f = ct_seq_name(&seq, "f", f);
+    CtSeq seq = ct_ad_seq(ad->p, NULL), inner = ct_ad_seq(ad->p, NULL);
+    if (!ct_ad_movable(f)) f = ct_ad_seq_name(&seq, "f", f);
     CtVar *params[2];
-    params[0] = ct_var_new(ad->p, "x", x->type);
-    params[1] = ct_var_new(ad->p, "dx", x->type);
+    params[0] = ct_core_var_new(ad->p, "x", x->type);
+    params[1] = ct_core_var_new(ad->p, "dx", x->type);
     CtWrap wrap = {.span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
     wrap.x = ct_core_var(ad->p, span, params[0]);
     wrap.dx = ct_core_var(ad->p, span, params[1]);
     CtCore *forward = by_rules(e, DERIV_JVP, METHOD_FORWARD, &inner, &wrap, f);
-    CtCore *instead = ct_core_lam(ad->p, span, NULL, params, 2, ct_seq_close(&inner, forward));
-    x = ct_seq_name(&seq, "x", x);
-    dx = ct_seq_name(&seq, "dx", dx);
-    return ct_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
+    CtCore *instead = ct_core_lam(ad->p, span, NULL, params, 2, ct_ad_seq_close(&inner, forward));
+    x = ct_ad_seq_name(&seq, "x", x);
+    dx = ct_ad_seq_name(&seq, "dx", dx);
+    return ct_ad_seq_close(&seq, ct_bulk_derivative(ad, DERIV_JVP, span, f, x, dx, instead));
 }
 
 /* What Flow differentiates stays an operator. */
-const CtRules ct_native_rules = {.real = NULL};
+const CtRules ct_ad_native_rules = {.real = NULL};
 
 bool ct_ad_is_on_flow(const CtAd *ad) { return ad->reverse == METHOD_NATIVE; }
 
 static CtCore *for_flow(const Expand *e, CtCore *core) {
     CtCore **args = core->as.call.args;
     bool jacobian = core->as.call.of.deriv == DERIV_JACOBIAN;
-    return jacobian ? ct_jacobian_by_shape(e->ad, core->span, args[0], args[1]) : core;
+    return jacobian ? ct_ad_jacobian_by_shape(e->ad, core->span, args[0], args[1]) : core;
 }
 
 /* Stands where an error was reported. */
@@ -158,13 +158,13 @@ static bool is_honoured(const CtAd *ad, const CtCore *core) {
 
 /* let f = …; rule = … in withVjp f rule x: both run once, whether a derivative is taken or not. */
 static CtCore *with_names(CtAd *ad, CtCore *core) {
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *args[3];
     for (uint32_t i = 0; i < 3; i++) {
         args[i] = core->as.call.args[i];
-        if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
+        if (i < 2 && !ct_ad_movable(args[i])) args[i] = ct_ad_seq_name(&seq, i == 0 ? "f" : "rule", args[i]);
     }
-    return ct_seq_close(&seq, ct_core_deriv(ad->p, core->span, core->as.call.of.deriv, args, 3));
+    return ct_ad_seq_close(&seq, ct_core_deriv(ad->p, core->span, core->as.call.of.deriv, args, 3));
 }
 
 static CtCore *operator(Expand *e, CtCore *core) {
@@ -183,7 +183,7 @@ static CtCore *operator(Expand *e, CtCore *core) {
         return is_honoured(ad, core) ? with_names(ad, core) : ct_core_app(ad->p, core->span, args[0], &args[2], 1);
     case DERIV_BASIS:
         if (!first_order(ad, core->span, args[0]->type, "the result")) return refused(ad, core);
-        return ct_generic_basis(ad, core->span, args[0]->type, args[0]);
+        return ct_ad_poly_basis(ad, core->span, args[0]->type, args[0]);
     case DERIV_JVP:
     case DERIV_VJP:
     case DERIV_JACOBIAN: {
@@ -250,14 +250,14 @@ static CtCore *by_rows(void *data, CtCore *core) {
     core = ct_core_map(p, core, by_rows, r);
     if (core->kind != CORE_DERIV || core->as.call.of.deriv != DERIV_JVP || core->span.source != r->source) return core;
     CtCore **args = core->as.call.args;
-    CtSeq seq = ct_seq(p, NULL);
+    CtSeq seq = ct_ad_seq(p, NULL);
     CtCore *vjp[2];
-    vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_seq_name(&seq, "f", args[0]);
-    vjp[1] = ct_seq_name(&seq, "x", args[1]);
-    CtWrap wrap = {.span = r->place, .s = args[1]->type, .t = ct_type_fun_result(args[0]->type), .x = vjp[1]};
-    wrap.dx = ct_seq_name(&seq, "dx", args[2]);
-    CtCore *result = ct_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->span, DERIV_VJP, vjp, 2));
-    return ct_seq_close(&seq, result);
+    vjp[0] = ct_ad_movable(args[0]) ? args[0] : ct_ad_seq_name(&seq, "f", args[0]);
+    vjp[1] = ct_ad_seq_name(&seq, "x", args[1]);
+    CtWrap wrap = {.span = r->place, .s = args[1]->type, .t = ct_core_type_fun_result(args[0]->type), .x = vjp[1]};
+    wrap.dx = ct_ad_seq_name(&seq, "dx", args[2]);
+    CtCore *result = ct_ad_jvp_from_pullback(r->ad, &seq, &wrap, ct_core_deriv(p, core->span, DERIV_VJP, vjp, 2));
+    return ct_ad_seq_close(&seq, result);
 }
 
 void ct_ad_jvp_in_reverse(CtAd *ad, uint32_t source, CtSpan place) {
@@ -296,14 +296,14 @@ CtGlobal *ct_ad_trace(CtAd *ad, CtMethod method, CtGlobal *function) {
     if (made) return made;
     CtType *type = function->type;
     ct_ad_expand_global(ad, function);
-    CtVar *x = ct_var_new(ad->p, "x", type->parts[0]);
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtVar *x = ct_core_var_new(ad->p, "x", type->parts[0]);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtWrap wrap = {.span = function->span, .s = type->parts[0], .t = type->parts[1]};
     wrap.x = ct_core_var(ad->p, function->span, x);
     CtCore *f = ct_core_global(ad->p, function->span, function);
-    wrap.f = ct_seq_name(&seq, "f'", ct_ad_dual_of(ad, method, NULL, f));
+    wrap.f = ct_ad_seq_name(&seq, "f'", ct_ad_dual_of(ad, method, NULL, f));
     CtCore *length = ad->rules[method]->trace(ad, &seq, &wrap);
-    CtCore *body = ct_core_lam(ad->p, function->span, "trace", &x, 1, ct_seq_close(&seq, length));
+    CtCore *body = ct_core_lam(ad->p, function->span, "trace", &x, 1, ct_ad_seq_close(&seq, length));
     const char *name = ct_format(ad->arena, "trace.%s", function->name->text);
     made = ct_ad_new_global(ad, name, body->type, function->span);
     made->body = body;

@@ -33,8 +33,8 @@ static CtCore *let(const Write *w, CtVar *v, CtCore *rhs, CtCore *body) {
 /* let m = … ; xs = … in build m (λj. foldl (λs i. s + xs ! (i m + j)) −0 (iota (length xs / m))) */
 static CtCore *sum_rows(const Write *w, CtCore *core) {
     CtType *real = core->type->parts[0], *integer = w->p->int_type;
-    CtVar *m = ct_var_new(w->p, "m", integer), *xs = ct_var_new(w->p, "xs", core->type);
-    CtVar *j = ct_var_new(w->p, "j", integer), *s = ct_var_new(w->p, "s", real), *i = ct_var_new(w->p, "i", integer);
+    CtVar *m = ct_core_var_new(w->p, "m", integer), *xs = ct_core_var_new(w->p, "xs", core->type);
+    CtVar *j = ct_core_var_new(w->p, "j", integer), *s = ct_core_var_new(w->p, "s", real), *i = ct_core_var_new(w->p, "i", integer);
     CtCore *row = op(w, PRIM_INT_MUL, var(w, i), var(w, m));
     CtCore *x = item(w, xs, op(w, PRIM_INT_ADD, row, var(w, j)));
     CtCore *add = lambda(w, s, i, op(w, PRIM_ADD, var(w, s), x));
@@ -51,10 +51,10 @@ static CtCore *sum_rows(const Write *w, CtCore *core) {
 static CtCore *scatter_add(const Write *w, CtCore *core) {
     CtType *real = core->type->parts[0], *integer = w->p->int_type;
     CtCore **args = core->as.call.args;
-    CtVar *n = ct_var_new(w->p, "n", integer), *rows = ct_var_new(w->p, "rows", args[1]->type);
-    CtVar *xs = ct_var_new(w->p, "xs", core->type), *ys = ct_var_new(w->p, "ys", core->type);
-    CtVar *p = ct_var_new(w->p, "p", integer), *m = ct_var_new(w->p, "m", integer);
-    CtVar *r = ct_var_new(w->p, "r", integer), *j = ct_var_new(w->p, "j", integer);
+    CtVar *n = ct_core_var_new(w->p, "n", integer), *rows = ct_core_var_new(w->p, "rows", args[1]->type);
+    CtVar *xs = ct_core_var_new(w->p, "xs", core->type), *ys = ct_core_var_new(w->p, "ys", core->type);
+    CtVar *p = ct_core_var_new(w->p, "p", integer), *m = ct_core_var_new(w->p, "m", integer);
+    CtVar *r = ct_core_var_new(w->p, "r", integer), *j = ct_core_var_new(w->p, "j", integer);
     CtCore *sum = op(w, PRIM_ADD, item(w, ys, var(w, j)), item(w, xs, var(w, p)));
     CtCore *changed = array(w, ARRAY_UPDATE, var(w, ys), var(w, j), sum);
     CtCore *row = op(w, PRIM_INT_MUL, var(w, r), var(w, m));
@@ -72,7 +72,7 @@ static CtCore *scatter_add(const Write *w, CtCore *core) {
 
 bool ct_ad_is_flat(const CtCore *core) {
     CtArrayOp of = core->as.call.of.array;
-    return (of == ARRAY_SUM_ROWS || of == ARRAY_SCATTER_ADD) && ct_is_real(core->type->parts[0]);
+    return (of == ARRAY_SUM_ROWS || of == ARRAY_SCATTER_ADD) && ct_ad_is_real(core->type->parts[0]);
 }
 
 CtCore *ct_ad_flat(CtProgram *p, CtCore *core) {

@@ -52,14 +52,14 @@ static bool leads_to(CtAd *ad, CtCore *from, CtGlobal *target) {
 
 /* let ⟨c' = embed_M c⟩ in D_M[λ], with variables c' for those that the λ captures. */
 static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *captured) {
-    CtTransform t = ct_transform(ad, method);
+    CtTransform t = ct_ad_transform(ad, method);
     CtLam *lam = core->as.lam;
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     for (uint32_t i = 0; i < lam->capture_count; i++) {
         CtVar *var = lam->captures[i];
         CtVar *here = captured ? ct_map_get(captured, ct_key(var)) : var;
-        CtCore *value = ct_generic_embed(ad, method, core->span, var->type, ct_core_var(ad->p, core->span, here));
-        ct_seq_let(&seq, core->span, ct_ad_bind(&t, var), value);
+        CtCore *value = ct_ad_poly_embed(ad, method, core->span, var->type, ct_core_var(ad->p, core->span, here));
+        ct_ad_seq_let(&seq, core->span, ct_ad_bind(&t, var), value);
     }
     CtCore *body;
     if (lam->group) {
@@ -73,11 +73,11 @@ static CtCore *embedded(CtAd *ad, CtMethod method, CtCore *core, const CtMap *ca
         body = ct_core_var(ad->p, core->span, ct_ad_var(&t, lam->group_vars[self]));
     } else
         body = ct_ad_lambda(&t, core);
-    return ct_seq_close(&seq, body);
+    return ct_ad_seq_close(&seq, body);
 }
 
 CtCore *ct_ad_dual_of(CtAd *ad, CtMethod method, CtGlobal *inside, CtCore *f) {
-    bool known_global = f->kind == CORE_GLOBAL && ct_is_function(f->as.global);
+    bool known_global = f->kind == CORE_GLOBAL && ct_ad_is_function(f->as.global);
     if ((known_global || f->kind == CORE_LAM) && !leads_to(ad, f, inside)) {
         if (known_global) return ct_core_global(ad->p, f->span, ct_ad_global_later(ad, method, f->as.global));
         if (!f->as.lam->captures_known) ct_core_captures(ad->p, f->as.lam);
@@ -108,7 +108,7 @@ static CtCore *closed(CtAd *ad, CtMethod method, CtLam *lam) {
     CtMap captured = {0};
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
     for (uint32_t i = 0; i < lam->capture_count; i++) {
-        params[i] = ct_var_like(ad->p, lam->captures[i], lam->captures[i]->type);
+        params[i] = ct_core_var_like(ad->p, lam->captures[i], lam->captures[i]->type);
         ct_map_set(ad->arena, &captured, ct_key(lam->captures[i]), params[i]);
     }
     CtCore *body = embedded(ad, method, lam->node, &captured);
@@ -122,8 +122,8 @@ static CtCore *copied(CtAd *ad, CtMethod method, CtSeq *seq, CtLam *lam, CtCore 
     CtSpan span = lam->node->span;
     CtMap replace = {0};
     for (uint32_t i = 0; i < lam->capture_count; i++) {
-        CtVar *var = lam->captures[i], *here = ct_var_like(ad->p, var, var->type);
-        ct_seq_let(seq, span, here, ct_generic_primal(ad, method, span, var->type, captured[i]));
+        CtVar *var = lam->captures[i], *here = ct_core_var_like(ad->p, var, var->type);
+        ct_ad_seq_let(seq, span, here, ct_ad_poly_primal(ad, method, span, var->type, captured[i]));
         ct_map_set(ad->arena, &replace, ct_key(var), ct_core_var(ad->p, span, here));
     }
     if (!lam->group) return ct_core_copy(ad->p, lam->node, &replace);
@@ -146,17 +146,17 @@ static CtCore *closed_primal(CtAd *ad, CtMethod method, CtLam *lam) {
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->capture_count);
     CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, lam->capture_count);
     for (uint32_t i = 0; i < lam->capture_count; i++) {
-        params[i] = ct_var_like(ad->p, lam->captures[i], ct_ad_type(ad, method, lam->captures[i]->type));
+        params[i] = ct_core_var_like(ad->p, lam->captures[i], ct_ad_type(ad, method, lam->captures[i]->type));
         uses[i] = ct_core_var(ad->p, span, params[i]);
     }
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *body = copied(ad, method, &seq, lam, uses);
-    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, ct_seq_close(&seq, body));
+    return ct_core_lam(ad->p, span, lam->name, params, lam->capture_count, ct_ad_seq_close(&seq, body));
 }
 
 CtCore *ct_ad_primal_function(CtTransform *t, CtSeq *seq, CtCore *f, CtCore *transformed) {
     if (f->kind == CORE_GLOBAL) return f;
-    if (f->kind != CORE_LAM) return ct_generic_primal(t->ad, t->method, f->span, f->type, transformed);
+    if (f->kind != CORE_LAM) return ct_ad_poly_primal(t->ad, t->method, f->span, f->type, transformed);
     CtLam *lam = f->as.lam;
     if (!lam->captures_known) ct_core_captures(t->p, lam);
     CtCore **uses = CT_NEW_ARRAY(t->ad->arena, CtCore *, lam->capture_count);
@@ -188,7 +188,7 @@ CtLam *ct_ad_dual(CtAd *ad, CtLam *lam, const CtDualPath *dual) {
     uint32_t globals = ad->p->globals.count;
     CtCore *made = dual->primal ? closed_primal(ad, dual->method, written) : closed(ad, dual->method, written);
     for (uint32_t i = dual->count; i-- > 0;) {
-        CtTransform t = ct_transform(ad, dual->path[i]);
+        CtTransform t = ct_ad_transform(ad, dual->path[i]);
         made = t.rules->closed ? t.rules->closed(&t, made, written->capture_count) : ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);

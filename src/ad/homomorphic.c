@@ -4,7 +4,7 @@
  */
 #include "ad/internal.h"
 
-CtTransform ct_transform(CtAd *ad, CtMethod method) {
+CtTransform ct_ad_transform(CtAd *ad, CtMethod method) {
     return (CtTransform){
         .ad = ad, .p = ad->p, .method = method, .rules = ad->rules[method], .state = ct_ad_state(ad, method)};
 }
@@ -27,9 +27,9 @@ static CtType *function_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType **params = CT_NEW_ARRAY(ad->arena, CtType *, count + 1);
     for (uint32_t i = 0; i < count; i++) params[i] = ct_ad_type(ad, method, type->parts[i]);
     CtType *result = ct_ad_type(ad, method, type->parts[count]);
-    if (!state) return ct_type_fun(ad->p, params, count, result);
+    if (!state) return ct_core_type_fun(ad->p, params, count, result);
     params[count] = state;
-    return ct_type_fun(ad->p, params, count + 1, ct_type_pair(ad->p, result, state));
+    return ct_core_type_fun(ad->p, params, count + 1, ct_core_type_pair(ad->p, result, state));
 }
 
 static CtType *make_type(CtAd *ad, CtMethod method, CtType *type) {
@@ -41,9 +41,9 @@ static CtType *make_type(CtAd *ad, CtMethod method, CtType *type) {
     case TYPE_TUPLE: {
         CtType **parts = CT_NEW_ARRAY(ad->arena, CtType *, type->count);
         for (uint32_t i = 0; i < type->count; i++) parts[i] = ct_ad_type(ad, method, type->parts[i]);
-        return ct_type_tuple(ad->p, parts, type->count);
+        return ct_core_type_tuple(ad->p, parts, type->count);
     }
-    case TYPE_ARRAY: return ct_type_array(ad->p, ct_ad_type(ad, method, type->parts[0]));
+    case TYPE_ARRAY: return ct_core_type_array(ad->p, ct_ad_type(ad, method, type->parts[0]));
     case TYPE_FUN: return function_type(ad, method, type);
     case TYPE_DATA: return data_type(ad, method, type);
     }
@@ -54,7 +54,7 @@ static CtType *make_type(CtAd *ad, CtMethod method, CtType *type) {
 static bool is_same(CtAd *ad, CtMethod method, CtType *type) {
     if (ct_is_discrete(type)) return true;
     CtType *real = ad->p->double_type;
-    return !ct_type_has_fun(type) && ad->rules[method]->real(ad, real) == real;
+    return !ct_core_type_has_fun(type) && ad->rules[method]->real(ad, real) == real;
 }
 
 CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type) {
@@ -69,9 +69,9 @@ CtType *ct_ad_type(CtAd *ad, CtMethod method, CtType *type) {
 static CtType *data_type(CtAd *ad, CtMethod method, CtType *type) {
     CtData *data = type->data;
     CtType **args = CT_NEW_ARRAY(ad->arena, CtType *, data->arg_count);
-    CtType *made = ct_type_data(ad->p, data->name, args, data->arg_count, data->is_newtype);
+    CtType *made = ct_core_type_data(ad->p, data->name, args, data->arg_count, data->is_newtype);
     ct_map_set(ad->arena, &ad->types[method], ct_key(type), made);
-    made->data->method = ct_method_name(method);
+    made->data->method = ct_core_method_name(method);
     made->data->origin = type;
     CtType **kept = made->data->args;
     for (uint32_t i = 0; i < data->arg_count; i++) {
@@ -85,7 +85,7 @@ static CtType *data_type(CtAd *ad, CtMethod method, CtType *type) {
         for (uint32_t i = 0; i < data->cons[c].count; i++)
             cons[c].fields[i] = ct_ad_type(ad, method, data->cons[c].fields[i]);
     }
-    ct_data_set_cons(ad->p, made->data, cons, data->con_count);
+    ct_core_data_set_cons(ad->p, made->data, cons, data->con_count);
     return made;
 }
 
@@ -97,7 +97,7 @@ CtCon *ct_ad_con(CtTransform *t, CtCon *con) {
 
 CtVar *ct_ad_bind(CtTransform *t, CtVar *var) {
     if (!var) return NULL;
-    CtVar *fresh = ct_var_like(t->p, var, ct_ad_type(t->ad, t->method, var->type));
+    CtVar *fresh = ct_core_var_like(t->p, var, ct_ad_type(t->ad, t->method, var->type));
     ct_map_set(t->ad->arena, &t->vars, ct_key(var), fresh);
     return fresh;
 }
@@ -117,9 +117,9 @@ static CtCore *homomorphic_lambda(CtTransform *t, CtCore *core) {
     CtVar **params = bind_all(t, lam->params, count, 1);
     CtCore *body;
     if (t->state) {
-        params[count] = ct_var_new(t->p, "s", t->state);
-        CtSeq seq = ct_seq(t->p, params[count++]);
-        body = ct_lift_tail(t, &seq, lam->body);
+        params[count] = ct_core_var_new(t->p, "s", t->state);
+        CtSeq seq = ct_ad_seq(t->p, params[count++]);
+        body = ct_ad_lift_tail(t, &seq, lam->body);
     } else
         body = ct_ad_direct(t, lam->body);
     return ct_core_lam(t->p, core->span, lam->name, params, count, body);
@@ -144,7 +144,7 @@ void ct_ad_letrec(CtTransform *t, CtSeq *seq, CtSpan span, const CtBind *binds, 
     CtBind *fresh = CT_NEW_ARRAY(t->ad->arena, CtBind, count);
     for (uint32_t i = 0; i < count; i++) fresh[i].var = ct_ad_bind(t, binds[i].var);
     for (uint32_t i = 0; i < count; i++) fresh[i].lam = ct_ad_lambda(t, binds[i].lam);
-    ct_seq_letrec(seq, span, fresh, count);
+    ct_ad_seq_letrec(seq, span, fresh, count);
 }
 
 CtCore *ct_ad_global_ref(CtTransform *t, CtCore *core) {
@@ -161,12 +161,12 @@ bool ct_ad_is_discrete_call(const CtCore *core) {
     for (uint32_t i = 0; i + 1 < type->count; i++)
         if (!ct_is_discrete(type->parts[i])) return false;
     CtType *result = type->parts[type->count - 1];
-    return ct_is_real(result) || ct_is_discrete(result);
+    return ct_ad_is_real(result) || ct_is_discrete(result);
 }
 
 CtCore *ct_ad_discrete_call(CtTransform *t, CtCore *core, CtCore *const *args) {
     CtCore *call = ct_core_app(t->p, core->span, core->as.call.of.fun, args, core->as.call.count);
-    return ct_is_real(core->type) ? t->rules->constant(t->ad, core->span, call) : call;
+    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, call) : call;
 }
 
 /* ---- primitives ---- */
@@ -178,12 +178,12 @@ bool ct_ad_is_conversion(CtPrim prim) {
 }
 
 bool ct_ad_is_operation(const CtCore *core) {
-    if (core->kind != CORE_PRIM || !ct_is_real(core->type)) return false;
+    if (core->kind != CORE_PRIM || !ct_ad_is_real(core->type)) return false;
     if (ct_ad_is_conversion(core->as.call.of.prim)) return true;
     const CtPrimInfo *info = ct_prim_info(core->as.call.of.prim);
     if (info->is_zero || !info->has_derivative) return false;
     for (uint32_t i = 0; i < core->as.call.count; i++)
-        if (ct_is_real(core->as.call.args[i]->type)) return true;
+        if (ct_ad_is_real(core->as.call.args[i]->type)) return true;
     return false;
 }
 
@@ -217,12 +217,12 @@ static CtPrimTerm build_choose(CtPrimBuilder *self, CtPrim comparison, CtPrimTer
 CtCore *ct_ad_derivative(CtAd *ad, const CtOperation *op, uint32_t index, CtCore *const *args, CtCore *y, CtCore *g) {
     CoreBuilder builder = {{build_number, build_prim, build_choose}, ad->p, op->span, op->type};
     CtPrimTerm terms[2] = {args[0], op->count > 1 ? args[1] : NULL};
-    if (!ct_is_real(op->types[index])) return NULL;
+    if (!ct_ad_is_real(op->types[index])) return NULL;
     return ct_prim_derivative(&builder.base, op->prim, index, terms, y, g);
 }
 
 static CtCore *primal_of(CtTransform *t, CtType *type, CtCore *d) {
-    return ct_is_real(type) ? t->rules->primal(t->ad, d->span, d) : d;
+    return ct_ad_is_real(type) ? t->rules->primal(t->ad, d->span, d) : d;
 }
 
 CtCore *ct_ad_primal(CtTransform *t, CtCore *core) {
@@ -231,7 +231,7 @@ CtCore *ct_ad_primal(CtTransform *t, CtCore *core) {
     CtCore *args[2] = {NULL, NULL};
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtCore *arg = core->as.call.args[i];
-        args[i] = ct_is_real(arg->type) ? ct_ad_primal(t, arg) : ct_ad_direct(t, arg);
+        args[i] = ct_ad_is_real(arg->type) ? ct_ad_primal(t, arg) : ct_ad_direct(t, arg);
     }
     return ct_core_prim(t->p, core->span, core->as.call.of.prim, args, core->as.call.count);
 }
@@ -248,14 +248,14 @@ CtCore *ct_ad_prim(CtTransform *t, CtSeq *seq, CtCore *core, CtCore *const *args
     }
     if (varies) {
         /* The rule opens the real arguments, in order; it finds the others named. */
-        bool mixed = op.count == 2 && !ct_is_real(op.types[1]) && !ct_ad_movable(op.args[1]);
-        if (mixed && !ct_ad_movable(op.args[0])) op.args[0] = ct_seq_name(seq, "d", op.args[0]);
+        bool mixed = op.count == 2 && !ct_ad_is_real(op.types[1]) && !ct_ad_movable(op.args[1]);
+        if (mixed && !ct_ad_movable(op.args[0])) op.args[0] = ct_ad_seq_name(seq, "d", op.args[0]);
         for (uint32_t i = 0; i < op.count; i++)
-            if (!ct_is_real(op.types[i])) op.args[i] = ct_seq_name(seq, "n", op.args[i]);
+            if (!ct_ad_is_real(op.types[i])) op.args[i] = ct_ad_seq_name(seq, "n", op.args[i]);
         return t->rules->operation(t->ad, seq, &op);
     }
     CtCore *value = ct_core_prim(t->p, core->span, op.prim, primals, op.count);
-    return ct_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
+    return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
 }
 
 static CtCore *direct_prim(CtTransform *t, CtCore *core) {
@@ -263,12 +263,12 @@ static CtCore *direct_prim(CtTransform *t, CtCore *core) {
     CtCore *args[2] = {NULL, NULL};
     if (!ct_ad_is_operation(core)) {
         CtCore *value = ct_ad_primal(t, core);
-        return ct_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
+        return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, value) : value;
     }
     for (uint32_t i = 0; i < count; i++) args[i] = ct_ad_direct(t, core->as.call.args[i]);
-    CtSeq seq = ct_seq(t->p, NULL);
+    CtSeq seq = ct_ad_seq(t->p, NULL);
     CtCore *result = ct_ad_prim(t, &seq, core, args);
-    return ct_seq_close(&seq, result);
+    return ct_ad_seq_close(&seq, result);
 }
 
 /* ---- structure ---- */
@@ -302,9 +302,9 @@ uint32_t ct_ad_children(CtCore *core, CtCore ***children) {
 /* D[stop e] = embed (stop (primal D[e])): a constant of this derivative, and of those around it. */
 static CtCore *stop(CtTransform *t, CtCore *core, CtCore *d) {
     CtType *type = core->type;
-    CtCore *primal = ct_generic_primal(t->ad, t->method, core->span, type, d);
+    CtCore *primal = ct_ad_poly_primal(t->ad, t->method, core->span, type, d);
     CtCore *stopped = ct_core_deriv(t->p, core->span, DERIV_STOP, &primal, 1);
-    return ct_generic_embed(t->ad, t->method, core->span, type, stopped);
+    return ct_ad_poly_embed(t->ad, t->method, core->span, type, stopped);
 }
 
 CtCore *ct_ad_rebuild(CtTransform *t, CtCore *core, CtCore *const *children) {
@@ -359,16 +359,16 @@ static CtCore *direct_application(CtTransform *t, CtCore *core) {
 
 /* A chain of bindings, however long, without recursion. */
 static CtCore *direct_bindings(CtTransform *t, CtCore *core) {
-    CtSeq seq = ct_seq(t->p, NULL);
+    CtSeq seq = ct_ad_seq(t->p, NULL);
     for (;;) {
         if (core->kind == CORE_LET) {
             CtCore *rhs = ct_ad_direct(t, core->as.let.rhs);
-            ct_seq_let(&seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
+            ct_ad_seq_let(&seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
             CtCore *rhs = ct_ad_direct(t, core->as.let.rhs);
             CtVar **vars = bind_all(t, core->as.let.vars, core->as.let.count, 0);
-            ct_seq_unpack(&seq, core->span, vars, core->as.let.count, rhs);
+            ct_ad_seq_unpack(&seq, core->span, vars, core->as.let.count, rhs);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
             ct_ad_letrec(t, &seq, core->span, core->as.letrec.binds, core->as.letrec.count);
@@ -377,7 +377,7 @@ static CtCore *direct_bindings(CtTransform *t, CtCore *core) {
             break;
     }
     CtCore *body = ct_ad_direct(t, core);
-    return ct_seq_close(&seq, body);
+    return ct_ad_seq_close(&seq, body);
 }
 
 static CtCore *direct_case(CtTransform *t, CtCore *core) {
@@ -406,7 +406,7 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
     CtType *type = ct_ad_type(t->ad, t->method, core->type);
     if (state) {
         all[count++] = ct_core_var(t->p, core->span, state);
-        type = ct_type_pair(t->p, type, t->state);
+        type = ct_core_type_pair(t->p, type, t->state);
     }
     CtCore *made = ct_core_dual(t->p, core->span, type, dual->method, path, dual->count + 1, all, count);
     made->as.call.of.dual->op = dual->op;
@@ -416,16 +416,16 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
 }
 
 static CtCore *direct_custom(CtTransform *t, CtCore *core) {
-    CtSeq seq = ct_seq(t->p, NULL);
+    CtSeq seq = ct_ad_seq(t->p, NULL);
     CtCore *made = ct_ad_custom(t, &seq, core);
-    return ct_seq_close(&seq, made);
+    return ct_ad_seq_close(&seq, made);
 }
 
 CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
     switch (core->kind) {
     case CORE_VAR: return ct_core_var(t->p, core->span, ct_ad_var(t, core->as.var));
     case CORE_GLOBAL: return ct_ad_global_ref(t, core);
-    case CORE_LIT: return ct_is_real(core->type) ? t->rules->constant(t->ad, core->span, core) : core;
+    case CORE_LIT: return ct_ad_is_real(core->type) ? t->rules->constant(t->ad, core->span, core) : core;
     case CORE_STRING: return core;
     case CORE_LAM: return ct_ad_lambda(t, core);
     case CORE_APP: return direct_application(t, core);
@@ -437,7 +437,7 @@ CtCore *ct_ad_direct(CtTransform *t, CtCore *core) {
     case CORE_ARRAY: return ct_ad_array(t, core);
     case CORE_DUAL: return ct_ad_dual_node(t, core, direct_children(t, core), NULL);
     case CORE_DERIV:
-        if (ct_deriv_has_rule(core->as.call.of.deriv)) return direct_custom(t, core);
+        if (ct_core_deriv_has_rule(core->as.call.of.deriv)) return direct_custom(t, core);
         return ct_ad_rebuild(t, core, direct_children(t, core));
     case CORE_TUPLE:
     case CORE_CON:

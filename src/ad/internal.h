@@ -27,22 +27,22 @@ typedef struct CtSeq {
     CT_VEC(CtPending) items;
 } CtSeq;
 
-CtSeq ct_seq(CtProgram *p, CtVar *state);
+CtSeq ct_ad_seq(CtProgram *p, CtVar *state);
 /* Binds a fresh variable to `rhs` and gives the variable; atoms are given back as they are. */
-CtCore *ct_seq_name(CtSeq *seq, const char *name, CtCore *rhs);
-void ct_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs);
-void ct_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs);
-void ct_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
+CtCore *ct_ad_seq_name(CtSeq *seq, const char *name, CtCore *rhs);
+void ct_ad_seq_let(CtSeq *seq, CtSpan span, CtVar *var, CtCore *rhs);
+void ct_ad_seq_unpack(CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *rhs);
+void ct_ad_seq_letrec(CtSeq *seq, CtSpan span, const CtBind *binds, uint32_t count);
 /* The components of a pair, named (or in sight when it is a TUPLE of atoms). */
-void ct_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]);
+void ct_ad_seq_open(CtSeq *seq, const char *first_name, const char *second_name, CtCore *pair, CtCore *parts[2]);
 /* Runs `pair`, a term that gives (value, state): the state becomes the current one, the value is returned. */
-CtCore *ct_seq_run(CtSeq *seq, const char *name, CtCore *pair);
+CtCore *ct_ad_seq_run(CtSeq *seq, const char *name, CtCore *pair);
 /* The current state as a term. */
-CtCore *ct_seq_state(CtSeq *seq, CtSpan span);
+CtCore *ct_ad_seq_state(CtSeq *seq, CtSpan span);
 /* All pending bindings around `body`. A last binding that is only given back becomes the body itself: a tail call. */
-CtCore *ct_seq_close(CtSeq *seq, CtCore *body);
+CtCore *ct_ad_seq_close(CtSeq *seq, CtCore *body);
 /* (value, state) around which the bindings are closed; just the value in direct style. */
-CtCore *ct_seq_return(CtSeq *seq, CtCore *value);
+CtCore *ct_ad_seq_return(CtSeq *seq, CtCore *value);
 
 /* Terms that may move over others: they neither fail nor cost anything worth keeping. */
 bool ct_ad_atom(const CtCore *core);
@@ -91,11 +91,11 @@ typedef struct CtRules {
     const struct CtReverse *reverse;                            /* in reverse: the names of its library */
 } CtRules;
 
-extern const CtRules ct_forward_rules, ct_vector_rules, ct_delta_tree_rules, ct_delta_rules, ct_delta_fused_rules,
-    ct_dual_naive_rules, ct_dual_staged_rules, ct_dual_cayley_rules, ct_dual_arrays_rules, ct_dual_defunc_rules,
-    ct_tape_rules, ct_bulk_rules, ct_chad_naive_rules, ct_chad_sparse_rules, ct_chad_rules, ct_native_rules;
+extern const CtRules ct_ad_forward_rules, ct_ad_vector_rules, ct_ad_delta_tree_rules, ct_ad_delta_rules, ct_ad_delta_fused_rules,
+    ct_ad_dual_naive_rules, ct_ad_dual_staged_rules, ct_ad_dual_cayley_rules, ct_ad_dual_arrays_rules, ct_ad_dual_defunc_rules,
+    ct_ad_tape_rules, ct_bulk_rules, ct_chad_naive_rules, ct_chad_sparse_rules, ct_chad_rules, ct_ad_native_rules;
 /* The rules of all methods, by CtMethod. */
-void ct_methods(const CtRules **rules);
+void ct_ad_methods(const CtRules **rules);
 
 struct CtAd {
     CtProgram *p;
@@ -132,15 +132,15 @@ struct CtTransform {
 };
 
 /* A global that is a function; one whose body is still to be made is. The others are constants. */
-static inline bool ct_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }
+static inline bool ct_ad_is_function(const CtGlobal *global) { return !global->body || global->body->kind == CORE_LAM; }
 
 /* ---- homomorphic.c ---- */
 
-static inline bool ct_is_real(const CtType *type) { return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT; }
+static inline bool ct_ad_is_real(const CtType *type) { return type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT; }
 /* Nothing inside that a derivative could touch: D leaves such a type as it is. */
-static inline bool ct_is_discrete(CtType *type) { return !ct_type_has_real(type) && !ct_type_has_fun(type); }
+static inline bool ct_is_discrete(CtType *type) { return !ct_core_type_has_real(type) && !ct_core_type_has_fun(type); }
 
-CtTransform ct_transform(CtAd *ad, CtMethod method);
+CtTransform ct_ad_transform(CtAd *ad, CtMethod method);
 /* S of a method, NULL when it has none. */
 CtType *ct_ad_state(CtAd *ad, CtMethod method);
 /* A fresh variable for x : σ, of type D[σ]. */
@@ -181,21 +181,21 @@ CtCore *ct_ad_dual_node(CtTransform *t, CtCore *core, CtCore *const *args, CtVar
 /* ---- state_monad.c ---- */
 
 /* Whether D[e] leaves the state alone. Always so in direct style. */
-bool ct_lift_pure(CtTransform *t, CtCore *core);
-bool ct_lift_pure_primal(CtTransform *t, CtCore *core);
+bool ct_ad_lift_pure(CtTransform *t, CtCore *core);
+bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core);
 /* D[e] in sequence: binds what touches the state and returns a term that does not. */
-CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core);
+CtCore *ct_ad_lift_value(CtTransform *t, CtSeq *seq, CtCore *core);
 /* Several, left to right. */
-CtCore **ct_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count);
+CtCore **ct_ad_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count);
 /* D[e] in tail position: closes the sequence; the term gives (value, state). */
-CtCore *ct_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
+CtCore *ct_ad_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core);
 
 /* ---- arrays.c ---- */
 
 CtCore *ct_ad_array(CtTransform *t, CtCore *core);
-CtCore *ct_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
+CtCore *ct_ad_lift_array(CtTransform *t, CtSeq *seq, CtCore *core);
 /* The operation pushes on the state itself (sums of reals), or its function argument does. */
-bool ct_lift_pure_array(CtTransform *t, CtCore *core);
+bool ct_ad_lift_pure_array(CtTransform *t, CtCore *core);
 
 /* ---- flat_arrays.c ---- */
 
@@ -230,34 +230,34 @@ typedef struct CtGenericCall {
     CtCore *ins[2], *env, *state;
 } CtGenericCall;
 /* The call as a term: of the structure, the state, or (structure, state). */
-CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
+CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call);
 
-CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
-CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
+CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x);
 /* Σ a·b over the real leaves, with `scale`; a Double. `of` says what has the wrong shape where they differ: b, a
  * cotangent or a tangent, or a, the tangent of a rule. */
 typedef enum CtDot { DOT_COTANGENT, DOT_TANGENT, DOT_RULE, DOT_RULE_PULLED } CtDot;
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
+CtCore *ct_ad_poly_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of);
 /* A cotangent, or tangent, of x : A as the array of its reals; an error where it has another shape. */
-CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
+CtCore *ct_ad_poly_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent);
 /* The D[ℝ] of a D[A], in order, all as D[Double]; x : A with such in the place of its reals. */
-CtCore *ct_generic_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
-CtCore *ct_generic_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *duals);
+CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d);
+CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *duals);
 /* x with structural zeros. */
-CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x with its real leaves from an array, left to right. */
-CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
-/* The same from place 1 on, with ct_normal. */
-CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+CtCore *ct_ad_poly_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
+/* The same from place 1 on, with ct_ad_normal. */
+CtCore *ct_ad_poly_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals);
 /* How many real leaves x has. */
-CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* For each real leaf of x, x with 1 there and structural zeros at the others. */
-CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
+CtCore *ct_ad_poly_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x);
 /* x + 0: what a derivative goes through at the end, so that a structural zero −0.0 shows as 0. */
-CtCore *ct_normal(CtAd *ad, CtSpan span, CtCore *x);
+CtCore *ct_ad_normal(CtAd *ad, CtSpan span, CtCore *x);
 /* As a Double; from a Double. */
-CtCore *ct_to_double(CtAd *ad, CtSpan span, CtCore *real);
-CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
+CtCore *ct_ad_to_double(CtAd *ad, CtSpan span, CtCore *real);
+CtCore *ct_ad_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real);
 
 /* ---- function_values.c ---- */
 
@@ -316,16 +316,16 @@ typedef struct CtReverse {
                          pullback, of which the i-th has the B of that number + i, 0 that of a constant; NULL */
 } CtReverse;
 
-CtType *ct_reverse_real(CtAd *ad, CtType *real);
-CtType *ct_reverse_state(CtAd *ad);
-CtCore *ct_reverse_constant(CtAd *ad, CtSpan span, CtCore *x);
-CtCore *ct_reverse_primal(CtAd *ad, CtSpan span, CtCore *d);
-CtCore *ct_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
-CtCore *ct_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
-CtCore *ct_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtType *ct_ad_reverse_real(CtAd *ad, CtType *real);
+CtType *ct_ad_reverse_state(CtAd *ad);
+CtCore *ct_ad_reverse_constant(CtAd *ad, CtSpan span, CtCore *x);
+CtCore *ct_ad_reverse_primal(CtAd *ad, CtSpan span, CtCore *d);
+CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
+CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap);
 #define CT_REVERSE_RULES                                                                                               \
-    .real = ct_reverse_real, .constant = ct_reverse_constant, .primal = ct_reverse_primal, .jvp = ct_reverse_jvp,      \
-    .vjp = ct_reverse_vjp
+    .real = ct_ad_reverse_real, .constant = ct_ad_reverse_constant, .primal = ct_ad_reverse_primal, .jvp = ct_ad_reverse_jvp,      \
+    .vjp = ct_ad_reverse_vjp
 
 /* An operation's result, and those of its arguments that a cotangent is led on to: op(⟨x⟩) = y, with B and ∂op/∂x of
  * each. */
@@ -337,35 +337,35 @@ typedef struct CtPartials {
     CtCore *b[2];
 } CtPartials;
 /* Opens the arguments and names the result. */
-CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);
+CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op);
 /* ∂op/∂x of the k-th of them, or that times a cotangent z; a Double. */
-CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z);
+CtCore *ct_ad_partial(const CtPartials *partials, uint32_t k, CtCore *z);
 /* Runs the method's `one` of (b, ∂op/∂x, state), or its `two` of such for both arguments; gives (B, state). */
-CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
+CtCore *ct_ad_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two);
 /* (y, b) */
-CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b);
+CtCore *ct_ad_partials_pair(const CtPartials *partials, CtCore *b);
 /* watch.c: whether what `chad` adds to cells is to be seen; and the call of `seen` that shows it, which gives the
  * environment. */
 bool ct_ad_records_cells(const CtAd *ad);
 CtCore *ct_ad_cell_seen(CtAd *ad, CtCellNote note, CtCore *cell, CtCore *d, CtCore *environment);
 /* A call of a library function. */
-CtCore *ct_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count);
+CtCore *ct_ad_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count);
 /* A constructor of B, as a term. */
-CtCore *ct_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count);
+CtCore *ct_ad_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count);
 
 /* ---- what a rung takes over from the one below it ---- */
 
 /* delta.c: Add (Scale ∂₁op u₁) (Scale ∂₂op u₂); a name for a term. */
-CtCore *ct_delta_term(const CtPartials *partials);
-CtCore *ct_delta_let(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *term);
-CtCore *ct_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
-extern const CtReverse ct_delta_names;
+CtCore *ct_ad_delta_term(const CtPartials *partials);
+CtCore *ct_ad_delta_let(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *term);
+CtCore *ct_ad_delta_operation(CtAd *ad, CtSeq *seq, const CtOperation *op);
+extern const CtReverse ct_ad_delta_names;
 /* dual_staged.c: (y, (i, λz. body)), and the state i + 1; StagedCall dₖ (∂ₖop(z)), on a state when that is not NULL. */
-CtCore *ct_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body);
-CtCore *ct_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, CtCore *state);
-extern const CtReverse ct_dual_names;
+CtCore *ct_ad_dual_tagged(const CtPartials *partials, CtSeq *seq, CtVar *z, CtCore *body);
+CtCore *ct_ad_dual_staged_call(const CtPartials *partials, uint32_t k, CtVar *z, CtCore *state);
+extern const CtReverse ct_ad_dual_names;
 /* dual_cayley.c: D[op], with λz. λs. StagedCall d₁ (∂₁op(z)) (StagedCall d₂ (∂₂op(z)) s). */
-CtCore *ct_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
+CtCore *ct_ad_dual_composed(CtAd *ad, CtSeq *seq, const CtOperation *op);
 
 /* ---- bulk.c ---- */
 
@@ -375,13 +375,13 @@ CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCor
 
 /* ---- wrapper.c: one mode from the other ---- */
 
-CtCore *ct_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
-CtCore *ct_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
+CtCore *ct_ad_vjp_from_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
+CtCore *ct_ad_jvp_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtMethod method);
 /* The same of any term for (value, pullback). */
-CtCore *ct_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+CtCore *ct_ad_jvp_from_pullback(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* The rows of the Jacobian, of such a term. */
-CtCore *ct_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
+CtCore *ct_ad_jacobian_from_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *vjp);
 /* For Flow: by tangents or by pullbacks, whichever are fewer: jacobian_shape.c. */
-CtCore *ct_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
+CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct Jacobian {
 
 /* How many reals are in every value of a type; −1 where that depends on the value. */
 static int reals_in(const CtType *type) {
-    if (ct_is_real(type)) return 1;
+    if (ct_ad_is_real(type)) return 1;
     if (ct_is_discrete((CtType *)type)) return 0;
     if (type->kind != TYPE_TUPLE) return -1;
     int all = 0;
@@ -32,7 +32,7 @@ static int reals_in(const CtType *type) {
 
 /* A value like `like`, its reals from `reals`, left to right. */
 static CtCore *written(Jacobian *j, CtType *type, CtCore *like, CtCore *const *reals, int *next) {
-    if (ct_is_real(type)) return ct_from_double(j->ad, j->span, type, reals[(*next)++]);
+    if (ct_ad_is_real(type)) return ct_ad_from_double(j->ad, j->span, type, reals[(*next)++]);
     if (type->kind != TYPE_TUPLE || ct_is_discrete(type)) return like;
     CtCore **parts = CT_NEW_ARRAY(j->ad->arena, CtCore *, type->count);
     for (uint32_t i = 0; i < type->count; i++)
@@ -49,7 +49,7 @@ static CtCore *unit(Jacobian *j, CtType *type, CtCore *like, int at, int count) 
 
 static CtCore *vjp_of(Jacobian *j, CtSeq *seq, CtCore **pullback) {
     CtCore *args[2] = {j->f, j->x}, *parts[2];
-    ct_seq_open(seq, "y", "pullback", ct_core_deriv(j->p, j->span, DERIV_VJP, args, 2), parts);
+    ct_ad_seq_open(seq, "y", "pullback", ct_core_deriv(j->p, j->span, DERIV_VJP, args, 2), parts);
     *pullback = parts[1];
     return parts[0];
 }
@@ -61,13 +61,13 @@ static CtCore *tangent(Jacobian *j, CtCore *dx) {
 
 /* [| pullback e₀, pullback e₁, … |] */
 static CtCore *rows_written(Jacobian *j, int count) {
-    CtSeq seq = ct_seq(j->p, NULL);
+    CtSeq seq = ct_ad_seq(j->p, NULL);
     CtCore *pullback, *y = vjp_of(j, &seq, &pullback), *rows[MOST_WRITTEN];
     for (int i = 0; i < count; i++) {
         CtCore *dy = unit(j, j->t, y, i, count);
         rows[i] = ct_core_app(j->p, j->span, pullback, &dy, 1);
     }
-    return ct_seq_close(&seq, ct_core_array_lit(j->p, j->span, j->s, rows, (uint32_t)count));
+    return ct_ad_seq_close(&seq, ct_core_array_lit(j->p, j->span, j->s, rows, (uint32_t)count));
 }
 
 static CtCore *build(Jacobian *j, CtCore *count, CtVar *i, CtCore *body) {
@@ -84,68 +84,68 @@ static bool are_reals(const CtType *type) { return type->kind == TYPE_ARRAY && t
 
 /* The reals of a result's tangent, in order. */
 static CtCore *reals_of(Jacobian *j, CtCore *dy) {
-    return are_reals(j->t) ? dy : ct_generic_reals(j->ad, j->span, j->t, dy, dy, true);
+    return are_reals(j->t) ? dy : ct_ad_poly_reals(j->ad, j->span, j->t, dy, dy, true);
 }
 
 /* let cᵢ = reals (∂f x eᵢ) in build (length c₀) (λr. x with its reals from c₀ ! r, c₁ ! r, …) */
 static CtCore *columns_written(Jacobian *j, int count) {
-    CtSeq seq = ct_seq(j->p, NULL);
+    CtSeq seq = ct_ad_seq(j->p, NULL);
     CtCore *columns[MOST_WRITTEN], *reals[MOST_WRITTEN];
     for (int i = 0; i < count; i++) {
-        CtCore *dy = ct_seq_name(&seq, "dy", tangent(j, unit(j, j->s, j->x, i, count)));
-        columns[i] = ct_seq_name(&seq, "column", reals_of(j, dy));
+        CtCore *dy = ct_ad_seq_name(&seq, "dy", tangent(j, unit(j, j->s, j->x, i, count)));
+        columns[i] = ct_ad_seq_name(&seq, "column", reals_of(j, dy));
     }
-    CtVar *r = ct_var_new(j->p, "r", j->p->int_type);
+    CtVar *r = ct_core_var_new(j->p, "r", j->p->int_type);
     int next = 0;
     for (int i = 0; i < count; i++) reals[i] = at(j, columns[i], ct_core_var(j->p, j->span, r));
     CtCore *length = ct_core_array(j->p, j->span, ARRAY_LENGTH, &columns[0], 1);
-    return ct_seq_close(&seq, build(j, length, r, written(j, j->s, j->x, reals, &next)));
+    return ct_ad_seq_close(&seq, build(j, length, r, written(j, j->s, j->x, reals, &next)));
 }
 
 /* ---- what is counted ---- */
 
 static CtCore *rows_counted(Jacobian *j) {
-    CtSeq seq = ct_seq(j->p, NULL);
+    CtSeq seq = ct_ad_seq(j->p, NULL);
     CtCore *args[2];
     CtCore *y = vjp_of(j, &seq, &args[0]);
-    args[1] = ct_generic_basis(j->ad, j->span, j->t, y);
-    return ct_seq_close(&seq, ct_core_array(j->p, j->span, ARRAY_MAP, args, 2));
+    args[1] = ct_ad_poly_basis(j->ad, j->span, j->t, y);
+    return ct_ad_seq_close(&seq, ct_core_array(j->p, j->span, ARRAY_MAP, args, 2));
 }
 
 /* let cs = map (λb. reals (∂f x b)) (basis x) in build m (λr. x with its reals from build n (λk. cs ! k ! r)) */
 static CtCore *columns_counted(Jacobian *j, CtCore *n, CtCore *m) {
     CtProgram *p = j->p;
-    CtSeq seq = ct_seq(p, NULL), inner = ct_seq(p, NULL);
-    CtVar *b = ct_var_new(p, "b", j->s), *r = ct_var_new(p, "r", p->int_type), *k = ct_var_new(p, "k", p->int_type);
-    CtCore *dy = ct_seq_name(&inner, "dy", tangent(j, ct_core_var(p, j->span, b)));
-    CtCore *column = ct_seq_close(&inner, reals_of(j, dy));
-    CtCore *args[2] = {ct_core_lam(p, j->span, NULL, &b, 1, column), ct_generic_basis(j->ad, j->span, j->s, j->x)};
-    CtCore *columns = ct_seq_name(&seq, "columns", ct_core_array(p, j->span, ARRAY_MAP, args, 2));
+    CtSeq seq = ct_ad_seq(p, NULL), inner = ct_ad_seq(p, NULL);
+    CtVar *b = ct_core_var_new(p, "b", j->s), *r = ct_core_var_new(p, "r", p->int_type), *k = ct_core_var_new(p, "k", p->int_type);
+    CtCore *dy = ct_ad_seq_name(&inner, "dy", tangent(j, ct_core_var(p, j->span, b)));
+    CtCore *column = ct_ad_seq_close(&inner, reals_of(j, dy));
+    CtCore *args[2] = {ct_core_lam(p, j->span, NULL, &b, 1, column), ct_ad_poly_basis(j->ad, j->span, j->s, j->x)};
+    CtCore *columns = ct_ad_seq_name(&seq, "columns", ct_core_array(p, j->span, ARRAY_MAP, args, 2));
     CtCore *one = at(j, columns, ct_core_var(p, j->span, k));
     CtCore *reals = build(j, n, k, at(j, one, ct_core_var(p, j->span, r)));
-    CtCore *row = are_reals(j->s) ? reals : ct_generic_fill(j->ad, j->span, j->s, j->x, reals);
-    return ct_seq_close(&seq, build(j, m, r, row));
+    CtCore *row = are_reals(j->s) ? reals : ct_ad_poly_fill(j->ad, j->span, j->s, j->x, reals);
+    return ct_ad_seq_close(&seq, build(j, m, r, row));
 }
 
 /* if count x ≤ count (f x) then … else …: a Hessian goes forward over reverse. */
 static CtCore *counted(Jacobian *j) {
-    CtSeq seq = ct_seq(j->p, NULL);
-    CtCore *y = ct_seq_name(&seq, "y", ct_core_app(j->p, j->span, j->f, &j->x, 1));
-    CtCore *n = ct_seq_name(&seq, "n", ct_generic_count(j->ad, j->span, j->s, j->x));
-    CtCore *m = ct_seq_name(&seq, "m", ct_generic_count(j->ad, j->span, j->t, y));
+    CtSeq seq = ct_ad_seq(j->p, NULL);
+    CtCore *y = ct_ad_seq_name(&seq, "y", ct_core_app(j->p, j->span, j->f, &j->x, 1));
+    CtCore *n = ct_ad_seq_name(&seq, "n", ct_ad_poly_count(j->ad, j->span, j->s, j->x));
+    CtCore *m = ct_ad_seq_name(&seq, "m", ct_ad_poly_count(j->ad, j->span, j->t, y));
     CtCore *fewer = ct_core_prim2(j->p, j->span, PRIM_INT_LE, n, m);
     CtCore *choice = ct_core_if(j->p, j->span, fewer, columns_counted(j, n, m), rows_counted(j));
-    return ct_seq_close(&seq, choice);
+    return ct_ad_seq_close(&seq, choice);
 }
 
-CtCore *ct_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x) {
-    CtSeq seq = ct_seq(ad->p, NULL);
+CtCore *ct_ad_jacobian_by_shape(CtAd *ad, CtSpan span, CtCore *f, CtCore *x) {
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     Jacobian j = {.ad = ad, .p = ad->p, .span = span, .s = f->type->parts[0], .t = f->type->parts[1]};
     bool named = f->kind == CORE_VAR || f->kind == CORE_GLOBAL;
-    j.f = named ? f : ct_seq_name(&seq, "f", f);
-    j.x = ct_seq_name(&seq, "x", x);
+    j.f = named ? f : ct_ad_seq_name(&seq, "f", f);
+    j.x = ct_ad_seq_name(&seq, "x", x);
     int n = reals_in(j.s), m = reals_in(j.t);
     bool by_columns = n > 0 && (m >= 0 ? n <= m : n <= FEW), by_rows = m >= 0 && (n >= 0 || m <= FEW);
     CtCore *rows = by_columns ? columns_written(&j, n) : by_rows ? rows_written(&j, m) : counted(&j);
-    return ct_seq_close(&seq, rows);
+    return ct_ad_seq_close(&seq, rows);
 }

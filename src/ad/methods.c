@@ -8,18 +8,18 @@ static const CtMethodInfo infos[CT_METHOD_COUNT] = {
 #undef CT_METHOD
 };
 
-const CtMethodInfo *ct_method_info(CtMethod method) { return &infos[method]; }
+const CtMethodInfo *ct_ad_method_info(CtMethod method) { return &infos[method]; }
 
-bool ct_method_find(const char *name, CtMethod *method) {
+bool ct_ad_method_find(const char *name, CtMethod *method) {
     for (uint32_t i = 0; i < CT_METHOD_COUNT; i++) {
-        if (strcmp(ct_method_name((CtMethod)i), name) != 0) continue;
+        if (strcmp(ct_core_method_name((CtMethod)i), name) != 0) continue;
         *method = (CtMethod)i;
         return true;
     }
     return false;
 }
 
-void ct_methods(const CtRules **rules) {
+void ct_ad_methods(const CtRules **rules) {
 #define CT_METHOD(id, rules_, reverse, library, cost, figure, what) rules[METHOD_##id] = &rules_;
 #include "ad/methods.def"
 #undef CT_METHOD

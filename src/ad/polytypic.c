@@ -29,12 +29,12 @@ static CtType *made_type(Walk *w, CtType *type) {
 static CtType *result_type(Walk *w, CtType *type) {
     if (!w->generic->makes) return w->state;
     CtType *made = made_type(w, type);
-    return w->state ? ct_type_pair(w->p, made, w->state) : made;
+    return w->state ? ct_core_type_pair(w->p, made, w->state) : made;
 }
 
 static CtCore *give(Walk *w, CtSeq *seq, CtCore *made) {
-    if (w->generic->makes) return ct_seq_return(seq, made);
-    return ct_seq_close(seq, ct_seq_state(seq, w->span));
+    if (w->generic->makes) return ct_ad_seq_return(seq, made);
+    return ct_ad_seq_close(seq, ct_ad_seq_state(seq, w->span));
 }
 
 static CtCore *mismatch(Walk *w, CtType *type) {
@@ -48,8 +48,8 @@ static CtCore *tuple_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins,
     for (uint32_t k = 0; k < w->generic->inputs; k++) {
         vars[k] = CT_NEW_ARRAY(w->ad->arena, CtVar *, type->count);
         for (uint32_t i = 0; i < type->count; i++)
-            vars[k][i] = ct_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type->parts[i], k));
-        ct_seq_unpack(seq, w->span, vars[k], type->count, ins[k]);
+            vars[k][i] = ct_core_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type->parts[i], k));
+        ct_ad_seq_unpack(seq, w->span, vars[k], type->count, ins[k]);
     }
     CtCore **made = CT_NEW_ARRAY(w->ad->arena, CtCore *, type->count);
     for (uint32_t i = 0; i < type->count; i++) {
@@ -70,7 +70,7 @@ static CtCore *zipped(Walk *w, CtCore *const *ins) {
     CtVar *vars[2];
     CtCore *uses[2];
     for (uint32_t k = 0; k < 2; k++) {
-        vars[k] = ct_var_new(w->p, k == 0 ? "a" : "b", ins[k]->type->parts[0]);
+        vars[k] = ct_core_var_new(w->p, k == 0 ? "a" : "b", ins[k]->type->parts[0]);
         uses[k] = ct_core_var(w->p, w->span, vars[k]);
     }
     CtCore *f = ct_core_lam(w->p, w->span, NULL, vars, 2, ct_core_tuple(w->p, w->span, uses, 2));
@@ -84,40 +84,40 @@ static CtCore *elements(Walk *w, CtSeq *seq, CtType *element, CtCore *const *ins
     uint32_t inputs = w->generic->inputs, count = 0;
     CtVar *params[2], *opened[2];
     CtCore *parts[2] = {NULL, NULL};
-    CtSeq inner = ct_seq(p, NULL);
-    if (w->state) params[count++] = inner.state = ct_var_new(p, "s", w->state);
+    CtSeq inner = ct_ad_seq(p, NULL);
+    if (w->state) params[count++] = inner.state = ct_core_var_new(p, "s", w->state);
     CtCore *xs = ins[0];
     if (w->state && inputs == 2) {
         xs = zipped(w, ins);
-        CtVar *pair = params[count++] = ct_var_new(p, "ab", xs->type->parts[0]);
+        CtVar *pair = params[count++] = ct_core_var_new(p, "ab", xs->type->parts[0]);
         for (uint32_t k = 0; k < 2; k++) {
-            opened[k] = ct_var_new(p, k == 0 ? "a" : "b", pair->type->parts[k]);
+            opened[k] = ct_core_var_new(p, k == 0 ? "a" : "b", pair->type->parts[k]);
             parts[k] = ct_core_var(p, w->span, opened[k]);
         }
-        ct_seq_unpack(&inner, w->span, opened, 2, ct_core_var(p, w->span, pair));
+        ct_ad_seq_unpack(&inner, w->span, opened, 2, ct_core_var(p, w->span, pair));
     } else {
         for (uint32_t k = 0; k < inputs; k++) {
-            params[count] = ct_var_new(p, k == 0 ? "a" : "b", input_type(w, element, k));
+            params[count] = ct_core_var_new(p, k == 0 ? "a" : "b", input_type(w, element, k));
             parts[k] = ct_core_var(p, w->span, params[count++]);
         }
     }
     CtCore *made = call_at(w, &inner, element, parts, env);
     if (!w->state) {
-        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, made));
+        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, made));
         CtCore *all = inputs == 2 ? array(w, ARRAY_ZIP_WITH, f, ins[0], ins[1]) : array(w, ARRAY_MAP, f, xs, NULL);
-        return ct_seq_close(seq, all);
+        return ct_ad_seq_close(seq, all);
     }
-    CtCore *state = ct_seq_state(seq, w->span);
-    CtCore *after = ct_seq_state(&inner, w->span);
+    CtCore *state = ct_ad_seq_state(seq, w->span);
+    CtCore *after = ct_ad_seq_state(&inner, w->span);
     if (!w->generic->makes) {
-        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, after));
-        return ct_seq_close(seq, array(w, ARRAY_FOLDL, f, state, xs));
+        CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, after));
+        return ct_ad_seq_close(seq, array(w, ARRAY_FOLDL, f, state, xs));
     }
     CtCore *both = ct_core_pair(p, w->span, after, made);
-    CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_seq_close(&inner, both));
-    ct_seq_open(seq, "s", "ys", array(w, ARRAY_MAP_ACCUM, f, state, xs), parts);
+    CtCore *f = ct_core_lam(p, w->span, NULL, params, count, ct_ad_seq_close(&inner, both));
+    ct_ad_seq_open(seq, "s", "ys", array(w, ARRAY_MAP_ACCUM, f, state, xs), parts);
     CtCore *result = ct_core_pair(p, w->span, parts[1], parts[0]);
-    return ct_seq_close(seq, result);
+    return ct_ad_seq_close(seq, result);
 }
 
 static CtCore *array_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
@@ -163,13 +163,13 @@ static CtGlobal *turn_at(Walk *w, CtType *made) {
     CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
     if (global) return global;
     CtVar *params[2];
-    params[0] = ct_var_new(w->p, "done", made);
-    params[1] = ct_var_new(w->p, "out", made);
+    params[0] = ct_core_var_new(w->p, "done", made);
+    params[1] = ct_core_var_new(w->p, "out", made);
     CtText name = ct_text(ad->arena);
     ct_text_puts(&name, "turn@");
-    ct_type_print(&name, made);
+    ct_core_type_print(&name, made);
     CtType *types[2] = {made, made};
-    global = ct_ad_new_global(ad, name.data, ct_type_fun(w->p, types, 2, made), CT_NO_SPAN);
+    global = ct_ad_new_global(ad, name.data, ct_core_type_fun(w->p, types, 2, made), CT_NO_SPAN);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
     CtCase *cases = CT_NEW_ARRAY(ad->arena, CtCase, made->data->con_count);
     uint32_t count = 0;
@@ -179,7 +179,7 @@ static CtGlobal *turn_at(Walk *w, CtType *made) {
         CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, con->count);
         CtCore **uses = CT_NEW_ARRAY(ad->arena, CtCore *, con->count);
         for (uint32_t i = 0; i < con->count; i++) {
-            vars[i] = ct_var_new(w->p, "a", con->fields[i]);
+            vars[i] = ct_core_var_new(w->p, "a", con->fields[i]);
             uses[i] = ct_core_var(w->p, CT_NO_SPAN, vars[i]);
         }
         CtCore *args[2] = {uses[con->count - 1], NULL};
@@ -201,7 +201,7 @@ static CtCore *loop_call(Walk *w, CtType *type, CtCore *const *ins, CtCore *env,
 static CtVar **field_vars(Walk *w, CtCon *con, CtData *data, uint32_t k, CtCore **uses) {
     CtVar **vars = CT_NEW_ARRAY(w->ad->arena, CtVar *, con->count);
     for (uint32_t i = 0; i < con->count; i++) {
-        vars[i] = ct_var_new(w->p, k == 0 ? "a" : "b", data->cons[con->tag].fields[i]);
+        vars[i] = ct_core_var_new(w->p, k == 0 ? "a" : "b", data->cons[con->tag].fields[i]);
         uses[i] = ct_core_var(w->p, w->span, vars[i]);
     }
     return vars;
@@ -231,8 +231,8 @@ static CtCore *constructor(Walk *w, CtSeq *seq, CtType *type, CtCon *con, CtCore
     CtCore *body;
     if (goes_on) {
         CtCore *rest[2] = {uses[0][con->count - 1], w->generic->inputs == 2 ? uses[1][con->count - 1] : NULL};
-        CtCore *done = ct_seq_name(seq, "done", result);
-        body = ct_seq_close(seq, loop_call(w, type, rest, env, w->state ? ct_seq_state(seq, w->span) : NULL, done));
+        CtCore *done = ct_ad_seq_name(seq, "done", result);
+        body = ct_ad_seq_close(seq, loop_call(w, type, rest, env, w->state ? ct_ad_seq_state(seq, w->span) : NULL, done));
     } else
         body = give(w, seq, w->done ? turned(w, type, result) : result);
     *first = vars[0];
@@ -247,7 +247,7 @@ static CtCore *data_body(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, 
     CtCase *cases = CT_NEW_ARRAY(w->ad->arena, CtCase, count);
     CtData *data = input_type(w, type, 0)->data;
     for (uint32_t c = 0; c < count; c++) {
-        CtSeq branch = ct_seq(w->p, seq->state);
+        CtSeq branch = ct_ad_seq(w->p, seq->state);
         cases[c].con = &data->cons[c];
         cases[c].body = constructor(w, &branch, type, &type->data->cons[c], ins, env, &cases[c].vars);
     }
@@ -274,27 +274,27 @@ static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     CtCore *ins[2] = {NULL, NULL}, *env = NULL;
     uint32_t count = 0;
     for (uint32_t k = 0; k < w->generic->inputs; k++) {
-        params[count] = ct_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type, k));
+        params[count] = ct_core_var_new(w->p, k == 0 ? "a" : "b", input_type(w, type, k));
         ins[k] = ct_core_var(w->p, w->span, params[count++]);
     }
-    CtSeq seq = ct_seq(w->p, NULL);
+    CtSeq seq = ct_ad_seq(w->p, NULL);
     if (w->env) {
-        params[count] = ct_var_new(w->p, "env", w->env);
+        params[count] = ct_core_var_new(w->p, "env", w->env);
         env = ct_core_var(w->p, w->span, params[count++]);
     }
-    if (w->state) params[count++] = seq.state = ct_var_new(w->p, "s", w->state);
+    if (w->state) params[count++] = seq.state = ct_core_var_new(w->p, "s", w->state);
     inside.done = NULL;
     if (loop) {
-        params[count] = ct_var_new(w->p, "done", made_type(w, type));
+        params[count] = ct_core_var_new(w->p, "done", made_type(w, type));
         inside.done = ct_core_var(w->p, w->span, params[count++]);
     }
 
     CtText name = ct_text(ad->arena);
     ct_text_printf(&name, "%s%s@", w->generic->name, loop ? "'" : "");
-    ct_type_print(&name, type);
+    ct_core_type_print(&name, type);
     CtType *types[5];
     for (uint32_t i = 0; i < count; i++) types[i] = params[i]->type;
-    CtType *fun = ct_type_fun(w->p, types, count, result_type(w, type));
+    CtType *fun = ct_core_type_fun(w->p, types, count, result_type(w, type));
     global = ct_ad_new_global(ad, name.data, fun, w->span);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
 
@@ -302,7 +302,7 @@ static CtGlobal *global_at(Walk *w, CtType *type, bool loop) {
     const CtCon *end = type->kind == TYPE_DATA && w->generic->makes && !loop ? spine_end(type) : NULL;
     if (end) {
         CtCore *none = ct_core_con(w->p, w->span, &made_type(w, type)->data->cons[end->tag], NULL, 0);
-        body = loop_call(w, type, ins, env, w->state ? ct_seq_state(&seq, w->span) : NULL, none);
+        body = loop_call(w, type, ins, env, w->state ? ct_ad_seq_state(&seq, w->span) : NULL, none);
     } else if (type->kind == TYPE_TUPLE)
         body = tuple_body(&inside, &seq, type, ins, env);
     else if (type->kind == TYPE_ARRAY)
@@ -340,28 +340,28 @@ static bool stays(Walk *w, CtType *type) {
 /* generic_A in sequence: what is made (NULL when nothing is), seq->state moved on. */
 static CtCore *call_at(Walk *w, CtSeq *seq, CtType *type, CtCore *const *ins, CtCore *env) {
     if (stays(w, type)) return w->generic->makes ? ins[0] : NULL;
-    if (ct_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
+    if (ct_ad_is_real(type)) return w->generic->leaf(w->ad, w->method, seq, w->span, type, ins, env);
     if (type->kind == TYPE_FUN) return w->generic->function(w->ad, w->method, w->span, type, ins[0]);
-    CtCore *state = w->state ? ct_seq_state(seq, w->span) : NULL;
+    CtCore *state = w->state ? ct_ad_seq_state(seq, w->span) : NULL;
     CtCore *call = call_term(w, type, ins, env, state);
     if (!w->state) return call;
-    if (w->generic->makes) return ct_seq_run(seq, "a", call);
-    CtVar *var = ct_var_new(w->p, "s", w->state);
-    ct_seq_let(seq, w->span, var, call);
+    if (w->generic->makes) return ct_ad_seq_run(seq, "a", call);
+    CtVar *var = ct_core_var_new(w->p, "s", w->state);
+    ct_ad_seq_let(seq, w->span, var, call);
     seq->state = var;
     return NULL;
 }
 
-CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
+CtCore *ct_ad_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
     Walk w = {ad, ad->p, generic, call.method, call.span, NULL, NULL, NULL};
     if (generic->env) w.env = generic->env(ad, call.method);
     if (generic->state) w.state = generic->state(ad, call.method);
-    bool compound = !stays(&w, call.type) && !ct_is_real(call.type) && call.type->kind != TYPE_FUN;
+    bool compound = !stays(&w, call.type) && !ct_ad_is_real(call.type) && call.type->kind != TYPE_FUN;
     if (compound) return call_term(&w, call.type, call.ins, call.env, call.state);
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     if (w.state) {
-        seq.state = ct_var_new(ad->p, "s", w.state);
-        ct_seq_let(&seq, call.span, seq.state, call.state);
+        seq.state = ct_core_var_new(ad->p, "s", w.state);
+        ct_ad_seq_let(&seq, call.span, seq.state, call.state);
     }
     CtCore *made = call_at(&w, &seq, call.type, call.ins, call.env);
     return give(&w, &seq, made);
@@ -369,16 +369,16 @@ CtCore *ct_generic(CtAd *ad, const CtGeneric *generic, CtGenericCall call) {
 
 /* ---- those that every method needs ---- */
 
-CtCore *ct_normal(CtAd *ad, CtSpan span, CtCore *x) {
+CtCore *ct_ad_normal(CtAd *ad, CtSpan span, CtCore *x) {
     CtCore *zero = ct_core_real(ad->p, span, x->type, 0.0);
     return ct_core_prim2(ad->p, span, PRIM_ADD, x, zero);
 }
 
-CtCore *ct_to_double(CtAd *ad, CtSpan span, CtCore *real) {
+CtCore *ct_ad_to_double(CtAd *ad, CtSpan span, CtCore *real) {
     return real->type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_FLOAT_TO_DOUBLE, real) : real;
 }
 
-CtCore *ct_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real) {
+CtCore *ct_ad_from_double(CtAd *ad, CtSpan span, CtType *type, CtCore *real) {
     return type->kind == TYPE_FLOAT ? ct_core_prim1(ad->p, span, PRIM_DOUBLE_TO_FLOAT, real) : real;
 }
 
@@ -403,8 +403,8 @@ static const CtGeneric primal = {.name = "primal",
                                  .leaf = primal_leaf,
                                  .function = primal_function};
 
-CtCore *ct_generic_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
-    return ct_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
+CtCore *ct_ad_poly_primal(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
+    return ct_ad_generic(ad, &primal, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}});
 }
 
 static CtCore *embed_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
@@ -427,8 +427,8 @@ static const CtGeneric embed = {.name = "embed",
                                 .leaf = embed_leaf,
                                 .function = embed_function};
 
-CtCore *ct_generic_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
-    return ct_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});
+CtCore *ct_ad_poly_embed(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x) {
+    return ct_ad_generic(ad, &embed, (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}});
 }
 
 static CtType *double_type(CtAd *ad, CtMethod method) {
@@ -443,22 +443,22 @@ static CtType *int_type(CtAd *ad, CtMethod method) {
 
 static CtType *reals_type(CtAd *ad, CtMethod method) {
     (void)method;
-    return ct_type_array(ad->p, ad->p->double_type);
+    return ct_core_type_array(ad->p, ad->p->double_type);
 }
 
 static void next_state(CtSeq *seq, CtSpan span, const char *name, CtCore *value) {
-    CtVar *var = ct_var_new(seq->p, name, value->type);
-    ct_seq_let(seq, span, var, value);
+    CtVar *var = ct_core_var_new(seq->p, name, value->type);
+    ct_ad_seq_let(seq, span, var, value);
     seq->state = var;
 }
 
 static CtCore *dot_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                         CtCore *env) {
     (void)method, (void)type, (void)env;
-    CtCore *a = ct_to_double(ad, span, ins[0]);
-    CtCore *b = ct_to_double(ad, span, ins[1]);
+    CtCore *a = ct_ad_to_double(ad, span, ins[0]);
+    CtCore *b = ct_ad_to_double(ad, span, ins[1]);
     CtCore *product = ct_core_prim2(ad->p, span, PRIM_SCALE, a, b);
-    CtCore *sum = ct_seq_state(seq, span);
+    CtCore *sum = ct_ad_seq_state(seq, span);
     next_state(seq, span, "sum", ct_core_prim2(ad->p, span, PRIM_ADD, sum, product));
     return NULL;
 }
@@ -487,17 +487,17 @@ static const CtGeneric dot_rule_pulled = {.name = "dotRulePulled",
                                           .state = double_type,
                                           .leaf = dot_leaf};
 
-CtCore *ct_generic_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
+CtCore *ct_ad_poly_dot(CtAd *ad, CtSpan span, CtType *type, CtCore *a, CtCore *b, CtDot of) {
     CtCore *zero = ct_core_double(ad->p, span, -0.0);
     static const CtGeneric *const generics[] = {[DOT_COTANGENT] = &dot,
                                                 [DOT_TANGENT] = &dot_tangent,
                                                 [DOT_RULE] = &dot_rule,
                                                 [DOT_RULE_PULLED] = &dot_rule_pulled};
-    return ct_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
+    return ct_ad_generic(ad, generics[of], (CtGenericCall){.span = span, .type = type, .ins = {a, b}, .state = zero});
 }
 
 static CtCore *next_number(CtAd *ad, CtSeq *seq, CtSpan span) {
-    CtCore *number = ct_seq_state(seq, span);
+    CtCore *number = ct_ad_seq_state(seq, span);
     CtCore *one = ct_core_int(ad->p, span, 1);
     next_state(seq, span, "n", ct_core_prim2(ad->p, span, PRIM_INT_ADD, number, one));
     return number;
@@ -512,9 +512,9 @@ static CtCore *count_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 
 static const CtGeneric count = {.name = "count", .inputs = 1, .state = int_type, .leaf = count_leaf};
 
-CtCore *ct_generic_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+CtCore *ct_ad_poly_count(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
     CtCore *zero = ct_core_int(ad->p, span, 0);
-    return ct_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
+    return ct_ad_generic(ad, &count, (CtGenericCall){.span = span, .type = type, .ins = {x}, .state = zero});
 }
 
 static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
@@ -522,12 +522,12 @@ static CtCore *fill_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtT
     (void)method, (void)ins;
     CtCore *args[2] = {env, next_number(ad, seq, span)};
     CtCore *real = ct_core_array(ad->p, span, ARRAY_INDEX, args, 2);
-    return ct_from_double(ad, span, type, real);
+    return ct_ad_from_double(ad, span, type, real);
 }
 
 static CtCore *read_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                          CtCore *env) {
-    return ct_normal(ad, span, fill_leaf(ad, method, seq, span, type, ins, env));
+    return ct_ad_normal(ad, span, fill_leaf(ad, method, seq, span, type, ins, env));
 }
 
 static const CtGeneric fill = {
@@ -539,29 +539,29 @@ static CtCore *from_array(CtAd *ad, const CtGeneric *generic, CtSpan span, CtTyp
                           int64_t first) {
     CtCore *start = ct_core_int(ad->p, span, first);
     CtCore *both =
-        ct_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = start});
+        ct_ad_generic(ad, generic, (CtGenericCall){.span = span, .type = type, .ins = {x}, .env = reals, .state = start});
     return ct_core_proj(ad->p, span, both, 0);
 }
 
-CtCore *ct_generic_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
+CtCore *ct_ad_poly_fill(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
     return from_array(ad, &fill, span, type, x, reals, 0);
 }
 
-CtCore *ct_generic_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
+CtCore *ct_ad_poly_read(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *reals) {
     return from_array(ad, &read_, span, type, x, reals, 1);
 }
 
 /* ---- structures ▶ arrays of their reals, and back ---- */
 
 static void add_to_state(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *x) {
-    CtCore *args[2] = {ct_seq_state(seq, span), x};
+    CtCore *args[2] = {ct_ad_seq_state(seq, span), x};
     next_state(seq, span, "xs", ct_core_array(ad->p, span, ARRAY_SNOC, args, 2));
 }
 
 static CtCore *reals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)type, (void)env;
-    add_to_state(ad, seq, span, ct_to_double(ad, span, ins[1]));
+    add_to_state(ad, seq, span, ct_ad_to_double(ad, span, ins[1]));
     return NULL;
 }
 
@@ -578,14 +578,14 @@ static const CtGeneric reals_of_tangent = {.name = "realsOfTangent",
                                            .state = reals_type,
                                            .leaf = reals_leaf};
 
-CtCore *ct_generic_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
+CtCore *ct_ad_poly_reals(CtAd *ad, CtSpan span, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
     CtCore *none = ct_core_array_lit(ad->p, span, ad->p->double_type, NULL, 0);
-    return ct_generic(ad, tangent ? &reals_of_tangent : &reals_of_cotangent,
+    return ct_ad_generic(ad, tangent ? &reals_of_tangent : &reals_of_cotangent,
                       (CtGenericCall){.span = span, .type = type, .ins = {x, dx}, .state = none});
 }
 
 static CtType *duals_type(CtAd *ad, CtMethod method) {
-    return ct_type_array(ad->p, ct_ad_type(ad, method, ad->p->double_type));
+    return ct_core_type_array(ad->p, ct_ad_type(ad, method, ad->p->double_type));
 }
 
 static CtCore *duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
@@ -597,9 +597,9 @@ static CtCore *duals_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
 
 static const CtGeneric duals = {.name = "duals", .inputs = 1, .dual = {true}, .state = duals_type, .leaf = duals_leaf};
 
-CtCore *ct_generic_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
+CtCore *ct_ad_poly_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *d) {
     CtCore *none = ct_core_array_lit(ad->p, span, ct_ad_type(ad, method, ad->p->double_type), NULL, 0);
-    return ct_generic(ad, &duals,
+    return ct_ad_generic(ad, &duals,
                       (CtGenericCall){.method = method, .span = span, .type = type, .ins = {d}, .state = none});
 }
 
@@ -618,9 +618,9 @@ static const CtGeneric fill_duals = {.name = "fillDuals",
                                      .state = int_type,
                                      .leaf = fill_duals_leaf};
 
-CtCore *ct_generic_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *all) {
+CtCore *ct_ad_poly_fill_duals(CtAd *ad, CtMethod method, CtSpan span, CtType *type, CtCore *x, CtCore *all) {
     CtCore *start = ct_core_int(ad->p, span, 0);
-    CtCore *both = ct_generic(
+    CtCore *both = ct_ad_generic(
         ad, &fill_duals,
         (CtGenericCall){.method = method, .span = span, .type = type, .ins = {x}, .env = all, .state = start});
     return ct_core_proj(ad->p, span, both, 0);
@@ -634,8 +634,8 @@ static CtCore *zero_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtT
 
 static const CtGeneric zeros = {.name = "zero", .inputs = 1, .makes = true, .leaf = zero_leaf};
 
-CtCore *ct_generic_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
-    return ct_generic(ad, &zeros, (CtGenericCall){.span = span, .type = type, .ins = {x}});
+CtCore *ct_ad_poly_zero(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+    return ct_ad_generic(ad, &zeros, (CtGenericCall){.span = span, .type = type, .ins = {x}});
 }
 
 /* ---- bases ---- */
@@ -646,16 +646,16 @@ static CtCore *build(CtAd *ad, CtSpan span, CtCore *n, CtVar *i, CtCore *body) {
 }
 
 /* let n = count x 0 in build n (λi. fill x (build n (λj. if i == j then 1 else −0))) */
-CtCore *ct_generic_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
+CtCore *ct_ad_poly_basis(CtAd *ad, CtSpan span, CtType *type, CtCore *x) {
     CtProgram *p = ad->p;
-    CtSeq seq = ct_seq(p, NULL);
-    x = ct_seq_name(&seq, "x", x);
-    CtCore *n = ct_seq_name(&seq, "n", ct_generic_count(ad, span, type, x));
-    CtVar *i = ct_var_new(p, "i", p->int_type), *j = ct_var_new(p, "j", p->int_type);
+    CtSeq seq = ct_ad_seq(p, NULL);
+    x = ct_ad_seq_name(&seq, "x", x);
+    CtCore *n = ct_ad_seq_name(&seq, "n", ct_ad_poly_count(ad, span, type, x));
+    CtVar *i = ct_core_var_new(p, "i", p->int_type), *j = ct_core_var_new(p, "j", p->int_type);
     CtCore *i_use = ct_core_var(p, span, i), *j_use = ct_core_var(p, span, j);
     CtCore *here = ct_core_prim2(p, span, PRIM_INT_EQ, i_use, j_use);
     CtCore *one = ct_core_double(p, span, 1.0), *none = ct_core_double(p, span, -0.0);
     CtCore *reals = build(ad, span, n, j, ct_core_if(p, span, here, one, none));
-    CtCore *all = build(ad, span, n, i, ct_generic_fill(ad, span, type, x, reals));
-    return ct_seq_close(&seq, all);
+    CtCore *all = build(ad, span, n, i, ct_ad_poly_fill(ad, span, type, x, reals));
+    return ct_ad_seq_close(&seq, all);
 }

@@ -11,17 +11,17 @@ static CtType *library_type(CtAd *ad, const char *name) {
     return global ? global->type : ad->p->unit_type;
 }
 
-CtType *ct_reverse_real(CtAd *ad, CtType *type) { return ct_type_pair(ad->p, type, library_type(ad, names(ad)->none)); }
+CtType *ct_ad_reverse_real(CtAd *ad, CtType *type) { return ct_core_type_pair(ad->p, type, library_type(ad, names(ad)->none)); }
 
-CtType *ct_reverse_state(CtAd *ad) { return library_type(ad, names(ad)->start); }
+CtType *ct_ad_reverse_state(CtAd *ad) { return library_type(ad, names(ad)->start); }
 
 /* D[r] = (r, none) */
-CtCore *ct_reverse_constant(CtAd *ad, CtSpan span, CtCore *x) {
+CtCore *ct_ad_reverse_constant(CtAd *ad, CtSpan span, CtCore *x) {
     CtCore *none = ct_core_global(ad->p, span, ct_ad_library(ad, names(ad)->none));
     return ct_core_pair(ad->p, span, x, none);
 }
 
-CtCore *ct_reverse_primal(CtAd *ad, CtSpan span, CtCore *d) { return ct_core_proj(ad->p, span, d, 0); }
+CtCore *ct_ad_reverse_primal(CtAd *ad, CtSpan span, CtCore *d) { return ct_core_proj(ad->p, span, d, 0); }
 
 /* ---- operations ---- */
 
@@ -29,18 +29,18 @@ static bool is_none(CtAd *ad, const CtCore *b) {
     return b->kind == CORE_GLOBAL && b->as.global == ct_ad_library(ad, names(ad)->none);
 }
 
-CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
+CtPartials ct_ad_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtPartials out = {.ad = ad, .op = op};
     CtCore *b[2] = {NULL, NULL}, *parts[2];
     for (uint32_t i = 0; i < op->count; i++) {
         out.x[i] = op->args[i];
-        if (!ct_is_real(op->types[i])) continue;
-        ct_seq_open(seq, "x", "d", op->args[i], parts);
+        if (!ct_ad_is_real(op->types[i])) continue;
+        ct_ad_seq_open(seq, "x", "d", op->args[i], parts);
         out.x[i] = parts[0];
         b[i] = parts[1];
     }
     out.y = op->value ? op->value : ct_core_prim(ad->p, op->span, op->prim, out.x, op->count);
-    out.y = ct_seq_name(seq, "y", out.y);
+    out.y = ct_ad_seq_name(seq, "y", out.y);
     for (uint32_t i = 0; i < op->count; i++) {
         if (!b[i] || is_none(ad, b[i])) continue;
         if (!op->value && !ct_ad_is_conversion(op->prim) && !ct_ad_derivative(ad, op, i, out.x, out.y, NULL)) continue;
@@ -50,7 +50,7 @@ CtPartials ct_partials(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     return out;
 }
 
-CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
+CtCore *ct_ad_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     CtAd *ad = partials->ad;
     const CtOperation *op = partials->op;
     CtSpan span = op->span;
@@ -61,31 +61,31 @@ CtCore *ct_partial(const CtPartials *partials, uint32_t k, CtCore *z) {
     if (ct_ad_is_conversion(op->prim)) return z ? z : ct_core_double(ad->p, span, 1.0);
     bool single = op->type->kind == TYPE_FLOAT;
     CtCore *d = ct_ad_derivative(ad, op, partials->index[k], partials->x, partials->y, single ? NULL : z);
-    d = ct_to_double(ad, span, d);
+    d = ct_ad_to_double(ad, span, d);
     return single && z ? ct_core_prim2(ad->p, span, PRIM_SCALE, d, z) : d;
 }
 
-CtCore *ct_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two) {
+CtCore *ct_ad_partials_run(const CtPartials *partials, CtSeq *seq, const char *name, const char *one, const char *two) {
     CtSpan span = partials->op->span;
     CtCore *args[5];
     uint32_t count = 0;
     for (uint32_t k = 0; k < partials->count; k++) {
         args[count++] = partials->b[k];
-        args[count++] = ct_partial(partials, k, NULL);
+        args[count++] = ct_ad_partial(partials, k, NULL);
     }
-    args[count++] = ct_seq_state(seq, span);
-    return ct_seq_run(seq, name, ct_library_call(partials->ad, span, partials->count == 1 ? one : two, args, count));
+    args[count++] = ct_ad_seq_state(seq, span);
+    return ct_ad_seq_run(seq, name, ct_ad_library_call(partials->ad, span, partials->count == 1 ? one : two, args, count));
 }
 
-CtCore *ct_partials_pair(const CtPartials *partials, CtCore *b) {
+CtCore *ct_ad_partials_pair(const CtPartials *partials, CtCore *b) {
     return ct_core_pair(partials->ad->p, partials->op->span, partials->y, b);
 }
 
-CtCore *ct_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count) {
+CtCore *ct_ad_library_call(CtAd *ad, CtSpan span, const char *name, CtCore *const *args, uint32_t count) {
     return ct_ad_call(ad, span, ct_ad_library(ad, name), args, count);
 }
 
-CtCore *ct_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count) {
+CtCore *ct_ad_library_con(CtAd *ad, CtSpan span, CtType *type, const char *name, CtCore *const *args, uint32_t count) {
     for (uint32_t i = 0; i < type->data->con_count; i++)
         if (strcmp(type->data->cons[i].name->text, name) == 0)
             return ct_core_con(ad->p, span, &type->data->cons[i], args, count);
@@ -104,8 +104,8 @@ static CtType *numbering(CtAd *ad, CtMethod method) {
 static CtCore *input_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                           CtCore *env) {
     (void)method, (void)type, (void)env;
-    CtCore *state = ct_seq_state(seq, span);
-    CtCore *b = ct_seq_run(seq, "d", ct_library_call(ad, span, names(ad)->input, &state, 1));
+    CtCore *state = ct_ad_seq_state(seq, span);
+    CtCore *b = ct_ad_seq_run(seq, "d", ct_ad_library_call(ad, span, names(ad)->input, &state, 1));
     return ct_core_pair(ad->p, span, ins[0], b);
 }
 
@@ -117,18 +117,18 @@ static const CtGeneric interleave = {
 static CtType *collected(CtAd *ad, CtMethod method) {
     (void)method;
     CtType *type = library_type(ad, names(ad)->nothing);
-    return type->kind == TYPE_FUN ? ct_type_fun_result(type) : type;
+    return type->kind == TYPE_FUN ? ct_core_type_fun_result(type) : type;
 }
 
 static CtCore *collect_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, CtType *type, CtCore *const *ins,
                             CtCore *env) {
     (void)method, (void)type, (void)env;
     CtCore *d = ct_core_proj(ad->p, span, ins[0], 1);
-    CtCore *g = ct_to_double(ad, span, ins[1]);
-    CtCore *args[3] = {ct_seq_state(seq, span), d, g};
-    CtCore *more = ct_library_call(ad, span, names(ad)->collect, args, 3);
-    CtVar *var = ct_var_new(ad->p, "c", more->type);
-    ct_seq_let(seq, span, var, more);
+    CtCore *g = ct_ad_to_double(ad, span, ins[1]);
+    CtCore *args[3] = {ct_ad_seq_state(seq, span), d, g};
+    CtCore *more = ct_ad_library_call(ad, span, names(ad)->collect, args, 3);
+    CtVar *var = ct_core_var_new(ad->p, "c", more->type);
+    ct_ad_seq_let(seq, span, var, more);
     seq->state = var;
     return NULL;
 }
@@ -153,18 +153,18 @@ static Forward run_forward(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     const CtReverse *r = names(ad);
     CtCore *parts[2], *args[2];
     CtCore *start = ct_core_global(ad->p, span, ct_ad_library(ad, r->start));
-    CtCore *started = ct_generic(
+    CtCore *started = ct_ad_generic(
         ad, &interleave,
         (CtGenericCall){.method = ad->reverse, .span = span, .type = wrap->s, .ins = {wrap->x}, .state = start});
-    ct_seq_open(seq, "x", "n", started, args);
+    ct_ad_seq_open(seq, "x", "n", started, args);
     Forward out = {.inputs = args[1]};
-    if (r->inputs) out.inputs = ct_seq_name(seq, "inputs", ct_library_call(ad, span, r->inputs, &args[1], 1));
+    if (r->inputs) out.inputs = ct_ad_seq_name(seq, "inputs", ct_ad_library_call(ad, span, r->inputs, &args[1], 1));
     bool direct = !ct_ad_state(ad, ad->reverse);
     CtCore *run = ct_core_app(ad->p, span, wrap->f, args, direct ? 1 : 2);
     if (direct) {
-        out.y = ct_seq_name(seq, "y", run);
+        out.y = ct_ad_seq_name(seq, "y", run);
     } else {
-        ct_seq_open(seq, "y", "n", run, parts);
+        ct_ad_seq_open(seq, "y", "n", run, parts);
         out.y = parts[0];
         out.state = parts[1];
     }
@@ -179,33 +179,33 @@ static CtCore *of_run(CtAd *ad, CtSpan span, const char *name, const Forward *ru
     if (run->state) args[count++] = run->state;
     if (c) args[count++] = c;
     CtGlobal *function = ct_ad_library(ad, name);
-    return ct_is_function(function) ? ct_ad_call(ad, span, function, args, count)
+    return ct_ad_is_function(function) ? ct_ad_call(ad, span, function, args, count)
                                     : ct_core_global(ad->p, span, function);
 }
 
-CtCore *ct_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+CtCore *ct_ad_reverse_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtProgram *p = ad->p;
     CtSpan span = wrap->span;
     Forward run = run_forward(ad, seq, wrap);
-    CtVar *dy = ct_var_new(p, "dy", wrap->t);
+    CtVar *dy = ct_core_var_new(p, "dy", wrap->t);
     CtCore *dy_use = ct_core_var(p, span, dy);
-    CtSeq inner = ct_seq(p, NULL);
+    CtSeq inner = ct_ad_seq(p, NULL);
     CtCore *nothing = of_run(ad, span, names(ad)->nothing, &run, NULL);
     CtCore *c =
-        ct_generic(ad, &collect,
+        ct_ad_generic(ad, &collect,
                    (CtGenericCall){
                        .method = ad->reverse, .span = span, .type = wrap->t, .ins = {run.y, dy_use}, .state = nothing});
-    c = ct_seq_name(&inner, "c", c);
-    CtCore *reals = ct_seq_name(&inner, "dx", of_run(ad, span, names(ad)->resolve, &run, c));
-    CtCore *cotangent = ct_generic_read(ad, span, wrap->s, wrap->x, reals);
-    CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_seq_close(&inner, cotangent));
-    CtCore *value = ct_generic_primal(ad, ad->reverse, span, wrap->t, run.y);
+    c = ct_ad_seq_name(&inner, "c", c);
+    CtCore *reals = ct_ad_seq_name(&inner, "dx", of_run(ad, span, names(ad)->resolve, &run, c));
+    CtCore *cotangent = ct_ad_poly_read(ad, span, wrap->s, wrap->x, reals);
+    CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_ad_seq_close(&inner, cotangent));
+    CtCore *value = ct_ad_poly_primal(ad, ad->reverse, span, wrap->t, run.y);
     return ct_core_pair(p, span, value, pullback);
 }
 
-CtCore *ct_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
+CtCore *ct_ad_reverse_trace(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     Forward run = run_forward(ad, seq, wrap);
-    return ct_library_call(ad, wrap->span, names(ad)->entries, &run.state, 1);
+    return ct_ad_library_call(ad, wrap->span, names(ad)->entries, &run.state, 1);
 }
 
-CtCore *ct_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_jvp_from_vjp(ad, seq, wrap, ad->reverse); }
+CtCore *ct_ad_reverse_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_ad_jvp_from_vjp(ad, seq, wrap, ad->reverse); }

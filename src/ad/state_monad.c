@@ -10,25 +10,25 @@
 
 static bool pure_all(CtTransform *t, CtCore *const *cores, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (!ct_lift_pure(t, cores[i])) return false;
+        if (!ct_ad_lift_pure(t, cores[i])) return false;
     return true;
 }
 
 /* Comparisons and conversions need the primals of their arguments only. */
-bool ct_lift_pure_primal(CtTransform *t, CtCore *core) {
-    if (core->kind != CORE_PRIM) return ct_lift_pure(t, core);
+bool ct_ad_lift_pure_primal(CtTransform *t, CtCore *core) {
+    if (core->kind != CORE_PRIM) return ct_ad_lift_pure(t, core);
     for (uint32_t i = 0; i < core->as.call.count; i++) {
         CtCore *arg = core->as.call.args[i];
-        if (!(ct_is_real(arg->type) ? ct_lift_pure_primal(t, arg) : ct_lift_pure(t, arg))) return false;
+        if (!(ct_ad_is_real(arg->type) ? ct_ad_lift_pure_primal(t, arg) : ct_ad_lift_pure(t, arg))) return false;
     }
     return true;
 }
 
 static bool pure_case(CtTransform *t, CtCore *core) {
     for (uint32_t i = 0; i < core->as.cases.count; i++)
-        if (!ct_lift_pure(t, core->as.cases.cases[i].body)) return false;
-    if (core->as.cases.otherwise && !ct_lift_pure(t, core->as.cases.otherwise)) return false;
-    return ct_lift_pure(t, core->as.cases.scrutinee);
+        if (!ct_ad_lift_pure(t, core->as.cases.cases[i].body)) return false;
+    if (core->as.cases.otherwise && !ct_ad_lift_pure(t, core->as.cases.otherwise)) return false;
+    return ct_ad_lift_pure(t, core->as.cases.scrutinee);
 }
 
 static bool pure_node(CtTransform *t, CtCore *core) {
@@ -39,12 +39,12 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_STRING:
     case CORE_LAM: return true;
     case CORE_APP: return ct_ad_is_discrete_call(core) && pure_all(t, core->as.call.args, core->as.call.count);
-    case CORE_PRIM: return !ct_ad_is_operation(core) && ct_lift_pure_primal(t, core);
-    case CORE_ARRAY: return ct_lift_pure_array(t, core);
+    case CORE_PRIM: return !ct_ad_is_operation(core) && ct_ad_lift_pure_primal(t, core);
+    case CORE_ARRAY: return ct_ad_lift_pure_array(t, core);
     case CORE_DUAL: return false;
     case CORE_CASE: return pure_case(t, core);
     case CORE_LET:
-    case CORE_UNPACK: return ct_lift_pure(t, core->as.let.rhs); /* and the body, see below */
+    case CORE_UNPACK: return ct_ad_lift_pure(t, core->as.let.rhs); /* and the body, see below */
     case CORE_LETREC: return true;
     case CORE_TUPLE:
     case CORE_CON:
@@ -52,7 +52,7 @@ static bool pure_node(CtTransform *t, CtCore *core) {
     case CORE_ARRAY_LIT:
     case CORE_DERIV:
     case CORE_FAIL: {
-        if (core->kind == CORE_DERIV && ct_deriv_has_rule(core->as.call.of.deriv)) return false;
+        if (core->kind == CORE_DERIV && ct_core_deriv_has_rule(core->as.call.of.deriv)) return false;
         CtCore **children;
         uint32_t count = ct_ad_children(core, &children);
         return pure_all(t, children, count);
@@ -68,7 +68,7 @@ static CtCore *body_of(CtCore *core) {
 }
 
 /* Chains of bindings are walked in a loop; the answers for all their suffixes are kept. */
-bool ct_lift_pure(CtTransform *t, CtCore *core) {
+bool ct_ad_lift_pure(CtTransform *t, CtCore *core) {
     if (!t->state) return true;
     CtArena *arena = t->ad->arena;
     CT_VEC(CtCore *) chain = {0};
@@ -93,13 +93,13 @@ bool ct_lift_pure(CtTransform *t, CtCore *core) {
 /* ---- terms ---- */
 
 /* What comes before something that touches the state, and may fail, must be evaluated before it. */
-CtCore **ct_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count) {
+CtCore **ct_ad_lift_values(CtTransform *t, CtSeq *seq, CtCore *const *cores, uint32_t count) {
     CtCore **values = CT_NEW_ARRAY(t->ad->arena, CtCore *, count);
     uint32_t last = count; /* the last one that touches the state */
-    while (last > 0 && ct_lift_pure(t, cores[last - 1])) last--;
+    while (last > 0 && ct_ad_lift_pure(t, cores[last - 1])) last--;
     for (uint32_t i = 0; i < count; i++) {
-        values[i] = ct_lift_value(t, seq, cores[i]);
-        if (i + 1 < last && !ct_ad_movable(values[i])) values[i] = ct_seq_name(seq, "v", values[i]);
+        values[i] = ct_ad_lift_value(t, seq, cores[i]);
+        if (i + 1 < last && !ct_ad_movable(values[i])) values[i] = ct_ad_seq_name(seq, "v", values[i]);
     }
     return values;
 }
@@ -110,15 +110,15 @@ static CtCore *application(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore **all = CT_NEW_ARRAY(t->ad->arena, CtCore *, count + 1);
     all[0] = core->as.call.of.fun;
     for (uint32_t i = 0; i < count; i++) all[i + 1] = core->as.call.args[i];
-    CtCore **values = ct_lift_values(t, seq, all, count + 1);
+    CtCore **values = ct_ad_lift_values(t, seq, all, count + 1);
     for (uint32_t i = 0; i < count; i++) all[i] = values[i + 1];
-    all[count] = ct_seq_state(seq, core->span);
+    all[count] = ct_ad_seq_state(seq, core->span);
     return ct_core_app(t->p, core->span, values[0], all, count + 1);
 }
 
 /* Branches in tail position: each gives (value, state). */
 static CtCore *branches(CtTransform *t, CtSeq *seq, CtCore *core) {
-    CtCore *scrutinee = ct_lift_value(t, seq, core->as.cases.scrutinee);
+    CtCore *scrutinee = ct_ad_lift_value(t, seq, core->as.cases.scrutinee);
     uint32_t count = core->as.cases.count;
     CtCase *cases = CT_NEW_ARRAY(t->ad->arena, CtCase, count);
     CtSeq branch;
@@ -127,15 +127,15 @@ static CtCore *branches(CtTransform *t, CtSeq *seq, CtCore *core) {
         cases[i].con = ct_ad_con(t, old->con);
         cases[i].vars = CT_NEW_ARRAY(t->ad->arena, CtVar *, old->con->count);
         for (uint32_t k = 0; k < old->con->count; k++) cases[i].vars[k] = ct_ad_bind(t, old->vars[k]);
-        branch = ct_seq(t->p, seq->state);
-        cases[i].body = ct_lift_tail(t, &branch, old->body);
+        branch = ct_ad_seq(t->p, seq->state);
+        cases[i].body = ct_ad_lift_tail(t, &branch, old->body);
     }
     CtCore *otherwise = NULL;
     if (core->as.cases.otherwise) {
-        branch = ct_seq(t->p, seq->state);
-        otherwise = ct_lift_tail(t, &branch, core->as.cases.otherwise);
+        branch = ct_ad_seq(t->p, seq->state);
+        otherwise = ct_ad_lift_tail(t, &branch, core->as.cases.otherwise);
     }
-    CtType *type = ct_type_pair(t->p, ct_ad_type(t->ad, t->method, core->type), t->state);
+    CtType *type = ct_core_type_pair(t->p, ct_ad_type(t->ad, t->method, core->type), t->state);
     return ct_core_case(t->p, core->span, type, scrutinee, cases, count, otherwise);
 }
 
@@ -145,25 +145,25 @@ static void binding(CtTransform *t, CtSeq *seq, CtCore *core) {
         ct_ad_letrec(t, seq, core->span, core->as.letrec.binds, core->as.letrec.count);
         return;
     }
-    CtCore *rhs = ct_lift_value(t, seq, core->as.let.rhs);
+    CtCore *rhs = ct_ad_lift_value(t, seq, core->as.let.rhs);
     if (core->kind == CORE_LET) {
-        ct_seq_let(seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
+        ct_ad_seq_let(seq, core->span, ct_ad_bind(t, core->as.let.vars[0]), rhs);
         return;
     }
     CtVar **vars = CT_NEW_ARRAY(t->ad->arena, CtVar *, core->as.let.count);
     for (uint32_t i = 0; i < core->as.let.count; i++) vars[i] = ct_ad_bind(t, core->as.let.vars[i]);
-    ct_seq_unpack(seq, core->span, vars, core->as.let.count, rhs);
+    ct_ad_seq_unpack(seq, core->span, vars, core->as.let.count, rhs);
 }
 
 static CtCore *dual(CtTransform *t, CtSeq *seq, CtCore *core) {
-    CtCore **args = ct_lift_values(t, seq, core->as.call.args, core->as.call.count);
+    CtCore **args = ct_ad_lift_values(t, seq, core->as.call.args, core->as.call.count);
     return ct_ad_dual_node(t, core, args, seq->state);
 }
 
 static CtCore *structure(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore **children;
     uint32_t count = ct_ad_children(core, &children);
-    CtCore **values = ct_lift_values(t, seq, children, count);
+    CtCore **values = ct_ad_lift_values(t, seq, children, count);
     return core->kind == CORE_PRIM ? ct_ad_prim(t, seq, core, values) : ct_ad_rebuild(t, core, values);
 }
 
@@ -172,9 +172,9 @@ static CtCore *fused(CtTransform *t, CtSeq *seq, CtCore *core) {
     return t->rules->fuse ? t->rules->fuse(t, seq, core) : NULL;
 }
 
-CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
+CtCore *ct_ad_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     for (;; core = body_of(core)) {
-        if (ct_lift_pure(t, core)) return ct_ad_direct(t, core);
+        if (ct_ad_lift_pure(t, core)) return ct_ad_direct(t, core);
         CtCore *whole = fused(t, seq, core);
         if (whole) return whole;
         if (!body_of(core)) break;
@@ -183,13 +183,13 @@ CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     switch (core->kind) {
     case CORE_APP:
         if (ct_ad_is_discrete_call(core))
-            return ct_ad_discrete_call(t, core, ct_lift_values(t, seq, core->as.call.args, core->as.call.count));
-        return ct_seq_run(seq, "r", application(t, seq, core));
-    case CORE_CASE: return ct_seq_run(seq, "r", branches(t, seq, core));
-    case CORE_DUAL: return ct_seq_run(seq, "f", dual(t, seq, core));
-    case CORE_ARRAY: return ct_lift_array(t, seq, core);
+            return ct_ad_discrete_call(t, core, ct_ad_lift_values(t, seq, core->as.call.args, core->as.call.count));
+        return ct_ad_seq_run(seq, "r", application(t, seq, core));
+    case CORE_CASE: return ct_ad_seq_run(seq, "r", branches(t, seq, core));
+    case CORE_DUAL: return ct_ad_seq_run(seq, "f", dual(t, seq, core));
+    case CORE_ARRAY: return ct_ad_lift_array(t, seq, core);
     case CORE_DERIV:
-        return ct_deriv_has_rule(core->as.call.of.deriv) ? ct_ad_custom(t, seq, core) : structure(t, seq, core);
+        return ct_core_deriv_has_rule(core->as.call.of.deriv) ? ct_ad_custom(t, seq, core) : structure(t, seq, core);
     case CORE_PRIM:
     case CORE_TUPLE:
     case CORE_CON:
@@ -208,27 +208,27 @@ CtCore *ct_lift_value(CtTransform *t, CtSeq *seq, CtCore *core) {
     return ct_ad_direct(t, core);
 }
 
-CtCore *ct_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core) {
-    for (; !ct_lift_pure(t, core); core = body_of(core)) {
+CtCore *ct_ad_lift_tail(CtTransform *t, CtSeq *seq, CtCore *core) {
+    for (; !ct_ad_lift_pure(t, core); core = body_of(core)) {
         CtCore *whole = fused(t, seq, core);
-        if (whole) return ct_seq_return(seq, whole);
+        if (whole) return ct_ad_seq_return(seq, whole);
         if (!body_of(core)) break;
         binding(t, seq, core);
     }
-    if (!ct_lift_pure(t, core)) {
+    if (!ct_ad_lift_pure(t, core)) {
         if (core->kind == CORE_APP && !ct_ad_is_discrete_call(core)) {
             CtCore *call = application(t, seq, core);
-            return ct_seq_close(seq, call);
+            return ct_ad_seq_close(seq, call);
         }
         if (core->kind == CORE_CASE) {
             CtCore *choice = branches(t, seq, core);
-            return ct_seq_close(seq, choice);
+            return ct_ad_seq_close(seq, choice);
         }
         if (core->kind == CORE_DUAL) {
             CtCore *made = dual(t, seq, core);
-            return ct_seq_close(seq, made);
+            return ct_ad_seq_close(seq, made);
         }
     }
-    CtCore *value = ct_lift_value(t, seq, core);
-    return ct_seq_return(seq, value);
+    CtCore *value = ct_ad_lift_value(t, seq, core);
+    return ct_ad_seq_return(seq, value);
 }

@@ -28,7 +28,7 @@ static CtGlobal *seen(CtAd *ad, CtCore *const *args, uint32_t count) {
     if (global) return global;
     CtSpan span = args[count - 1]->span;
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, count);
-    for (uint32_t i = 0; i < count; i++) params[i] = ct_var_new(ad->p, "d", args[i]->type);
+    for (uint32_t i = 0; i < count; i++) params[i] = ct_core_var_new(ad->p, "d", args[i]->type);
     CtCore *body = ct_core_var(ad->p, span, params[count - 1]);
     CtCore *lam = ct_core_lam(ad->p, span, "seen", params, count, body);
     global = ct_ad_new_global(ad, "seen", lam->type, span);
@@ -42,19 +42,19 @@ static CtCore *partial(CtAd *ad, CtSeq *seq, const CtOperation *op, uint32_t ind
     CtCore *p = NULL;
     if (ct_ad_is_conversion(op->prim))
         p = ct_core_double(ad->p, op->span, 1.0);
-    else if (ct_is_real(op->types[index]))
+    else if (ct_ad_is_real(op->types[index]))
         p = ct_ad_derivative(ad, op, index, x, y, NULL);
-    return ct_seq_name(seq, "p", p ? ct_to_double(ad, op->span, p) : ct_core_double(ad->p, op->span, 0.0));
+    return ct_ad_seq_name(seq, "p", p ? ct_ad_to_double(ad, op->span, p) : ct_core_double(ad->p, op->span, 0.0));
 }
 
 /* A term that may stand in two places. A pair stays in sight: the method looks whether it is a constant's. */
 static CtCore *twice(CtAd *ad, CtSeq *seq, CtCore *d) {
     if (ct_ad_movable(d)) return d;
-    if (d->kind != CORE_TUPLE) return ct_seq_name(seq, "d", d);
+    if (d->kind != CORE_TUPLE) return ct_ad_seq_name(seq, "d", d);
     CtCore **parts = CT_NEW_ARRAY(ad->arena, CtCore *, d->as.call.count);
     for (uint32_t i = 0; i < d->as.call.count; i++) {
         CtCore *part = d->as.call.args[i];
-        parts[i] = part->kind == CORE_GLOBAL ? part : ct_seq_name(seq, "d", part);
+        parts[i] = part->kind == CORE_GLOBAL ? part : ct_ad_seq_name(seq, "d", part);
     }
     return ct_core_tuple(ad->p, d->span, parts, d->as.call.count);
 }
@@ -66,11 +66,11 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtCore *x[2] = {NULL, NULL}, *args[6];
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->count; i++) named.args[i] = twice(ad, seq, op->args[i]);
-    CtCore *result = ct_seq_name(seq, "r", r->original->operation(ad, seq, &named));
-    CtCore *y = ct_seq_name(seq, "y", r->original->primal(ad, op->span, result));
+    CtCore *result = ct_ad_seq_name(seq, "r", r->original->operation(ad, seq, &named));
+    CtCore *y = ct_ad_seq_name(seq, "y", r->original->primal(ad, op->span, result));
     for (uint32_t i = 0; i < op->count; i++) {
         x[i] = named.args[i];
-        if (ct_is_real(op->types[i])) x[i] = ct_seq_name(seq, "x", r->original->primal(ad, op->span, x[i]));
+        if (ct_ad_is_real(op->types[i])) x[i] = ct_ad_seq_name(seq, "x", r->original->primal(ad, op->span, x[i]));
     }
     args[count++] = ct_core_int(ad->p, op->span, r->notes.count);
     for (uint32_t i = 0; i < op->count; i++) {
@@ -79,10 +79,10 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     }
     args[count++] = result;
     CtOperationNote note = {.prim = op->prim, .span = op->span, .count = op->count};
-    for (uint32_t i = 0; i < op->count; i++) note.real[i] = ct_is_real(op->types[i]);
+    for (uint32_t i = 0; i < op->count; i++) note.real[i] = ct_ad_is_real(op->types[i]);
     note.is_float = op->type->kind == TYPE_FLOAT;
     ct_push(ad->arena, &r->notes, note);
-    return ct_seq_name(seq, "d", ct_ad_call(ad, op->span, seen(ad, args, count), args, count));
+    return ct_ad_seq_name(seq, "d", ct_ad_call(ad, op->span, seen(ad, args, count), args, count));
 }
 
 /* A term that becomes one node: seen op D[e] */
@@ -91,11 +91,11 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCore *args[2] = {NULL, r->original->fuse(t, seq, core)};
     if (!args[1]) return NULL;
     args[0] = ct_core_int(t->p, core->span, r->notes.count);
-    args[1] = ct_seq_name(seq, "r", args[1]);
+    args[1] = ct_ad_seq_name(seq, "r", args[1]);
     bool call = core->kind == CORE_APP && core->as.call.of.fun->kind == CORE_GLOBAL;
     CtOperationNote note = {.span = core->span, .fused = call ? core->as.call.of.fun->as.global->name->text : "fused"};
     ct_push(t->ad->arena, &r->notes, note);
-    return ct_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
+    return ct_ad_seq_name(seq, "d", ct_ad_call(t->ad, core->span, seen(t->ad, args, 2), args, 2));
 }
 
 void ct_ad_record(CtAd *ad, CtMethod method) {

@@ -12,16 +12,16 @@ static int clear(const Options *options) {
     return EXIT_DONE;
 }
 
-int verb_cache(const Options *options) {
+int cli_verb_cache(const Options *options) {
     if (options->word_count > 0 && strcmp(options->words[0], "clear") == 0) return clear(options);
     if (options->word_count > 0)
-        return complain(options, "`cotan cache` takes `clear` or nothing, not `%s`", options->words[0]);
+        return cli_complain(options, "`cotan cache` takes `clear` or nothing, not `%s`", options->words[0]);
     uint64_t files, bytes;
     char *folder = cotan_cache(&files, &bytes);
     if (options->json) {
         printf("{\"folder\":");
         if (folder != NULL)
-            print_json_string(stdout, folder, strlen(folder));
+            cli_print_json_string(stdout, folder, strlen(folder));
         else
             printf("null");
         printf(",\"files\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n", files, bytes);

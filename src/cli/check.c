@@ -20,7 +20,7 @@ static void print_json(const cotan_check_result *result) {
     for (size_t i = 0; i < result->rule_count; i++) {
         const cotan_check_rule *rule = &result->rules[i];
         printf("%s{\"file\":", i > 0 ? "," : "],\"rules\":[");
-        print_json_string(stdout, rule->file, strlen(rule->file));
+        cli_print_json_string(stdout, rule->file, strlen(rule->file));
         printf(",\"line\":%d,\"column\":%d,\"wrong\":%s}", rule->line, rule->column, rule->is_wrong ? "true" : "false");
     }
     printf("]}\n");
@@ -46,7 +46,7 @@ static int check_function(const Options *options, cotan_program *program, const 
     cotan_check_result result;
     cotan_call call = {.function = options->words[1], .at = at, .at_length = length, .method = options->method};
     cotan_error *error = cotan_check(program, &call, &result);
-    if (error != NULL) return report(options, error);
+    if (error != NULL) return cli_report(options, error);
     if (options->json)
         print_json(&result);
     else
@@ -54,16 +54,16 @@ static int check_function(const Options *options, cotan_program *program, const 
     return result.agrees ? EXIT_DONE : EXIT_DISAGREES;
 }
 
-int verb_check(const Options *options) {
+int cli_verb_check(const Options *options) {
     cotan_context *context;
     cotan_program *program;
     bool with_function = options->word_count > 1, failed = false;
-    if (reads_twice(options, options->at, NULL)) return EXIT_USAGE;
+    if (cli_reads_twice(options, options->at, NULL)) return EXIT_USAGE;
     if (with_function != (options->at != NULL))
-        return complain(options, "a function is checked at a point: cotan check FILE FUNCTION --at JSON");
+        return cli_complain(options, "a function is checked at a point: cotan check FILE FUNCTION --at JSON");
     size_t length = 0;
-    char *at = read_input(options, options->at, &length, &failed);
-    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    char *at = cli_read_input(options, options->at, &length, &failed);
+    int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
         if (with_function)
             status = check_function(options, program, at, length);
@@ -71,7 +71,7 @@ int verb_check(const Options *options) {
             printf("{\"sound\":true}\n");
         else
             printf("%s is sound\n", options->words[0]);
-        close_context(context);
+        cli_close_context(context);
     }
     free(at);
     return status;

@@ -50,66 +50,66 @@ struct Verb {
     int (*run)(const Options *options);
 };
 
-extern const Verb verbs[];
-extern const size_t verb_count;
+extern const Verb cli_verbs[];
+extern const size_t cli_verb_count;
 
 /* ---- options.c ---- */
 
 enum { MOST_THREADS = 256 /* that limits take */ };
 
 /* Reads the words after the verb; false when something is wrong, which has been said. */
-bool read_options(int argc, char **argv, const Verb *verb, Options *options);
+bool cli_read_options(int argc, char **argv, const Verb *verb, Options *options);
 /* A positive number; a size may end in K, M or G. False when it is none. */
-bool read_number(const char *text, bool size, uint64_t *out);
+bool cli_read_number(const char *text, bool size, uint64_t *out);
 /* From 1 to MOST_THREADS, or `auto`: as many as there are processors. */
-bool read_threads(const char *text, unsigned *out);
+bool cli_read_threads(const char *text, unsigned *out);
 /* Prints the verb's usage and options. */
-void print_verb_help(const Verb *verb);
-void print_help(void);
+void cli_print_verb_help(const Verb *verb);
+void cli_print_help(void);
 /* The verb, or NULL after saying what is wrong. */
-const Verb *find_verb(const char *name, bool colour);
+const Verb *cli_find_verb(const char *name, bool colour);
 
 /* ---- shared.c ---- */
 
 /* Says what is wrong with the command line; always EXIT_USAGE. */
-int complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_complain(const Options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same of something else, with its error code. */
-int refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int cli_refuse(const Options *options, const char *code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A string of JSON, with its quotes, of `length` bytes. */
-void print_json_string(FILE *out, const char *text, size_t length);
+void cli_print_json_string(FILE *out, const char *text, size_t length);
 /* Whether more than one of these is "-", which has been said. */
-bool reads_twice(const Options *options, const char *first, const char *second);
+bool cli_reads_twice(const Options *options, const char *first, const char *second);
 /* Prints an error object; its exit status. */
-int report(const Options *options, const cotan_error *error);
+int cli_report(const Options *options, const cotan_error *error);
 
 /* Prints what an error code means; false when there is none such. */
-bool print_explanation(const char *code);
+bool cli_print_explanation(const char *code);
 
 /* A whole file, "-" being standard input; NULL after saying why not. The caller frees it. */
-char *read_file(const Options *options, const char *path, size_t *length);
+char *cli_read_file(const Options *options, const char *path, size_t *length);
 /* An option's input: itself, or the contents of `@file` or `-`. NULL when value is NULL or unreadable (*failed). The
  * caller frees it. */
-char *read_input(const Options *options, const char *value, size_t *length, bool *failed);
+char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed);
 
 /* files.c: a temporary file beside the one that it will be; its name, which the caller frees, or NULL after saying why
  * not. */
-char *write_beside(const Options *options, const char *path, const char *text);
+char *cli_write_beside(const Options *options, const char *path, const char *text);
 /* Renames it. A file that stood there keeps its rights; a new one has the usual ones. */
-bool put_in_place(const char *name, const char *path);
+bool cli_put_in_place(const char *name, const char *path);
 /* Both; the status. */
-int write_file(const Options *options, const char *path, const char *text);
-bool is_folder(const char *path);
+int cli_write_file(const Options *options, const char *path, const char *text);
+bool cli_is_folder(const char *path);
 
 /* Tells a context where modules are looked for: beside the program, then where --path and COTAN_PATH say. */
-cotan_error *add_folders(const Options *options, const char *file, cotan_context *context);
+cotan_error *cli_add_folders(const Options *options, const char *file, cotan_context *context);
 /* Opens a context, which Ctrl-C interrupts, and loads words[0]. EXIT_DONE, or the status to end with; the context is
  * closed then. Otherwise the caller closes it by close_context. */
-int load(const Options *options, cotan_context **context, cotan_program **program);
+int cli_load(const Options *options, cotan_context **context, cotan_program **program);
 
-void close_context(cotan_context *context);
+void cli_close_context(cotan_context *context);
 
 /* Runs a call whose function is words[1] or `function`, and prints its results: with --json as one object, in which the
  * derivative is called `name`. */
-int run_call(const Options *options, cotan_mode mode, const char *function, const char *name);
+int cli_run_call(const Options *options, cotan_mode mode, const char *function, const char *name);
 
 #endif

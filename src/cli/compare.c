@@ -161,13 +161,13 @@ static void put_count(const char *name, uint64_t value) { printf(",\"%s\":%llu",
 static void put_error(const cotan_compare_row *row) {
     printf(",\"error\":{\"code\":\"%s\",\"file\":", row->error_code);
     if (row->error_file != NULL) {
-        print_json_string(stdout, row->error_file, strlen(row->error_file));
+        cli_print_json_string(stdout, row->error_file, strlen(row->error_file));
         printf(",\"line\":%d,\"column\":%d", row->error_line, row->error_column);
     } else {
         printf("null,\"line\":null,\"column\":null");
     }
     printf(",\"message\":");
-    print_json_string(stdout, row->error_message, strlen(row->error_message));
+    cli_print_json_string(stdout, row->error_message, strlen(row->error_message));
     printf("}");
 }
 
@@ -235,12 +235,12 @@ static int compare(const Options *options, cotan_program *program, const cotan_c
     const char **names = text != NULL ? split(text, &count) : NULL;
     int status;
     if (options->methods != NULL && names == NULL) {
-        status = refuse(options, "E0801", "out of memory");
+        status = cli_refuse(options, "E0801", "out of memory");
     } else {
         cotan_compare_result result;
         cotan_error *error = cotan_compare(program, call, names, count, &result);
         if (error != NULL) {
-            status = report(options, error);
+            status = cli_report(options, error);
         } else {
             status = result.agrees ? EXIT_DONE : EXIT_DISAGREES;
             if (options->json)
@@ -254,20 +254,20 @@ static int compare(const Options *options, cotan_program *program, const cotan_c
     return status;
 }
 
-int verb_compare(const Options *options) {
+int cli_verb_compare(const Options *options) {
     cotan_context *context;
     cotan_program *program;
     cotan_call call = {.function = options->words[1], .no_json = !options->json, .no_text = options->json};
     bool failed = false;
-    if (reads_twice(options, options->at, options->cotangent)) return EXIT_USAGE;
-    char *at = read_input(options, options->at, &call.at_length, &failed);
-    char *with = failed ? NULL : read_input(options, options->cotangent, &call.with_length, &failed);
+    if (cli_reads_twice(options, options->at, options->cotangent)) return EXIT_USAGE;
+    char *at = cli_read_input(options, options->at, &call.at_length, &failed);
+    char *with = failed ? NULL : cli_read_input(options, options->cotangent, &call.with_length, &failed);
     call.at = at;
     call.with = with;
-    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
         status = compare(options, program, &call);
-        close_context(context);
+        cli_close_context(context);
     }
     free(at);
     free(with);

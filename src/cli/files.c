@@ -7,24 +7,24 @@
 
 #include "cli/cli.h"
 
-char *write_beside(const Options *options, const char *path, const char *text) {
+char *cli_write_beside(const Options *options, const char *path, const char *text) {
     size_t size = strlen(path) + 16;
-    if (is_folder(path)) return refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
+    if (cli_is_folder(path)) return cli_refuse(options, "E0704", "%s cannot be written: it is a folder", path), NULL;
     char *name = malloc(size);
-    if (name == NULL) return refuse(options, "E0801", "there is no memory"), NULL;
+    if (name == NULL) return cli_refuse(options, "E0801", "there is no memory"), NULL;
     snprintf(name, size, "%s.XXXXXX", path);
     int descriptor = mkstemp(name);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     bool written = file != NULL && fputs(text, file) >= 0;
     if (file != NULL) written = fclose(file) == 0 && written;
     if (written) return name;
-    refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
+    cli_refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
     if (descriptor >= 0) unlink(name);
     free(name);
     return NULL;
 }
 
-bool put_in_place(const char *name, const char *path) {
+bool cli_put_in_place(const char *name, const char *path) {
     mode_t mask = umask(0);
     umask(mask);
     struct stat old;
@@ -33,19 +33,19 @@ bool put_in_place(const char *name, const char *path) {
     return rename(name, path) == 0;
 }
 
-int write_file(const Options *options, const char *path, const char *text) {
-    char *name = write_beside(options, path, text);
+int cli_write_file(const Options *options, const char *path, const char *text) {
+    char *name = cli_write_beside(options, path, text);
     if (name == NULL) return EXIT_USAGE;
     int status = EXIT_DONE;
-    if (!put_in_place(name, path)) {
-        status = refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
+    if (!cli_put_in_place(name, path)) {
+        status = cli_refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
         unlink(name);
     }
     free(name);
     return status;
 }
 
-bool is_folder(const char *path) {
+bool cli_is_folder(const char *path) {
     struct stat there;
     return stat(path, &there) == 0 && S_ISDIR(there.st_mode);
 }

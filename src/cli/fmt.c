@@ -41,7 +41,7 @@ static int replace(const Options *options, const char *path, const char *text, s
             errno = reason;
         }
     }
-    int result = done ? EXIT_DONE : refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
+    int result = done ? EXIT_DONE : cli_refuse(options, "E0704", "%s cannot be written: %s", path, strerror(errno));
     free(temporary);
     free(target);
     return result;
@@ -50,7 +50,7 @@ static int replace(const Options *options, const char *path, const char *text, s
 static int format_file(const Options *options, cotan_context *context, const char *path) {
     size_t length, new_length;
     const char *formatted;
-    char *text = read_file(options, path, &length);
+    char *text = cli_read_file(options, path, &length);
     if (text == NULL) return EXIT_USAGE;
     bool standard = strcmp(path, "-") == 0;
     int status = EXIT_DONE;
@@ -58,7 +58,7 @@ static int format_file(const Options *options, cotan_context *context, const cha
     bool same = error == NULL && length == new_length && memcmp(text, formatted, length) == 0;
     free(text);
     if (error != NULL) {
-        status = report(options, error);
+        status = cli_report(options, error);
     } else if (options->only_check) {
         if (!same) printf("%s would change\n", standard ? "<stdin>" : path);
         status = same ? EXIT_DONE : EXIT_DISAGREES;
@@ -70,9 +70,9 @@ static int format_file(const Options *options, cotan_context *context, const cha
     return status;
 }
 
-int verb_fmt(const Options *options) {
+int cli_verb_fmt(const Options *options) {
     cotan_context *context = cotan_open(&options->limits);
-    if (context == NULL) return refuse(options, "E0801", "there is not enough memory to begin");
+    if (context == NULL) return cli_refuse(options, "E0801", "there is not enough memory to begin");
     int status = EXIT_DONE;
     for (int i = 0; i < options->word_count; i++) { /* one that fails does not stop the others */
         int one = format_file(options, context, options->words[i]);

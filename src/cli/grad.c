@@ -1,4 +1,4 @@
 /* cotan grad: value and gradient of a function to Double. */
 #include "cli/verbs.h"
 
-int verb_grad(const Options *options) { return run_call(options, COTAN_GRAD, options->words[1], "gradient"); }
+int cli_verb_grad(const Options *options) { return cli_run_call(options, COTAN_GRAD, options->words[1], "gradient"); }

@@ -13,52 +13,52 @@ enum {
     DERIVES = TAKES_FILE | TAKES_AT | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON,
 };
 
-const Verb verbs[] = {
+const Verb cli_verbs[] = {
     {"run", "run FILE [FUNCTION] [--args JSON]", "evaluate FUNCTION (default main) and print its value", 1, 2,
-     TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON, verb_run},
-    {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function to Double", 2, 2, DERIVES, verb_grad},
+     TAKES_FILE | TAKES_ARGS | TAKES_METHOD | TAKES_RUN | TAKES_LIMITS | TAKES_JSON, cli_verb_run},
+    {"grad", "grad FILE FUNCTION --at JSON", "value and gradient of a function to Double", 2, 2, DERIVES, cli_verb_grad},
     {"vjp", "vjp FILE FUNCTION --at JSON --cotangent JSON", "value and vector-Jacobian product", 2, 2,
-     DERIVES | TAKES_COTANGENT, verb_vjp},
+     DERIVES | TAKES_COTANGENT, cli_verb_vjp},
     {"jvp", "jvp FILE FUNCTION --at JSON --tangent JSON", "value and Jacobian-vector product", 2, 2,
-     DERIVES | TAKES_TANGENT, verb_jvp},
+     DERIVES | TAKES_TANGENT, cli_verb_jvp},
     {"jacobian", "jacobian FILE FUNCTION --at JSON", "value and Jacobian, a row for each number of the result", 2, 2,
-     DERIVES, verb_jacobian},
+     DERIVES, cli_verb_jacobian},
     {"check", "check FILE [FUNCTION --at JSON]", "check types; and a function's derivatives, numerically", 1, 2,
-     DERIVES, verb_check},
+     DERIVES, cli_verb_check},
     {"compare", "compare FILE FUNCTION --at JSON", "a derivative by every method: agreement, steps, memory", 2, 2,
-     TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, verb_compare},
+     TAKES_FILE | TAKES_AT | TAKES_COTANGENT | TAKES_METHODS | TAKES_LIMITS | TAKES_JSON, cli_verb_compare},
     {"compile", "compile FILE FUNCTION [--grad] -o STEM",
      "write a function and its derivatives as C, STEM.c and STEM.h", 2, 2,
-     TAKES_FILE | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, verb_compile},
-    {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, verb_type},
-    {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, verb_core},
-    {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, verb_fmt},
+     TAKES_FILE | TAKES_METHOD | TAKES_STEM | TAKES_JSON | TAKES_LIMITS, cli_verb_compile},
+    {"type", "type FILE [NAME]", "the types of a program's names", 1, 2, TAKES_FILE | TAKES_JSON, cli_verb_type},
+    {"core", "core FILE [NAME]", "what a program means, in Core", 1, 2, TAKES_FILE | TAKES_JSON, cli_verb_core},
+    {"fmt", "fmt FILE…", "lay programs out: indentation and spaces", 1, MANY_WORDS, TAKES_CHECK, cli_verb_fmt},
     {"repl", "repl [FILE]", "definitions and expressions, line by line", 0, 1, TAKES_FILE | TAKES_METHOD | TAKES_LIMITS,
-     verb_repl},
-    {"cache", "cache [clear]", "what native code is kept, and where; clear removes it", 0, 1, TAKES_JSON, verb_cache},
-    {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, verb_methods},
+     cli_verb_repl},
+    {"cache", "cache [clear]", "what native code is kept, and where; clear removes it", 0, 1, TAKES_JSON, cli_verb_cache},
+    {"methods", "methods", "list the methods of differentiation", 0, 0, TAKES_JSON, cli_verb_methods},
     {"explain", "explain FILE FUNCTION | CODE",
      "how a method differentiates a function, stage by stage; or an error code", 1, 2,
-     TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML, verb_explain},
-    {"help", "help [VERB]", "this, or the help of a verb", 0, 1, 0, verb_help},
-    {"version", "version", "the version", 0, 0, 0, verb_version},
+     TAKES_FILE | TAKES_AT | TAKES_TANGENT | TAKES_COTANGENT | TAKES_METHOD | TAKES_LIMITS | TAKES_HTML, cli_verb_explain},
+    {"help", "help [VERB]", "this, or the help of a verb", 0, 1, 0, cli_verb_help},
+    {"version", "version", "the version", 0, 0, 0, cli_verb_version},
 };
-const size_t verb_count = sizeof verbs / sizeof *verbs;
+const size_t cli_verb_count = sizeof cli_verbs / sizeof *cli_verbs;
 
 static int dispatch(int argc, char **argv) {
     bool colour = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
     if (argc < 2) {
-        print_help();
+        cli_print_help();
         return EXIT_USAGE;
     }
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help";
     if (strcmp(name, "--version") == 0) name = "version";
-    const Verb *verb = find_verb(name, colour);
+    const Verb *verb = cli_find_verb(name, colour);
     Options options;
-    if (verb == NULL || !read_options(argc - 2, argv + 2, verb, &options)) return EXIT_USAGE;
+    if (verb == NULL || !cli_read_options(argc - 2, argv + 2, verb, &options)) return EXIT_USAGE;
     if (options.help) {
-        print_verb_help(verb);
+        cli_print_verb_help(verb);
         return EXIT_DONE;
     }
     return verb->run(&options);
@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
     int status = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         Options plain = {.json = false};
-        int failed = refuse(&plain, "E0704", "the output could not be written: %s", strerror(errno));
+        int failed = cli_refuse(&plain, "E0704", "the output could not be written: %s", strerror(errno));
         if (status == EXIT_DONE) status = failed;
     }
     return status;

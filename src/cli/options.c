@@ -62,7 +62,7 @@ enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
 /* ---- help ---- */
 
-void print_verb_help(const Verb *verb) {
+void cli_print_verb_help(const Verb *verb) {
     printf("usage: cotan %s\n\n%s.\n\n", verb->usage, verb->what);
     for (int i = 0; i < ROW_COUNT; i++) {
         if (rows[i].group != 0 && !(rows[i].group & verb->takes)) continue;
@@ -73,12 +73,12 @@ void print_verb_help(const Verb *verb) {
     }
 }
 
-void print_help(void) {
+void cli_print_help(void) {
     printf("Cotan %s: programs that can be differentiated.\n\nusage: cotan VERB …\n\n", cotan_version());
-    for (size_t i = 0; i < verb_count; i++) {
+    for (size_t i = 0; i < cli_verb_count; i++) {
         int beyond_ascii = 0; /* bytes that are no characters of their own */
-        for (const char *c = verbs[i].usage; *c != '\0'; c++) beyond_ascii += ((unsigned char)*c & 0xC0) == 0x80;
-        printf("  %-*s  %s\n", 46 + beyond_ascii, verbs[i].usage, verbs[i].what);
+        for (const char *c = cli_verbs[i].usage; *c != '\0'; c++) beyond_ascii += ((unsigned char)*c & 0xC0) == 0x80;
+        printf("  %-*s  %s\n", 46 + beyond_ascii, cli_verbs[i].usage, cli_verbs[i].what);
     }
     printf("\n`cotan VERB --help` lists a verb's options.\n"
            "\nexit status: 0 done, 1 the program has an error, 2 the command line or an input is wrong,\n"
@@ -106,30 +106,30 @@ static size_t changes(const char *a, const char *b) {
     return row[n];
 }
 
-const Verb *find_verb(const char *name, bool colour) {
+const Verb *cli_find_verb(const char *name, bool colour) {
     const Verb *nearest = NULL;
     size_t least = 3;
-    for (size_t i = 0; i < verb_count; i++) {
-        if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
-        size_t distance = changes(name, verbs[i].name);
+    for (size_t i = 0; i < cli_verb_count; i++) {
+        if (strcmp(cli_verbs[i].name, name) == 0) return &cli_verbs[i];
+        size_t distance = changes(name, cli_verbs[i].name);
         if (distance >= least) continue;
         least = distance;
-        nearest = &verbs[i];
+        nearest = &cli_verbs[i];
     }
     Options options = {.colour = colour};
     const char *dot = strrchr(name, '.');
     if (dot != NULL && strcmp(dot, ".cot") == 0)
-        complain(&options, "there is no verb `%s`; to run a program, write `cotan run %s`", name, name);
+        cli_complain(&options, "there is no verb `%s`; to run a program, write `cotan run %s`", name, name);
     else if (nearest != NULL)
-        complain(&options, "there is no verb `%s`; did you mean `%s`?", name, nearest->name);
+        cli_complain(&options, "there is no verb `%s`; did you mean `%s`?", name, nearest->name);
     else
-        complain(&options, "there is no verb `%s`; `cotan --help` lists them", name);
+        cli_complain(&options, "there is no verb `%s`; `cotan --help` lists them", name);
     return NULL;
 }
 
 /* ---- reading ---- */
 
-bool read_number(const char *text, bool size, uint64_t *out) {
+bool cli_read_number(const char *text, bool size, uint64_t *out) {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
@@ -153,12 +153,12 @@ bool read_number(const char *text, bool size, uint64_t *out) {
     return true;
 }
 
-bool read_threads(const char *text, unsigned *out) {
+bool cli_read_threads(const char *text, unsigned *out) {
     uint64_t number;
     if (strcmp(text, "auto") == 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         number = processors < 1 ? 1 : processors > MOST_THREADS ? MOST_THREADS : (uint64_t)processors;
-    } else if (!read_number(text, false, &number) || number > MOST_THREADS) {
+    } else if (!cli_read_number(text, false, &number) || number > MOST_THREADS) {
         return false;
     }
     *out = (unsigned)number;
@@ -182,8 +182,8 @@ static bool set_engine(const char *name, Options *o) {
 }
 
 static bool set_threads(Options *o, const char *from, const char *value) {
-    if (read_threads(value, &o->limits.threads)) return true;
-    complain(o, "%s takes a number from 1 to 256, or `auto`, not `%s`", from, value);
+    if (cli_read_threads(value, &o->limits.threads)) return true;
+    cli_complain(o, "%s takes a number from 1 to 256, or `auto`, not `%s`", from, value);
     return false;
 }
 
@@ -194,15 +194,15 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
     case FLAG: *(bool *)field = true; return true;
     case TEXT: *(const char **)field = value; return true;
     case SIZE:
-        if (!read_number(value, true, &number) || number > SIZE_MAX) {
-            complain(o, "%s takes a size, such as 512M, not `%s`", row->name, value);
+        if (!cli_read_number(value, true, &number) || number > SIZE_MAX) {
+            cli_complain(o, "%s takes a size, such as 512M, not `%s`", row->name, value);
             return false;
         }
         *(size_t *)field = (size_t)number;
         return true;
     case COUNT:
-        if (!read_number(value, false, &number)) {
-            complain(o, "%s takes a positive number, not `%s`", row->name, value);
+        if (!cli_read_number(value, false, &number)) {
+            cli_complain(o, "%s takes a positive number, not `%s`", row->name, value);
             return false;
         }
         *(uint64_t *)field = number;
@@ -210,23 +210,23 @@ static bool apply(Options *o, const OptionRow *row, const char *value) {
     case THREADS: return set_threads(o, row->name, value);
     case FOLDER:
         if (o->folder_count == sizeof o->folders / sizeof *o->folders) {
-            complain(o, "--path is given too often; COTAN_PATH takes any number of folders");
+            cli_complain(o, "--path is given too often; COTAN_PATH takes any number of folders");
             return false;
         }
         o->folders[o->folder_count++] = value;
         return true;
     case COLOUR:
         if (set_colour(value, o)) return true;
-        complain(o, "--color takes auto, always or never, not `%s`", value);
+        cli_complain(o, "--color takes auto, always or never, not `%s`", value);
         return false;
     case ENGINE:
         if (set_engine(value, o)) return true;
-        complain(o, "--engine takes auto, eval or native, not `%s`", value);
+        cli_complain(o, "--engine takes auto, eval or native, not `%s`", value);
         return false;
     case MATH:
         o->exact_math = strcmp(value, "exact") == 0;
         if (o->exact_math || strcmp(value, "fast") == 0) return true;
-        complain(o, "--math takes fast or exact, not `%s`", value);
+        cli_complain(o, "--math takes fast or exact, not `%s`", value);
         return false;
     }
     return false;
@@ -265,20 +265,20 @@ static void refuse_option(const Options *o, const char *word) {
     const Verb *verb = o->verb;
     const char *nearest = near_option(word, verb);
     if (nearest != NULL)
-        complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
+        cli_complain(o, "`cotan %s` has no option %s; did you mean %s?", verb->name, word, nearest);
     else
-        complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);
+        cli_complain(o, "`cotan %s` has no option %s; `cotan %s --help` lists them", verb->name, word, verb->name);
 }
 
 static void refuse_word(const Options *o, const char *word) {
     const Verb *verb = o->verb;
     bool after_function = verb->most_words == 2 && o->word_count == 2;
     if (after_function && verb->takes & TAKES_ARGS)
-        complain(o, "`%s` is one word too many; arguments are given as an array: --args '[%s]'", word, word);
+        cli_complain(o, "`%s` is one word too many; arguments are given as an array: --args '[%s]'", word, word);
     else if (after_function && verb->takes & TAKES_AT)
-        complain(o, "`%s` is one word too many; the point is given by --at: --at '%s'", word, word);
+        cli_complain(o, "`%s` is one word too many; the point is given by --at: --at '%s'", word, word);
     else
-        complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
+        cli_complain(o, "`%s` is one word too many: usage: cotan %s", word, verb->usage);
 }
 
 /* Names what is missing as the usage does: FILE, FUNCTION, CODE. */
@@ -288,10 +288,10 @@ static void refuse_missing(const Options *o) {
         word += strcspn(word, " ");
         word += strspn(word, " ");
     }
-    complain(o, "%.*s is missing: usage: cotan %s", (int)strcspn(word, " "), word, o->verb->usage);
+    cli_complain(o, "%.*s is missing: usage: cotan %s", (int)strcspn(word, " "), word, o->verb->usage);
 }
 
-bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
+bool cli_read_options(int argc, char **argv, const Verb *verb, Options *o) {
     bool allowed = getenv("NO_COLOR") == NULL;
     *o = (Options){
         .verb = verb, .colour = allowed && isatty(STDERR_FILENO), .colour_out = allowed && isatty(STDOUT_FILENO)};
@@ -323,12 +323,12 @@ bool read_options(int argc, char **argv, const Verb *verb, Options *o) {
             return false;
         }
         if (row->value == NULL && value != NULL) {
-            complain(o, "%s takes no value", row->name);
+            cli_complain(o, "%s takes no value", row->name);
             return false;
         }
         if (row->value != NULL && value == NULL) {
             if (i + 1 == argc) {
-                complain(o, "%s needs a value: %s", row->name, row->value);
+                cli_complain(o, "%s needs a value: %s", row->name, row->value);
                 return false;
             }
             value = argv[++i];

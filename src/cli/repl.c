@@ -37,13 +37,13 @@ static void watch_interrupts(void) {
 
 /* ---- errors and results ---- */
 
-void repl_error(Repl *repl, const cotan_error *error) {
+void cli_repl_error(Repl *repl, const cotan_error *error) {
     fflush(stdout);
     repl->failed = true;
     if (repl->terminal && cotan_error_count(error) == 1 && strcmp(cotan_error_code(error, 0), "E0804") == 0)
         fputs("interrupted\n", stderr);
     else
-        report(&repl->options, error);
+        cli_report(&repl->options, error);
 }
 
 static void warn(Repl *repl) {
@@ -59,17 +59,17 @@ static double seconds(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool repl_call(Repl *repl, const cotan_call *call, cotan_result *result) {
+bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result) {
     double start = seconds();
     running = repl->context;
     cotan_error *error = cotan_call_json(repl->program, call, result);
     running = NULL;
     repl->seconds = seconds() - start;
-    if (error != NULL) repl_error(repl, error);
+    if (error != NULL) cli_repl_error(repl, error);
     return error == NULL;
 }
 
-void repl_print_cost(const Repl *repl, const cotan_result *result) {
+void cli_repl_print_cost(const Repl *repl, const cotan_result *result) {
     if (!repl->time) return;
     double memory = (double)result->peak_memory;
     const char *unit = "bytes";
@@ -90,21 +90,21 @@ void repl_print_cost(const Repl *repl, const cotan_result *result) {
 static bool begin(Repl *repl) {
     cotan_context *context = cotan_open(&repl->options.limits);
     if (context == NULL) {
-        refuse(&repl->options, "E0801", "there is not enough memory to begin");
+        cli_refuse(&repl->options, "E0801", "there is not enough memory to begin");
         return false;
     }
     cotan_close(repl->context);
     repl->context = context;
     repl->program = NULL;
-    cotan_error *error = add_folders(&repl->options, repl->file != NULL ? repl->file : "", context);
-    if (error != NULL) repl_error(repl, error);
+    cotan_error *error = cli_add_folders(&repl->options, repl->file != NULL ? repl->file : "", context);
+    if (error != NULL) cli_repl_error(repl, error);
     return error == NULL;
 }
 
 static bool load_text(Repl *repl, const char *name, const char *text, size_t length) {
     cotan_error *error = cotan_load(repl->context, name, text, length, &repl->program);
     if (error != NULL)
-        repl_error(repl, error);
+        cli_repl_error(repl, error);
     else
         warn(repl);
     return error == NULL;
@@ -133,7 +133,7 @@ static int load_program(Repl *repl) {
     int status = EXIT_DONE;
     if (repl->file != NULL) {
         size_t length;
-        char *text = read_file(&repl->options, repl->file, &length);
+        char *text = cli_read_file(&repl->options, repl->file, &length);
         if (text == NULL)
             status = EXIT_USAGE;
         else if (!load_text(repl, repl->file, text, length))
@@ -145,7 +145,7 @@ static int load_program(Repl *repl) {
     return load_text(repl, input_name, "", 0) ? status : EXIT_USAGE;
 }
 
-int repl_load(Repl *repl, const char *file) {
+int cli_repl_load(Repl *repl, const char *file) {
     char *copy = file != NULL ? strdup(file) : NULL;
     free(repl->file);
     repl->file = copy;
@@ -153,7 +153,7 @@ int repl_load(Repl *repl, const char *file) {
     return load_program(repl);
 }
 
-bool repl_reload(Repl *repl) {
+bool cli_repl_reload(Repl *repl) {
     if (load_program(repl) != EXIT_DONE) return false;
     char **old = repl->definitions;
     size_t count = repl->definition_count;
@@ -166,7 +166,7 @@ bool repl_reload(Repl *repl) {
         if (error == NULL) {
             keep_definition(repl, old[i]);
         } else {
-            repl_error(repl, error);
+            cli_repl_error(repl, error);
             fprintf(stderr, "the definition is dropped: it does not fit the program any more\n");
         }
         free(old[i]);
@@ -181,17 +181,17 @@ static void evaluate(Repl *repl, const char *text) {
     cotan_call call = {
         .mode = COTAN_RUN, .expression = text, .method = repl->method, .bind = "it", .no_json = true, .quotes = true};
     cotan_result result;
-    if (!repl_call(repl, &call, &result)) return;
+    if (!cli_repl_call(repl, &call, &result)) return;
     printf("%s\n", result.value_text);
-    repl_print_cost(repl, &result);
+    cli_repl_print_cost(repl, &result);
 }
 
-void repl_enter(Repl *repl, const char *text) {
+void cli_repl_enter(Repl *repl, const char *text) {
     bool is_expression;
     const char *types;
     cotan_error *error = cotan_define(repl->program, text, &is_expression, &types);
     if (error != NULL) {
-        repl_error(repl, error);
+        cli_repl_error(repl, error);
     } else if (is_expression) {
         evaluate(repl, text);
     } else {
@@ -205,9 +205,9 @@ static void answer(Repl *repl, const char *text) {
     const char *start = text + strspn(text, " \t\r\n");
     interrupts = 0;
     if (*start == ':')
-        repl_command(repl, start);
-    else if (!repl_is_blank(text))
-        repl_enter(repl, text);
+        cli_repl_command(repl, start);
+    else if (!cli_repl_is_blank(text))
+        cli_repl_enter(repl, text);
     fflush(stdout);
 }
 
@@ -244,7 +244,7 @@ static bool is_line(const char *line, const char *word) {
 
 /* A signature at the prompt waits for its definition, unless it is of a name of the library: that is an expression. */
 static size_t awaited(Repl *repl, const char *text) {
-    size_t length = repl_signature(text);
+    size_t length = cli_repl_signature(text);
     if (length == 0) return 0;
     char *name = strndup(text, length);
     const char *types;
@@ -262,8 +262,8 @@ static size_t awaited(Repl *repl, const char *text) {
 /* Whether the input wants another line. */
 static bool wants_more(Repl *repl, Input *input, const char *line) {
     if (input->braced) return true;
-    bool empty = repl_is_blank(line);
-    switch (repl_scan(input->text)) {
+    bool empty = cli_repl_is_blank(line);
+    switch (cli_repl_scan(input->text)) {
     case SCAN_BRACKET: return true;
     case SCAN_BLOCK: input->block = true; return !empty;
     case SCAN_MORE: return !empty;
@@ -288,7 +288,7 @@ static void finish(Repl *repl, Input *input) {
 /* Takes one line in; false without memory. */
 static bool take(Repl *repl, Input *input, const char *line) {
     if (input->length > 0 && !continues(input, line)) {
-        bool empty = repl_is_blank(line);
+        bool empty = cli_repl_is_blank(line);
         finish(repl, input);
         if (empty) return true;
     }
@@ -299,7 +299,7 @@ static bool take(Repl *repl, Input *input, const char *line) {
     if (input->length == 0 && !input->braced) {
         input->braced = is_line(line, ":{");
         if (input->braced) return true;
-        if (line[strspn(line, " \t")] == ':' || repl_is_blank(line)) {
+        if (line[strspn(line, " \t")] == ':' || cli_repl_is_blank(line)) {
             answer(repl, line);
             return true;
         }
@@ -321,7 +321,7 @@ static void converse(Repl *repl) {
     Input input = {0};
     const char *text;
     for (;;) {
-        LineEnd end = line_read(repl->line, input.length > 0 || input.braced, &text);
+        LineEnd end = cli_line_read(repl->line, input.length > 0 || input.braced, &text);
         if (end == LINE_INTERRUPTED) {
             drop(&input);
             continue;
@@ -335,23 +335,23 @@ static void converse(Repl *repl) {
 
 static int session(Repl *repl, int loaded) {
     if (repl->context == NULL || repl->program == NULL || (loaded != EXIT_DONE && !repl->terminal)) return loaded;
-    repl->line = line_open(repl);
-    if (repl->line == NULL) return refuse(&repl->options, "E0801", "there is not enough memory to begin");
+    repl->line = cli_line_open(repl);
+    if (repl->line == NULL) return cli_refuse(&repl->options, "E0801", "there is not enough memory to begin");
     if (repl->terminal) printf("Cotan %s. :help lists the commands; Ctrl-D leaves.\n", cotan_version());
     converse(repl);
-    line_close(repl->line);
+    cli_line_close(repl->line);
     return repl->failed && !repl->terminal ? EXIT_PROGRAM : EXIT_DONE;
 }
 
-int verb_repl(const Options *options) {
+int cli_verb_repl(const Options *options) {
     Repl repl = {.options = *options, .method = options->method, .terminal = isatty(STDIN_FILENO)};
-    if (options->method != NULL && !repl_is_method(options->method))
-        return refuse(options, "E0705", "there is no method `%s`; `cotan methods` lists them", options->method);
+    if (options->method != NULL && !cli_repl_is_method(options->method))
+        return cli_refuse(options, "E0705", "there is no method `%s`; `cotan methods` lists them", options->method);
     if (options->word_count > 0 && strcmp(options->words[0], "-") == 0)
-        return complain(options, "what is typed comes from standard input, so that the program cannot: name its file");
+        return cli_complain(options, "what is typed comes from standard input, so that the program cannot: name its file");
     prompting = repl.terminal;
     watch_interrupts();
-    int status = session(&repl, repl_load(&repl, options->word_count > 0 ? options->words[0] : NULL));
+    int status = session(&repl, cli_repl_load(&repl, options->word_count > 0 ? options->words[0] : NULL));
     forget_definitions(&repl);
     free(repl.file);
     cotan_close(repl.context);

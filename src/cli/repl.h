@@ -25,16 +25,16 @@ typedef struct Repl {
 
 /* Reads a program (NULL: none) in place of the present one. EXIT_DONE, or a status and the reason said; the program is
  * empty then. */
-int repl_load(Repl *repl, const char *file);
+int cli_repl_load(Repl *repl, const char *file);
 /* The same file again, and behind it the definitions that were typed. False when the file is not sound. */
-bool repl_reload(Repl *repl);
+bool cli_repl_reload(Repl *repl);
 /* What was typed: a definition, which is kept, or an expression, whose value is printed. */
-void repl_enter(Repl *repl, const char *text);
+void cli_repl_enter(Repl *repl, const char *text);
 /* Calls, with times and counts printed if they are wanted. False when there was an error, which has been said. */
-bool repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
-void repl_print_cost(const Repl *repl, const cotan_result *result);
+bool cli_repl_call(Repl *repl, const cotan_call *call, cotan_result *result);
+void cli_repl_print_cost(const Repl *repl, const cotan_result *result);
 /* Says what is wrong. */
-void repl_error(Repl *repl, const cotan_error *error);
+void cli_repl_error(Repl *repl, const cotan_error *error);
 
 /* ---- repl_commands.c ---- */
 
@@ -42,14 +42,14 @@ typedef struct ReplCommand {
     const char *name, *argument, *what;
     void (*run)(Repl *repl, char *argument);
 } ReplCommand;
-extern const ReplCommand repl_commands[];
-extern const size_t repl_command_count;
+extern const ReplCommand cli_repl_commands[];
+extern const size_t cli_repl_command_count;
 
 /* Runs a line that begins with a colon. */
-void repl_command(Repl *repl, const char *text);
-bool repl_is_method(const char *name);
+void cli_repl_command(Repl *repl, const char *text);
+bool cli_repl_is_method(const char *name);
 /* The settings of :set. NULL past the last. */
-const char *repl_setting_at(size_t index);
+const char *cli_repl_setting_at(size_t index);
 
 /* ---- repl_scan.c ---- */
 
@@ -59,25 +59,25 @@ typedef enum Scan {
     SCAN_BRACKET, /* a bracket or comment is open */
     SCAN_BLOCK,   /* it ends with the opening of a block, which goes on until an empty line */
 } Scan;
-Scan repl_scan(const char *text);
+Scan cli_repl_scan(const char *text);
 /* Whether nothing is there but blanks and comments. */
-bool repl_is_blank(const char *text);
+bool cli_repl_is_blank(const char *text);
 /* The length of the name that a text is the signature of (f :: …), 0 when it is none, or more. */
-size_t repl_signature(const char *text);
+size_t cli_repl_signature(const char *text);
 /* The next operand, and *text behind it: a word, a number, or what brackets hold. False at the end. */
-bool repl_operand(const char **text, const char **start, size_t *length);
+bool cli_repl_operand(const char **text, const char **start, size_t *length);
 
 /* ---- repl_line.c, repl_complete.c ---- */
 
 typedef enum LineEnd { LINE_READ, LINE_INTERRUPTED, LINE_END } LineEnd;
 
 /* The terminal's or standard input's lines. NULL without memory. */
-Line *line_open(Repl *repl);
-void line_close(Line *line);
+Line *cli_line_open(Repl *repl);
+void cli_line_close(Line *line);
 /* One line without its newline, which belongs to `line` until the next. `more`: it goes on with an input. */
-LineEnd line_read(Line *line, bool more, const char **text);
+LineEnd cli_line_read(Line *line, bool more, const char **text);
 /* For completion: the candidates for the end of `text`, and in *start where what they replace begins. NULL when there
  * are none. The caller frees the array and its strings. */
-char **repl_complete(Repl *repl, const char *text, size_t *start, size_t *count);
+char **cli_repl_complete(Repl *repl, const char *text, size_t *start, size_t *count);
 
 #endif

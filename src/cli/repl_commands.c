@@ -8,7 +8,7 @@
 
 static void complain_here(Repl *repl, const char *message) {
     fflush(stdout);
-    refuse(&repl->options, "E0710", "%s", message);
+    cli_refuse(&repl->options, "E0710", "%s", message);
     repl->failed = true;
 }
 
@@ -18,7 +18,7 @@ static void type(Repl *repl, char *text) {
     const char *out;
     cotan_error *error = cotan_type_of(repl->program, text, &out);
     if (error != NULL)
-        repl_error(repl, error);
+        cli_repl_error(repl, error);
     else
         printf("%s :: %s\n", text, out);
 }
@@ -26,23 +26,23 @@ static void type(Repl *repl, char *text) {
 static void print(Repl *repl, char *text) {
     cotan_call call = {.mode = COTAN_RUN, .expression = text, .method = repl->method, .no_json = true};
     cotan_result result;
-    if (!repl_call(repl, &call, &result)) return;
+    if (!cli_repl_call(repl, &call, &result)) return;
     size_t length = strlen(result.value_text);
     printf(length > 0 && result.value_text[length - 1] == '\n' ? "%s" : "%s\n", result.value_text);
-    repl_print_cost(repl, &result);
+    cli_repl_print_cost(repl, &result);
 }
 
 /* The function and the point; several arguments stand for the tuple that they make. NULL without a point. */
 static char *split(const char *text, char **point) {
     const char *start, *argument, *rest = text;
     size_t length, argument_length;
-    if (!repl_operand(&rest, &start, &length)) return NULL;
+    if (!cli_repl_operand(&rest, &start, &length)) return NULL;
     char *function = strndup(start, length);
     char *out = *point = malloc(2 * strlen(text) + 3);
     size_t count = 0;
     if (function == NULL || out == NULL) goto failed;
     *out++ = '(';
-    for (; repl_operand(&rest, &argument, &argument_length); count++) {
+    for (; cli_repl_operand(&rest, &argument, &argument_length); count++) {
         if (count > 0) *out++ = ',';
         if (count > 0) *out++ = ' ';
         memcpy(out, argument, argument_length);
@@ -69,9 +69,9 @@ static void derive(Repl *repl, char *text, cotan_mode mode, const char *name) {
     }
     cotan_call call = {.mode = mode, .expression = function, .point = point, .method = repl->method, .no_json = true};
     cotan_result result;
-    if (repl_call(repl, &call, &result)) {
+    if (cli_repl_call(repl, &call, &result)) {
         printf("value = %s\n%s = %s\n", result.value_text, name, result.derivative_text);
-        repl_print_cost(repl, &result);
+        cli_repl_print_cost(repl, &result);
     }
     free(function);
     free(point);
@@ -83,13 +83,13 @@ static void jacobian(Repl *repl, char *text) { derive(repl, text, COTAN_JACOBIAN
 /* ---- the program ---- */
 
 static void load_file(Repl *repl, char *file) {
-    if (repl_load(repl, *file != '\0' ? file : NULL) == EXIT_DONE && repl->terminal && repl->file != NULL)
+    if (cli_repl_load(repl, *file != '\0' ? file : NULL) == EXIT_DONE && repl->terminal && repl->file != NULL)
         printf("%s is loaded\n", repl->file);
 }
 
 static void reload(Repl *repl, char *nothing) {
     (void)nothing;
-    bool loaded = repl_reload(repl);
+    bool loaded = cli_repl_reload(repl);
     if (loaded && repl->terminal && repl->file != NULL) printf("%s is loaded\n", repl->file);
 }
 
@@ -97,7 +97,7 @@ static void core(Repl *repl, char *name) {
     const char *out;
     cotan_error *error = cotan_core(repl->program, name, &out);
     if (error != NULL)
-        repl_error(repl, error);
+        cli_repl_error(repl, error);
     else
         fputs(out, stdout);
 }
@@ -108,14 +108,14 @@ static void names(Repl *repl, char *prefix) {
     cotan_error *error =
         *prefix != '\0' ? cotan_names(repl->program, prefix, &out) : cotan_types(repl->program, NULL, &out);
     if (error != NULL)
-        repl_error(repl, error);
+        cli_repl_error(repl, error);
     else
         fputs(out, stdout);
 }
 
 /* ---- settings ---- */
 
-bool repl_is_method(const char *name) {
+bool cli_repl_is_method(const char *name) {
     for (size_t i = 0; cotan_method_at(i) != NULL; i++)
         if (strcmp(cotan_method_at(i)->name, name) == 0) return true;
     return false;
@@ -165,7 +165,7 @@ typedef enum Setting {
 } Setting;
 static const char *const settings[SETTING_COUNT + 1] = {"max-memory", "max-steps", "max-depth", "threads",
                                                         "method",     "time",      "types",     NULL};
-const char *repl_setting_at(size_t index) { return settings[index]; }
+const char *cli_repl_setting_at(size_t index) { return settings[index]; }
 
 static void print_limit(const char *name, uint64_t limit) {
     if (limit == 0)
@@ -185,7 +185,7 @@ static void print_settings(Repl *repl) {
 
 static void set_limit(Repl *repl, Setting setting, const char *value) {
     uint64_t limit = 0;
-    if (strcmp(value, "default") != 0 && !read_number(value, setting == SET_MEMORY, &limit)) {
+    if (strcmp(value, "default") != 0 && !cli_read_number(value, setting == SET_MEMORY, &limit)) {
         complain_here(repl, "a limit is a positive number (a size may end in K, M or G), or `default`");
         return;
     }
@@ -198,7 +198,7 @@ static void set_limit(Repl *repl, Setting setting, const char *value) {
 
 static void set_threads(Repl *repl, const char *value) {
     unsigned threads = 0;
-    if (strcmp(value, "default") != 0 && !read_threads(value, &threads)) {
+    if (strcmp(value, "default") != 0 && !cli_read_threads(value, &threads)) {
         complain_here(repl, "threads are a number from 1 to 256, `auto` or `default`");
         return;
     }
@@ -231,7 +231,7 @@ static void set(Repl *repl, char *text) {
 /* ---- the rest ---- */
 
 static void explain(Repl *repl, char *code) {
-    if (!print_explanation(code)) complain_here(repl, "there is no such error code; codes look like E0301");
+    if (!cli_print_explanation(code)) complain_here(repl, "there is no such error code; codes look like E0301");
 }
 
 static void quit(Repl *repl, char *nothing) {
@@ -241,7 +241,7 @@ static void quit(Repl *repl, char *nothing) {
 
 static void help(Repl *repl, char *nothing);
 
-const ReplCommand repl_commands[] = {
+const ReplCommand cli_repl_commands[] = {
     {"type", "EXPR", "the type of an expression", type},
     {"load", "[FILE]", "read a program in place of the present one", load_file},
     {"reload", NULL, "read it again, and behind it the definitions typed here", reload},
@@ -258,14 +258,14 @@ const ReplCommand repl_commands[] = {
     {"help", NULL, "this", help},
     {"quit", NULL, "leave, as Ctrl-D does", quit},
 };
-const size_t repl_command_count = sizeof repl_commands / sizeof *repl_commands;
+const size_t cli_repl_command_count = sizeof cli_repl_commands / sizeof *cli_repl_commands;
 
 static void help(Repl *repl, char *nothing) {
     (void)repl, (void)nothing;
     printf("EXPR                  evaluate; the value is then called `it`\n"
            "f x = …               define; also data, class, instance, import, …\n");
-    for (size_t i = 0; i < repl_command_count; i++) {
-        const ReplCommand *command = &repl_commands[i];
+    for (size_t i = 0; i < cli_repl_command_count; i++) {
+        const ReplCommand *command = &cli_repl_commands[i];
         char left[40];
         snprintf(left, sizeof left, ":%s %s", command->name, command->argument != NULL ? command->argument : "");
         printf("%-20s  %s\n", left, command->what);
@@ -277,8 +277,8 @@ static void help(Repl *repl, char *nothing) {
 }
 
 static const ReplCommand *find(const char *name, size_t length) {
-    for (size_t i = 0; i < repl_command_count && length > 0; i++)
-        if (strncmp(repl_commands[i].name, name, length) == 0) return &repl_commands[i];
+    for (size_t i = 0; i < cli_repl_command_count && length > 0; i++)
+        if (strncmp(cli_repl_commands[i].name, name, length) == 0) return &cli_repl_commands[i];
     return NULL;
 }
 
@@ -298,7 +298,7 @@ static void run(Repl *repl, const ReplCommand *command, char *argument) {
     complain_here(repl, message);
 }
 
-void repl_command(Repl *repl, const char *text) {
+void cli_repl_command(Repl *repl, const char *text) {
     size_t length = strcspn(text + 1, " \t\r\n");
     const ReplCommand *command = find(text[1] == '?' && length == 1 ? "help" : text + 1, length);
     if (command == NULL) {

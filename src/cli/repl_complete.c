@@ -39,8 +39,8 @@ static int by_text(const void *a, const void *b) { return strcmp(*(char *const *
 
 static void commands(Candidates *c, const char *prefix) {
     char name[40];
-    for (size_t i = 0; i < repl_command_count; i++) {
-        snprintf(name, sizeof name, ":%s", repl_commands[i].name);
+    for (size_t i = 0; i < cli_repl_command_count; i++) {
+        snprintf(name, sizeof name, ":%s", cli_repl_commands[i].name);
         add_if(c, prefix, name);
     }
 }
@@ -67,7 +67,7 @@ static void files(Candidates *c, const char *prefix) {
         if (path == NULL) continue;
         memcpy(path, prefix, length);
         memcpy(path + length, name, name_length + 1);
-        if (is_folder(path))
+        if (cli_is_folder(path))
             add(c, path, length + name_length, "/");
         else if (end != NULL && strcmp(end, ".cot") == 0)
             add(c, path, length + name_length, "");
@@ -90,8 +90,8 @@ static void scope(Candidates *c, Repl *repl, const char *prefix, bool modules) {
 static const char *command_of(const char *text, size_t *length) {
     if (*text != ':') return NULL;
     *length = strcspn(text + 1, " \t");
-    for (size_t i = 0; i<repl_command_count && * length> 0; i++)
-        if (strncmp(repl_commands[i].name, text + 1, *length) == 0) return repl_commands[i].name;
+    for (size_t i = 0; i<cli_repl_command_count && * length> 0; i++)
+        if (strncmp(cli_repl_commands[i].name, text + 1, *length) == 0) return cli_repl_commands[i].name;
     return NULL;
 }
 
@@ -106,7 +106,7 @@ static bool is_import(const char *text, size_t start) {
     return false;
 }
 
-char **repl_complete(Repl *repl, const char *text, size_t *start, size_t *count) {
+char **cli_repl_complete(Repl *repl, const char *text, size_t *start, size_t *count) {
     Candidates c = {0};
     size_t length = strlen(text), blank = strspn(text, " \t"), name_length = 0;
     const char *command = command_of(text + blank, &name_length);
@@ -123,7 +123,7 @@ char **repl_complete(Repl *repl, const char *text, size_t *start, size_t *count)
     } else if (command != NULL && strcmp(command, "method") == 0) {
         methods(&c, text + *start);
     } else if (command != NULL && strcmp(command, "set") == 0 && *start == argument) {
-        for (size_t i = 0; repl_setting_at(i) != NULL; i++) add_if(&c, text + *start, repl_setting_at(i));
+        for (size_t i = 0; cli_repl_setting_at(i) != NULL; i++) add_if(&c, text + *start, cli_repl_setting_at(i));
     } else if (*start < length) {
         scope(&c, repl, text + *start, is_import(text, *start));
     }

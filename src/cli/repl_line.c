@@ -154,7 +154,7 @@ static unsigned char on_tab(EditLine *edit, int key) {
         free(text);
         return el_insertstr(edit, "  ") == 0 ? CC_REFRESH : CC_ERROR;
     }
-    char **list = repl_complete(line->repl, text, &start, &count);
+    char **list = cli_repl_complete(line->repl, text, &start, &count);
     free(text);
     if (list == NULL) return CC_ERROR;
     unsigned char done = complete(line, list, count, length - start);
@@ -180,7 +180,7 @@ static void set_keys(Line *line) {
     el_set(edit, EL_SETTY, "-d", "-isig", NULL);
 }
 
-Line *line_open(Repl *repl) {
+Line *cli_line_open(Repl *repl) {
     Line *line = calloc(1, sizeof *line);
     if (line == NULL || !repl->terminal) {
         if (line != NULL) line->repl = repl;
@@ -203,7 +203,7 @@ Line *line_open(Repl *repl) {
     return line;
 }
 
-void line_close(Line *line) {
+void cli_line_close(Line *line) {
     if (line == NULL) return;
     if (line->history != NULL) history_end(line->history);
     if (line->edit != NULL) el_end(line->edit);
@@ -235,7 +235,7 @@ static LineEnd read_terminal(Line *line, const char **text) {
     return LINE_READ;
 }
 
-LineEnd line_read(Line *line, bool more, const char **text) {
+LineEnd cli_line_read(Line *line, bool more, const char **text) {
     line->more = more;
     if (line->edit != NULL) return read_terminal(line, text);
     ssize_t length = getline(&line->text, &line->capacity, stdin);

@@ -79,7 +79,7 @@ static bool ends_with(const Scanner *s, const char *const *words) {
     return false;
 }
 
-Scan repl_scan(const char *text) {
+Scan cli_repl_scan(const char *text) {
     static const char *const blocks[] = {"where", "of", "let", "do", NULL};
     static const char *const opening[] = {"=", "->", "<-", "=>", "::", "then", "else", "if", "in", "case", "|",
                                           "+", "-",  "*",  "/",  "$",  ".",    "++",   "&&", "||", "\\",   NULL};
@@ -90,12 +90,12 @@ Scan repl_scan(const char *text) {
     return ends_with(&s, opening) ? SCAN_MORE : SCAN_WHOLE;
 }
 
-bool repl_is_blank(const char *text) {
+bool cli_repl_is_blank(const char *text) {
     Scanner s = {.at = text};
     return !next(&s) && !s.open;
 }
 
-size_t repl_signature(const char *text) {
+size_t cli_repl_signature(const char *text) {
     Scanner s = {.at = text};
     if (!next(&s) || s.token != text) return 0;
     size_t length = s.length;
@@ -119,7 +119,7 @@ static void whole_word(Scanner *s) {
         continue;
 }
 
-bool repl_operand(const char **text, const char **start, size_t *length) {
+bool cli_repl_operand(const char **text, const char **start, size_t *length) {
     Scanner s = {.at = *text};
     if (!next(&s)) return false;
     *start = s.token;

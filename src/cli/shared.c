@@ -10,7 +10,7 @@
 
 /* ---- messages ---- */
 
-void print_json_string(FILE *out, const char *text, size_t length) {
+void cli_print_json_string(FILE *out, const char *text, size_t length) {
     fputc('"', out);
     for (const char *c = text; c < text + length; c++) {
         if (*c == '"' || *c == '\\')
@@ -30,7 +30,7 @@ static int say(const Options *options, const char *code, const char *format, va_
     vsnprintf(message, sizeof message, format, list);
     if (options->json) {
         fprintf(stderr, "{\"code\":\"%s\",\"file\":null,\"line\":null,\"column\":null,\"message\":", code);
-        print_json_string(stderr, message, strlen(message));
+        cli_print_json_string(stderr, message, strlen(message));
         fputs("}\n", stderr);
     } else {
         const char *strong = options->colour ? "\033[1;31m" : "", *plain = options->colour ? "\033[0m" : "";
@@ -39,7 +39,7 @@ static int say(const Options *options, const char *code, const char *format, va_
     return EXIT_USAGE;
 }
 
-int complain(const Options *options, const char *format, ...) {
+int cli_complain(const Options *options, const char *format, ...) {
     va_list list;
     va_start(list, format);
     int status = say(options, "E0701", format, list);
@@ -47,7 +47,7 @@ int complain(const Options *options, const char *format, ...) {
     return status;
 }
 
-int refuse(const Options *options, const char *code, const char *format, ...) {
+int cli_refuse(const Options *options, const char *code, const char *format, ...) {
     va_list list;
     va_start(list, format);
     int status = say(options, code, format, list);
@@ -55,18 +55,18 @@ int refuse(const Options *options, const char *code, const char *format, ...) {
     return status;
 }
 
-int report(const Options *options, const cotan_error *error) {
+int cli_report(const Options *options, const cotan_error *error) {
     fputs(cotan_error_text(error, options->colour, options->json), stderr);
     return cotan_error_status(error);
 }
 
 /* ---- inputs ---- */
 
-char *read_file(const Options *options, const char *path, size_t *length) {
+char *cli_read_file(const Options *options, const char *path, size_t *length) {
     bool standard = strcmp(path, "-") == 0;
     FILE *file = standard ? stdin : fopen(path, "rb");
     if (file == NULL) {
-        refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
+        cli_refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
         return NULL;
     }
     char *text = NULL;
@@ -88,7 +88,7 @@ char *read_file(const Options *options, const char *path, size_t *length) {
         if (got == 0) break;
     }
     if (ferror(file)) sound = false;
-    if (!sound) refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
+    if (!sound) cli_refuse(options, "E0703", "%s cannot be read: %s", path, strerror(errno));
     if (!standard) fclose(file);
     if (!sound) {
         free(text);
@@ -102,20 +102,20 @@ char *read_file(const Options *options, const char *path, size_t *length) {
 /* JSON is text; NumPy's files, which hold any bytes, begin so. */
 static bool is_binary(const char *bytes) { return memcmp(bytes, "PK", 2) == 0 || (unsigned char)bytes[0] == 0x93; }
 
-char *read_input(const Options *options, const char *value, size_t *length, bool *failed) {
+char *cli_read_input(const Options *options, const char *value, size_t *length, bool *failed) {
     *length = 0;
     if (value == NULL) return NULL;
     char *text;
     if (strcmp(value, "-") == 0) {
-        text = read_file(options, "-", length);
+        text = cli_read_file(options, "-", length);
     } else if (value[0] == '@') {
-        text = read_file(options, value + 1, length);
+        text = cli_read_file(options, value + 1, length);
     } else {
         text = strdup(value);
         *length = strlen(value);
     }
     if (text != NULL && strlen(text) != *length && !is_binary(text)) {
-        refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
+        cli_refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", value);
         free(text);
         text = NULL;
     }
@@ -123,12 +123,12 @@ char *read_input(const Options *options, const char *value, size_t *length, bool
     return text;
 }
 
-bool reads_twice(const Options *options, const char *first, const char *second) {
+bool cli_reads_twice(const Options *options, const char *first, const char *second) {
     const char *names[] = {options->words[0], first, second};
     int count = 0;
     for (int i = 0; i < 3; i++) count += names[i] != NULL && strcmp(names[i], "-") == 0;
     if (count < 2) return false;
-    complain(options, "standard input can be read once: only one of the program and its inputs can be `-`");
+    cli_complain(options, "standard input can be read once: only one of the program and its inputs can be `-`");
     return true;
 }
 
@@ -140,7 +140,7 @@ static void on_interrupt(int number) {
     cotan_interrupt(interruptible);
 }
 
-cotan_error *add_folders(const Options *options, const char *file, cotan_context *context) {
+cotan_error *cli_add_folders(const Options *options, const char *file, cotan_context *context) {
     char folder[4096] = "";
     const char *slash = strrchr(file, '/');
     if (slash != NULL && (size_t)(slash - file) < sizeof folder - 1)
@@ -158,33 +158,33 @@ cotan_error *add_folders(const Options *options, const char *file, cotan_context
     return error;
 }
 
-int load(const Options *options, cotan_context **context, cotan_program **program) {
+int cli_load(const Options *options, cotan_context **context, cotan_program **program) {
     size_t length;
-    char *text = read_file(options, options->words[0], &length);
+    char *text = cli_read_file(options, options->words[0], &length);
     if (text == NULL) return EXIT_USAGE;
     *context = cotan_open(&options->limits);
     int status = EXIT_DONE;
     if (*context == NULL) {
-        status = refuse(options, "E0801", "there is not enough memory to begin");
+        status = cli_refuse(options, "E0801", "there is not enough memory to begin");
     } else {
         interruptible = *context;
         if (getenv("COTAN_CHECK_PASSES") != NULL) cotan_check_passes(*context, true);
         cotan_exact_math(*context, options->exact_math);
         signal(SIGINT, on_interrupt);
         const char *name = strcmp(options->words[0], "-") == 0 ? "<stdin>" : options->words[0];
-        cotan_error *error = add_folders(options, options->words[0], *context);
+        cotan_error *error = cli_add_folders(options, options->words[0], *context);
         if (error == NULL) error = cotan_load(*context, name, text, length, program);
         if (error != NULL)
-            status = report(options, error);
+            status = cli_report(options, error);
         else if (!options->no_warnings)
             fputs(cotan_error_text(cotan_warnings(*program), options->colour, options->json), stderr);
     }
     free(text);
-    if (status != EXIT_DONE) close_context(*context);
+    if (status != EXIT_DONE) cli_close_context(*context);
     return status;
 }
 
-void close_context(cotan_context *context) {
+void cli_close_context(cotan_context *context) {
     signal(SIGINT, SIG_DFL);
     cotan_close(context);
 }
@@ -209,7 +209,7 @@ static void print_counts(const cotan_result *r) {
 
 static int print_json(const Options *options, const cotan_result *r, const char *name, FILE *out) {
     if (r->value == NULL || (name != NULL && r->derivative == NULL))
-        return refuse(options, "E0603", "the result holds functions, which have no JSON form");
+        return cli_refuse(options, "E0603", "the result holds functions, which have no JSON form");
     fprintf(out, "{\"value\":%s", r->value);
     if (name != NULL) fprintf(out, ",\"%s\":%s", name, r->derivative);
     if (options->count) print_counts_json(r, out);
@@ -240,7 +240,7 @@ static bool form_of(const Options *options, cotan_form *form) {
     if (options->out == NULL || ends_with(options->out, ".json")) return true;
     *form = ends_with(options->out, ".npy") ? COTAN_NPY : COTAN_NPZ;
     if (*form == COTAN_NPY || ends_with(options->out, ".npz")) return true;
-    complain(options, "--out takes a file whose name ends in .json, .npz or .npy, not `%s`", options->out);
+    cli_complain(options, "--out takes a file whose name ends in .json, .npz or .npy, not `%s`", options->out);
     return false;
 }
 
@@ -248,9 +248,9 @@ static bool form_of(const Options *options, cotan_form *form) {
 static int write_result(const Options *options, const cotan_result *r, const char *name) {
     char temporary[4096];
     if ((size_t)snprintf(temporary, sizeof temporary, "%s.part", options->out) >= sizeof temporary)
-        return refuse(options, "E0704", "the name of the file is too long");
+        return cli_refuse(options, "E0704", "the name of the file is too long");
     FILE *file = fopen(temporary, "wb");
-    if (file == NULL) return refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
+    if (file == NULL) return cli_refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
     int status = EXIT_DONE;
     if (r->file != NULL)
         fwrite(r->file, 1, r->file_length, file);
@@ -259,7 +259,7 @@ static int write_result(const Options *options, const cotan_result *r, const cha
     bool written = !ferror(file);
     written = fclose(file) == 0 && written;
     if (status == EXIT_DONE && (!written || rename(temporary, options->out) != 0))
-        status = refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
+        status = cli_refuse(options, "E0704", "%s cannot be written: %s", options->out, strerror(errno));
     if (status != EXIT_DONE) remove(temporary);
     return status;
 }
@@ -276,7 +276,7 @@ static void tell_engine(const Options *options, const cotan_result *r) {
     fputs("{\"code\":\"E0000\",\"file\":null,\"line\":null,\"column\":null,\"message\":", stderr);
     char message[300];
     snprintf(message, sizeof message, "%s: %s", what, why);
-    print_json_string(stderr, message, strlen(message));
+    cli_print_json_string(stderr, message, strlen(message));
     fputs("}\n", stderr);
 }
 
@@ -286,7 +286,7 @@ static int finish(const Options *options, cotan_program *program, cotan_call *ca
     call->no_text = options->json || options->out != NULL;
     cotan_error *error = cotan_call_json(program, call, &result);
     tell_engine(options, &result);
-    if (error != NULL) return report(options, error);
+    if (error != NULL) return cli_report(options, error);
     if (options->out == NULL) return print_result(options, &result, name);
     int status = write_result(options, &result, name);
     if (status == EXIT_DONE && options->count && !options->json) print_counts(&result);
@@ -296,7 +296,7 @@ static int finish(const Options *options, cotan_program *program, cotan_call *ca
 static int dump(const Options *options, cotan_program *program, const cotan_call *call) {
     const char *text;
     cotan_error *error = cotan_dump(program, call, options->dump, &text);
-    if (error != NULL) return report(options, error);
+    if (error != NULL) return cli_report(options, error);
     fputs(text, stdout);
     return EXIT_DONE;
 }
@@ -308,15 +308,15 @@ enum { NATIVE_AFTER = 100000000 };
 static int keep_c(const Options *options, cotan_program *program, const cotan_call *call) {
     const char *text, *file = strchr(call->function, '/') == NULL ? call->function : "program"; /* an operator */
     cotan_error *error = cotan_dump(program, call, "c", &text);
-    if (error != NULL) return report(options, error);
-    if (!is_folder(options->keep_c)) return write_file(options, options->keep_c, text);
+    if (error != NULL) return cli_report(options, error);
+    if (!cli_is_folder(options->keep_c)) return cli_write_file(options, options->keep_c, text);
     char path[4096];
     if ((size_t)snprintf(path, sizeof path, "%s/%s.c", options->keep_c, file) >= sizeof path)
-        return refuse(options, "E0704", "the name of the file is too long");
-    return write_file(options, path, text);
+        return cli_refuse(options, "E0704", "the name of the file is too long");
+    return cli_write_file(options, path, text);
 }
 
-int run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
+int cli_run_call(const Options *options, cotan_mode mode, const char *function, const char *name) {
     cotan_context *context;
     cotan_program *program;
     cotan_call call = {.mode = mode,
@@ -328,17 +328,17 @@ int run_call(const Options *options, cotan_mode mode, const char *function, cons
     bool failed = false;
     const char *first = mode == COTAN_RUN ? options->args : options->at;
     const char *second = mode == COTAN_VJP ? options->cotangent : options->tangent;
-    if (reads_twice(options, first, second) || !form_of(options, &call.form)) return EXIT_USAGE;
-    char *at = read_input(options, first, &call.at_length, &failed);
-    char *with = failed ? NULL : read_input(options, second, &call.with_length, &failed);
+    if (cli_reads_twice(options, first, second) || !form_of(options, &call.form)) return EXIT_USAGE;
+    char *at = cli_read_input(options, first, &call.at_length, &failed);
+    char *with = failed ? NULL : cli_read_input(options, second, &call.with_length, &failed);
     call.at = at;
     call.with = with;
-    int status = failed ? EXIT_USAGE : load(options, &context, &program);
+    int status = failed ? EXIT_USAGE : cli_load(options, &context, &program);
     if (status == EXIT_DONE) {
         if (options->keep_c != NULL) status = keep_c(options, program, &call);
         if (status == EXIT_DONE)
             status = options->dump != NULL ? dump(options, program, &call) : finish(options, program, &call, name);
-        close_context(context);
+        cli_close_context(context);
     }
     free(at);
     free(with);

@@ -18,9 +18,9 @@ static void print_types_json(const char *lines) {
             name_end--;
         }
         printf("%s{\"name\":", line > lines ? "," : "");
-        print_json_string(stdout, name, (size_t)(name_end - name));
+        cli_print_json_string(stdout, name, (size_t)(name_end - name));
         printf(",\"type\":");
-        print_json_string(stdout, mark + 4, (size_t)(line + length - (mark + 4)));
+        cli_print_json_string(stdout, mark + 4, (size_t)(line + length - (mark + 4)));
         printf("}");
         line += length;
         if (*line == '\n') line++;
@@ -30,26 +30,26 @@ static void print_types_json(const char *lines) {
 
 static void print_core_json(const char *text) {
     printf("{\"core\":");
-    print_json_string(stdout, text, strlen(text));
+    cli_print_json_string(stdout, text, strlen(text));
     printf("}\n");
 }
 
 static int show(const Options *options, Show *text_of, Print *print_json) {
     cotan_context *context;
     cotan_program *program;
-    int status = load(options, &context, &program);
+    int status = cli_load(options, &context, &program);
     if (status != EXIT_DONE) return status;
     const char *text;
     cotan_error *error = text_of(program, options->word_count > 1 ? options->words[1] : NULL, &text);
     if (error != NULL)
-        status = report(options, error);
+        status = cli_report(options, error);
     else if (options->json)
         print_json(text);
     else
         fputs(text, stdout);
-    close_context(context);
+    cli_close_context(context);
     return status;
 }
 
-int verb_type(const Options *options) { return show(options, cotan_types, print_types_json); }
-int verb_core(const Options *options) { return show(options, cotan_core, print_core_json); }
+int cli_verb_type(const Options *options) { return show(options, cotan_types, print_types_json); }
+int cli_verb_core(const Options *options) { return show(options, cotan_core, print_core_json); }

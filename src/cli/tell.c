@@ -4,7 +4,7 @@
 
 #include "cli/verbs.h"
 
-int verb_methods(const Options *options) {
+int cli_verb_methods(const Options *options) {
     if (options->json) printf("[");
     for (size_t i = 0; cotan_method_at(i) != NULL; i++) {
         const cotan_method *m = cotan_method_at(i);
@@ -34,7 +34,7 @@ static void print_filled(const char *text) {
     printf("\n");
 }
 
-bool print_explanation(const char *code) {
+bool cli_print_explanation(const char *code) {
     const char *title, *explanation = cotan_explain(code, &title);
     if (explanation == NULL) return false;
     printf("%s: %s\n\n", code, title);
@@ -42,18 +42,18 @@ bool print_explanation(const char *code) {
     return true;
 }
 
-int verb_help(const Options *options) {
+int cli_verb_help(const Options *options) {
     if (options->word_count == 0) {
-        print_help();
+        cli_print_help();
         return EXIT_DONE;
     }
-    const Verb *verb = find_verb(options->words[0], options->colour);
+    const Verb *verb = cli_find_verb(options->words[0], options->colour);
     if (verb == NULL) return EXIT_USAGE;
-    print_verb_help(verb);
+    cli_print_verb_help(verb);
     return EXIT_DONE;
 }
 
-int verb_version(const Options *options) {
+int cli_verb_version(const Options *options) {
     (void)options;
     printf("cotan %s\n", cotan_version());
     return EXIT_DONE;

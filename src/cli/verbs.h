@@ -4,22 +4,22 @@
 
 #include "cli/cli.h"
 
-int verb_run(const Options *options);
-int verb_grad(const Options *options);
-int verb_vjp(const Options *options);
-int verb_jvp(const Options *options);
-int verb_jacobian(const Options *options);
-int verb_check(const Options *options);
-int verb_compile(const Options *options);
-int verb_compare(const Options *options);
-int verb_type(const Options *options);
-int verb_core(const Options *options);
-int verb_repl(const Options *options);
-int verb_fmt(const Options *options);
-int verb_cache(const Options *options);
-int verb_methods(const Options *options);
-int verb_explain(const Options *options);
-int verb_help(const Options *options);
-int verb_version(const Options *options);
+int cli_verb_run(const Options *options);
+int cli_verb_grad(const Options *options);
+int cli_verb_vjp(const Options *options);
+int cli_verb_jvp(const Options *options);
+int cli_verb_jacobian(const Options *options);
+int cli_verb_check(const Options *options);
+int cli_verb_compile(const Options *options);
+int cli_verb_compare(const Options *options);
+int cli_verb_type(const Options *options);
+int cli_verb_core(const Options *options);
+int cli_verb_repl(const Options *options);
+int cli_verb_fmt(const Options *options);
+int cli_verb_cache(const Options *options);
+int cli_verb_methods(const Options *options);
+int cli_verb_explain(const Options *options);
+int cli_verb_help(const Options *options);
+int cli_verb_version(const Options *options);
 
 #endif

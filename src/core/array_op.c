@@ -12,9 +12,9 @@ static const CtArrayInfo infos[] = {
 #undef CT_ARRAY_OP
 };
 
-const CtArrayInfo *ct_array_info(CtArrayOp op) { return &infos[op]; }
+const CtArrayInfo *ct_core_array_info(CtArrayOp op) { return &infos[op]; }
 
-bool ct_array_find(const char *name, CtArrayOp *op) {
+bool ct_core_array_find(const char *name, CtArrayOp *op) {
     for (uint32_t i = 0; i < CT_ARRAY_OP_COUNT; i++) {
         if (strcmp(infos[i].name, name) != 0) continue;
         *op = (CtArrayOp)i;
@@ -110,11 +110,11 @@ static CtType *build(CtProgram *p, Vars vars, const Pattern *pattern) {
     if (pattern->kind == TYPE_INT) return p->int_type;
     CtType *parts[MAX_PARTS];
     for (uint32_t i = 0; i < pattern->count; i++) parts[i] = build(p, vars, pattern->parts[i]);
-    if (pattern->kind == TYPE_ARRAY) return ct_type_array(p, parts[0]);
-    return ct_type_tuple(p, parts, pattern->count);
+    if (pattern->kind == TYPE_ARRAY) return ct_core_type_array(p, parts[0]);
+    return ct_core_type_tuple(p, parts, pattern->count);
 }
 
-CtType *ct_array_type(CtProgram *p, CtArrayOp op, CtType *const *args, uint32_t count, uint32_t *wrong) {
+CtType *ct_core_array_type(CtProgram *p, CtArrayOp op, CtType *const *args, uint32_t count, uint32_t *wrong) {
     const CtArrayInfo *info = &infos[op];
     Reader reader = {.at = info->type};
     const Pattern *pattern = read_arrows(&reader);

@@ -85,14 +85,14 @@ CtCore *ct_core_lam(CtProgram *p, CtSpan span, const char *name, CtVar *const *p
     lam->count = count;
     lam->body = body;
     lam->name = name;
-    CtType *type = ct_type_fun(p, types, count, body->type);
+    CtType *type = ct_core_type_fun(p, types, count, body->type);
     lam->node = node(p, CORE_LAM, type, span);
     lam->node->as.lam = lam;
     return lam->node;
 }
 
 CtCore *ct_core_app(CtProgram *p, CtSpan span, CtCore *fun, CtCore *const *args, uint32_t count) {
-    CtCore *core = call(p, CORE_APP, ct_type_fun_result(fun->type), span, args, count);
+    CtCore *core = call(p, CORE_APP, ct_core_type_fun_result(fun->type), span, args, count);
     core->as.call.of.fun = fun;
     return core;
 }
@@ -132,7 +132,7 @@ CtCore *ct_core_letrec(CtProgram *p, CtSpan span, const CtBind *binds, uint32_t 
 
 CtCore *ct_core_tuple(CtProgram *p, CtSpan span, CtCore *const *parts, uint32_t count) {
     CtType **types = types_of(p, parts, count);
-    return call(p, CORE_TUPLE, ct_type_tuple(p, types, count), span, parts, count);
+    return call(p, CORE_TUPLE, ct_core_type_tuple(p, types, count), span, parts, count);
 }
 
 CtCore *ct_core_pair(CtProgram *p, CtSpan span, CtCore *first, CtCore *second) {
@@ -200,7 +200,7 @@ CtCore *ct_core_if(CtProgram *p, CtSpan span, CtCore *condition, CtCore *yes, Ct
 
 /* ---- operations ---- */
 
-CtType *ct_prim_letter(CtProgram *p, char letter, CtType *real) {
+CtType *ct_core_prim_letter(CtProgram *p, char letter, CtType *real) {
     switch (letter) {
     case 'R': return real;
     case 'D': return p->double_type;
@@ -218,7 +218,7 @@ CtCore *ct_core_prim(CtProgram *p, CtSpan span, CtPrim prim, CtCore *const *args
     CtType *real = p->double_type;
     for (uint32_t i = 0; i < info->arity && i < count; i++)
         if (info->args[i] == 'R') real = args[i]->type;
-    CtCore *core = call(p, CORE_PRIM, ct_prim_letter(p, info->result, real), span, args, count);
+    CtCore *core = call(p, CORE_PRIM, ct_core_prim_letter(p, info->result, real), span, args, count);
     core->as.call.of.prim = prim;
     return core;
 }
@@ -234,7 +234,7 @@ CtCore *ct_core_prim2(CtProgram *p, CtSpan span, CtPrim prim, CtCore *a, CtCore 
 CtCore *ct_core_array(CtProgram *p, CtSpan span, CtArrayOp op, CtCore *const *args, uint32_t count) {
     CtType **types = types_of(p, args, count);
     uint32_t wrong;
-    CtType *type = ct_array_type(p, op, types, count, &wrong);
+    CtType *type = ct_core_array_type(p, op, types, count, &wrong);
     if (type == NULL) type = count > 0 ? types[count - 1] : p->unit_type;
     CtCore *core = call(p, CORE_ARRAY, type, span, args, count);
     core->as.call.of.array = op;
@@ -242,10 +242,10 @@ CtCore *ct_core_array(CtProgram *p, CtSpan span, CtArrayOp op, CtCore *const *ar
 }
 
 CtCore *ct_core_array_lit(CtProgram *p, CtSpan span, CtType *element, CtCore *const *items, uint32_t count) {
-    return call(p, CORE_ARRAY_LIT, ct_type_array(p, element), span, items, count);
+    return call(p, CORE_ARRAY_LIT, ct_core_type_array(p, element), span, items, count);
 }
 
-uint32_t ct_deriv_arity(CtDerivOp op) {
+uint32_t ct_core_deriv_arity(CtDerivOp op) {
     static const uint32_t arity[DERIV_COUNT] = {
         [DERIV_JVP] = 3,  [DERIV_VJP] = 2,      [DERIV_JACOBIAN] = 2, [DERIV_BASIS] = 1,
         [DERIV_STOP] = 1, [DERIV_WITH_VJP] = 3, [DERIV_WITH_JVP] = 3};
@@ -256,21 +256,21 @@ CtCore *ct_core_deriv(CtProgram *p, CtSpan span, CtDerivOp op, CtCore *const *ar
     CtType *type = NULL;
     switch (op) {
     case DERIV_JVP: {
-        CtType *result = ct_type_fun_result(args[0]->type);
-        type = ct_type_pair(p, result, result);
+        CtType *result = ct_core_type_fun_result(args[0]->type);
+        type = ct_core_type_pair(p, result, result);
         break;
     }
     case DERIV_VJP: {
-        CtType *result = ct_type_fun_result(args[0]->type);
-        CtType *pullback = ct_type_fun(p, &result, 1, args[1]->type);
-        type = ct_type_pair(p, result, pullback);
+        CtType *result = ct_core_type_fun_result(args[0]->type);
+        CtType *pullback = ct_core_type_fun(p, &result, 1, args[1]->type);
+        type = ct_core_type_pair(p, result, pullback);
         break;
     }
-    case DERIV_JACOBIAN: type = ct_type_array(p, args[1]->type); break;
-    case DERIV_BASIS: type = ct_type_array(p, args[0]->type); break;
+    case DERIV_JACOBIAN: type = ct_core_type_array(p, args[1]->type); break;
+    case DERIV_BASIS: type = ct_core_type_array(p, args[0]->type); break;
     case DERIV_STOP: type = args[0]->type; break;
     case DERIV_WITH_VJP:
-    case DERIV_WITH_JVP: type = ct_type_fun_result(args[0]->type); break;
+    case DERIV_WITH_JVP: type = ct_core_type_fun_result(args[0]->type); break;
     }
     CtCore *core = call(p, CORE_DERIV, type, span, args, count);
     core->as.call.of.deriv = op;

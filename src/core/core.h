@@ -60,9 +60,9 @@ typedef struct CtData {
 } CtData;
 
 /* What a type holds somewhere inside; for data, what any constructor may hold. */
-bool ct_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
-bool ct_type_has_array(CtType *type);
-bool ct_type_has_fun(CtType *type);
+bool ct_core_type_has_real(CtType *type); /* Double or Float, also behind functions' types */
+bool ct_core_type_has_array(CtType *type);
+bool ct_core_type_has_fun(CtType *type);
 
 typedef struct CtTypeTable CtTypeTable; /* hash-consing; opaque */
 
@@ -96,9 +96,9 @@ typedef struct CtArrayInfo {
     const char *type, *doc;
 } CtArrayInfo;
 
-const CtArrayInfo *ct_array_info(CtArrayOp op);
+const CtArrayInfo *ct_core_array_info(CtArrayOp op);
 /* By the name in the table; false when there is none. */
-bool ct_array_find(const char *name, CtArrayOp *op);
+bool ct_core_array_find(const char *name, CtArrayOp *op);
 
 /* Derivative operators that elaboration leaves in Core. S and T are first-order. */
 typedef enum CtDerivOp {
@@ -113,9 +113,9 @@ typedef enum CtDerivOp {
 } CtDerivOp;
 enum { DERIV_COUNT = DERIV_WITH_JVP + 1 };
 /* How many arguments one has. */
-uint32_t ct_deriv_arity(CtDerivOp op);
+uint32_t ct_core_deriv_arity(CtDerivOp op);
 /* The function is given with a rule for its derivative. */
-static inline bool ct_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
+static inline bool ct_core_deriv_has_rule(CtDerivOp op) { return op == DERIV_WITH_VJP || op == DERIV_WITH_JVP; }
 
 /* The methods, and what the command line calls them; src/ad/methods.def says what each is. */
 #define CT_METHODS(CT_METHOD)                                                                                          \
@@ -141,7 +141,7 @@ typedef enum CtMethod {
 #undef CT_METHOD
         CT_METHOD_COUNT
 } CtMethod;
-const char *ct_method_name(CtMethod method);
+const char *ct_core_method_name(CtMethod method);
 
 typedef struct CtCase {
     CtCon *con;
@@ -282,33 +282,33 @@ typedef struct CtProgram {
 } CtProgram;
 
 /* A new program without globals. bool_type and string_type are set by elaboration. */
-CtProgram *ct_program_new(CtContext *context);
+CtProgram *ct_core_program_new(CtContext *context);
 
 /* Types. Equal arguments give the same pointer. */
-CtType *ct_type_double(CtProgram *p);
-CtType *ct_type_float(CtProgram *p);
-CtType *ct_type_int(CtProgram *p);
-CtType *ct_type_char(CtProgram *p);
-CtType *ct_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count);
-CtType *ct_type_pair(CtProgram *p, CtType *first, CtType *second);
-CtType *ct_type_array(CtProgram *p, CtType *element);
-CtType *ct_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result);
-CtType *ct_type_fun_result(CtType *fun);
-/* A fresh data type; the caller fills cons afterwards with ct_data_set_cons. Not hash-consed: the caller keeps its own
+CtType *ct_core_type_double(CtProgram *p);
+CtType *ct_core_type_float(CtProgram *p);
+CtType *ct_core_type_int(CtProgram *p);
+CtType *ct_core_type_char(CtProgram *p);
+CtType *ct_core_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count);
+CtType *ct_core_type_pair(CtProgram *p, CtType *first, CtType *second);
+CtType *ct_core_type_array(CtProgram *p, CtType *element);
+CtType *ct_core_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result);
+CtType *ct_core_type_fun_result(CtType *fun);
+/* A fresh data type; the caller fills cons afterwards with ct_core_data_set_cons. Not hash-consed: the caller keeps its own
  * table (elaboration by type constructor and arguments, AD by origin). */
-CtType *ct_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
+CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype);
 /* Copies cons (name, fields, field_names), numbers tags, sets is_enum. */
-void ct_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
+void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count);
 
-CtVar *ct_var_new(CtProgram *p, const char *name, CtType *type);
+CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type);
 /* A fresh variable of the same name. */
-CtVar *ct_var_like(CtProgram *p, const CtVar *var, CtType *type);
-CtGlobal *ct_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span);
+CtVar *ct_core_var_like(CtProgram *p, const CtVar *var, CtType *type);
+CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span);
 
 /* ---- what this room offers on terms ---- */
 
 /* Types and terms as the papers write them; numbers after names only where two visible names clash. */
-void ct_type_print(CtText *out, const CtType *type);
+void ct_core_type_print(CtText *out, const CtType *type);
 void ct_core_print(CtText *out, CtProgram *p, const CtCore *core);
 /* `name : type` and its body. */
 void ct_core_print_global(CtText *out, CtProgram *p, const CtGlobal *global);
@@ -342,7 +342,7 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
 void ct_core_simplify(CtProgram *p);
 CtCore *ct_core_simplify_term(CtProgram *p, CtCore *core);
 /* Whether a primitive cannot fail. */
-bool ct_prim_is_total(CtPrim prim);
+bool ct_core_prim_is_total(CtPrim prim);
 /* Removes the globals that `roots` do not reach. */
 void ct_core_reachable(CtProgram *p, CtGlobal *const *roots, uint32_t count);
 

@@ -12,7 +12,7 @@ static const bool prim_fails[] = {
 #undef FAIL_IF
 };
 
-bool ct_prim_is_total(CtPrim prim) { return !prim_fails[prim]; }
+bool ct_core_prim_is_total(CtPrim prim) { return !prim_fails[prim]; }
 
 /* A global that is no function is a constant, whose first use evaluates it and may fail. */
 static bool is_function(const CtGlobal *global) { return global->body != NULL && global->body->kind == CORE_LAM; }
@@ -79,7 +79,7 @@ static bool is_total(const CtCore *core, uint32_t *fuel) {
         case CORE_APP:
         case CORE_FAIL: return false;
         case CORE_PRIM:
-            if (!ct_prim_is_total(core->as.call.of.prim)) return false;
+            if (!ct_core_prim_is_total(core->as.call.of.prim)) return false;
             break;
         case CORE_ARRAY:
             if (!array_op_is_total(core)) return false;

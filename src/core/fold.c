@@ -96,7 +96,7 @@ static CtCore *fold_int(CtProgram *p, CtCore *prim, int64_t a, int64_t b) {
     }
 }
 
-CtCore *ct_fold(CtProgram *p, CtCore *prim) {
+CtCore *ct_core_fold(CtProgram *p, CtCore *prim) {
     CtCore **args = prim->as.call.args;
     uint32_t count = prim->as.call.count;
     if (count == 0 || count > 2) return NULL;

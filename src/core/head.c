@@ -45,15 +45,15 @@ static CtCore *take_pending(CtSimplifier *s, CtVarNotes *notes) {
         return notes->becomes;
     }
     CtCore *copy = ct_core_copy(s->p, notes->becomes, NULL);
-    ct_count_uses(s, copy);
+    ct_core_count_uses(s, copy);
     return copy;
 }
 
 /* The construction that a term is known to be, or NULL. */
-CtCore *ct_known_construction(CtSimplifier *s, CtCore *core) {
+CtCore *ct_core_known_construction(CtSimplifier *s, CtCore *core) {
     if (core->kind == CORE_CON || core->kind == CORE_TUPLE) return core;
     if (core->kind != CORE_VAR) return NULL;
-    CtCore *known = ct_notes(s, core->as.var)->known;
+    CtCore *known = ct_core_notes(s, core->as.var)->known;
     return known != NULL && known->kind != CORE_LAM ? known : NULL;
 }
 
@@ -65,8 +65,8 @@ static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore
         CtCore *arg = args[i - 1];
         if (var == NULL && ct_core_is_total(arg)) continue;
         if (var == NULL) {
-            var = ct_var_new(s->p, "unused", arg->type);
-            ct_notes(s, var)->depth = s->depth;
+            var = ct_core_var_new(s->p, "unused", arg->type);
+            ct_core_notes(s, var)->depth = s->depth;
         }
         body = ct_core_let(s->p, span, var, arg, body);
     }
@@ -76,7 +76,7 @@ static CtCore *bind_all(CtSimplifier *s, CtSpan span, CtVar *const *vars, CtCore
 
 /* Names for the arguments of a construction that are not atoms: `let t = a in C t b`, so that it can be taken apart
  * wherever it is known. NULL when there are none. */
-CtCore *ct_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *),
+CtCore *ct_core_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore *(*rest)(void *, CtCore *),
                      void *data) {
     CtArena *arena = s->p->context->arena;
     uint32_t count = construction->as.call.count;
@@ -87,8 +87,8 @@ CtCore *ct_name_args(CtSimplifier *s, CtCore *construction, CtVar *like, CtCore 
         CtCore *arg = construction->as.call.args[i];
         named[i] = arg;
         if (ct_core_is_atom(arg)) continue;
-        CtVar *var = ct_var_new(s->p, like != NULL ? like->name->text : "t", arg->type);
-        CtVarNotes *notes = ct_notes(s, var);
+        CtVar *var = ct_core_var_new(s->p, like != NULL ? like->name->text : "t", arg->type);
+        CtVarNotes *notes = ct_core_notes(s, var);
         *notes = (CtVarNotes){.run = s->run, .uses = 2, .opens = 1, .depth = s->depth};
         vars[used] = var;
         args[used++] = arg;
@@ -106,12 +106,12 @@ static CtCore *beta(CtSimplifier *s, const CtCore *app, const CtLam *lam) {
     return bind_all(s, app->span, lam->params, app->as.call.args, lam->count, lam->body);
 }
 
-CtCore *ct_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call) {
+CtCore *ct_core_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call) {
     uint32_t size = ct_core_size(s, lam, MAX_COPY);
     if (size >= MAX_COPY || size > s->fuel) return NULL;
     s->fuel -= size;
     CtCore *copy = ct_core_copy_inlined(s->p, lam, call);
-    ct_count_uses(s, copy);
+    ct_core_count_uses(s, copy);
     return copy;
 }
 
@@ -119,18 +119,18 @@ CtCore *ct_copied_lam(CtSimplifier *s, CtCore *lam, CtSpan call) {
 static CtCore *called_lam(CtSimplifier *s, const CtCore *app, CtCore *fun) {
     if (fun->kind == CORE_LAM) return fun;
     if (fun->kind == CORE_GLOBAL) {
-        CtCore *lam = ct_inlinable(s, fun->as.global, app->as.call.args, app->as.call.count);
-        return lam != NULL ? ct_copied_lam(s, lam, app->span) : NULL;
+        CtCore *lam = ct_core_inlinable(s, fun->as.global, app->as.call.args, app->as.call.count);
+        return lam != NULL ? ct_core_copied_lam(s, lam, app->span) : NULL;
     }
     if (fun->kind != CORE_VAR) return NULL;
-    CtCore *known = ct_notes(s, fun->as.var)->known;
+    CtCore *known = ct_core_notes(s, fun->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return NULL;
-    return ct_copied_lam(s, known, app->span);
+    return ct_core_copied_lam(s, known, app->span);
 }
 
 /* NULL when the application stays; then *app is it with its function's head done. */
 static CtCore *head_app(CtSimplifier *s, CtCore **app) {
-    CtCore *fun = ct_head(s, (*app)->as.call.of.fun);
+    CtCore *fun = ct_core_head(s, (*app)->as.call.of.fun);
     if (fun != (*app)->as.call.of.fun) {
         *app = ct_core_like(s, *app);
         (*app)->as.call.of.fun = fun;
@@ -155,7 +155,7 @@ static CtCore *proj_of(void *data, CtCore *tuple) {
 }
 
 static CtCore *head_proj(CtSimplifier *s, CtCore **proj) {
-    CtCore *tuple = ct_head(s, (*proj)->as.proj.tuple);
+    CtCore *tuple = ct_core_head(s, (*proj)->as.proj.tuple);
     uint32_t index = (*proj)->as.proj.index;
     if (tuple != (*proj)->as.proj.tuple) {
         *proj = ct_core_like(s, *proj);
@@ -166,11 +166,11 @@ static CtCore *head_proj(CtSimplifier *s, CtCore **proj) {
         inner->as.proj.tuple = body_of(tuple);
         return rebind(s, tuple, inner);
     }
-    CtCore *known = ct_known_construction(s, tuple);
+    CtCore *known = ct_core_known_construction(s, tuple);
     if (known == NULL) return NULL;
     s->changes++;
     ProjOf of = {s, *proj};
-    CtCore *named = ct_name_args(s, known, NULL, proj_of, &of);
+    CtCore *named = ct_core_name_args(s, known, NULL, proj_of, &of);
     return named != NULL ? named : known->as.call.args[index];
 }
 
@@ -183,7 +183,7 @@ static CtCore *itself(void *data, CtCore *literal) {
 
 static CtCore *element_of(void *data, CtCore *literal) { return literal->as.call.args[*(const int64_t *)data]; }
 
-bool ct_is_of_atoms(const CtCore *construction) {
+bool ct_core_is_of_atoms(const CtCore *construction) {
     for (uint32_t i = 0; i < construction->as.call.count; i++)
         if (!ct_core_is_atom(construction->as.call.args[i])) return false;
     return true;
@@ -194,7 +194,7 @@ static CtCore *head_array(CtSimplifier *s, CtCore **core) {
     CtArrayOp op = (*core)->as.call.of.array;
     CtCore *const *args = (*core)->as.call.args;
     if ((op != ARRAY_INDEX && op != ARRAY_UPDATE) || args[1]->kind != CORE_LIT) return NULL;
-    CtCore *array = ct_head(s, args[0]);
+    CtCore *array = ct_core_head(s, args[0]);
     if (array != args[0]) {
         *core = ct_core_like(s, *core);
         (*core)->as.call.args = CT_NEW_ARRAY(s->p->context->arena, CtCore *, 3);
@@ -202,10 +202,10 @@ static CtCore *head_array(CtSimplifier *s, CtCore **core) {
         (*core)->as.call.args[0] = array;
         args = (*core)->as.call.args;
     }
-    CtCore *known = array->kind == CORE_VAR ? ct_notes(s, array->as.var)->known : array;
+    CtCore *known = array->kind == CORE_VAR ? ct_core_notes(s, array->as.var)->known : array;
     if (known == NULL || known->kind != CORE_ARRAY_LIT || known->as.call.count > MAX_KNOWN_ARRAY) return NULL;
     int64_t index = args[1]->as.lit.integer;
-    if (index < 0 || index >= known->as.call.count || (op == ARRAY_UPDATE && !ct_is_of_atoms(known))) return NULL;
+    if (index < 0 || index >= known->as.call.count || (op == ARRAY_UPDATE && !ct_core_is_of_atoms(known))) return NULL;
     s->changes++;
     CtCore *(*rest)(void *, CtCore *) = element_of;
     if (op == ARRAY_UPDATE) {
@@ -216,14 +216,14 @@ static CtCore *head_array(CtSimplifier *s, CtCore **core) {
         known->as.call.args = items;
         rest = itself;
     }
-    CtCore *named = ct_name_args(s, known, NULL, rest, &index);
+    CtCore *named = ct_core_name_args(s, known, NULL, rest, &index);
     return named != NULL ? named : rest(&index, known);
 }
 
 /* ---- case ---- */
 
 /* The branch for a construction, its fields bound. */
-CtCore *ct_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con) {
+CtCore *ct_core_select_branch(CtSimplifier *s, const CtCore *core, const CtCore *con) {
     for (uint32_t i = 0; i < core->as.cases.count; i++) {
         const CtCase *c = &core->as.cases.cases[i];
         if (c->con != con->as.call.of.con) continue;
@@ -276,7 +276,7 @@ static CtCore *one_alternative(CtSimplifier *s, const CtCore *outer, uint32_t in
     if (is_case) one->as.cases.otherwise = NULL;
     if (used[index]) {
         one = ct_core_copy(s->p, one, NULL);
-        ct_count_uses(s, one);
+        ct_core_count_uses(s, one);
     }
     used[index] = true;
     return one;
@@ -288,7 +288,7 @@ static CtCore *push_case(CtSimplifier *s, const CtCore *outer, CtCore *branch, b
         return ct_core_fail(s->p, branch->span, outer->type, branch->as.fail.code, branch->as.fail.text,
                             branch->as.fail.message);
     if (branch->kind == CORE_CON)
-        return ct_select_branch(s, one_alternative(s, outer, alternative(outer, branch), used), branch);
+        return ct_core_select_branch(s, one_alternative(s, outer, alternative(outer, branch), used), branch);
     uint32_t count = outer->as.cases.count;
     CtCore *pushed = ct_core_like(s, outer);
     pushed->as.cases.scrutinee = branch;
@@ -318,7 +318,7 @@ static CtCore *case_of_case(CtSimplifier *s, CtCore *outer, CtCore *inner) {
 }
 
 static CtCore *head_case(CtSimplifier *s, CtCore **core) {
-    CtCore *scrutinee = ct_head(s, (*core)->as.cases.scrutinee);
+    CtCore *scrutinee = ct_core_head(s, (*core)->as.cases.scrutinee);
     if (scrutinee != (*core)->as.cases.scrutinee) {
         *core = ct_core_like(s, *core);
         (*core)->as.cases.scrutinee = scrutinee;
@@ -328,8 +328,8 @@ static CtCore *head_case(CtSimplifier *s, CtCore **core) {
         inner->as.cases.scrutinee = body_of(scrutinee);
         return rebind(s, scrutinee, inner);
     }
-    CtCore *known = ct_known_construction(s, scrutinee);
-    if (known != NULL) return ct_select_branch(s, *core, known);
+    CtCore *known = ct_core_known_construction(s, scrutinee);
+    if (known != NULL) return ct_core_select_branch(s, *core, known);
     if (scrutinee->kind == CORE_CASE && case_of_case_is_cheap(s, *core, scrutinee))
         return case_of_case(s, *core, scrutinee);
     return NULL;
@@ -338,8 +338,8 @@ static CtCore *head_case(CtSimplifier *s, CtCore **core) {
 /* ---- let ---- */
 
 /* The right-hand side's head, its bindings floated out; NULL when the let itself is to be looked at. */
-CtCore *ct_head_let(CtSimplifier *s, CtCore **let) {
-    CtCore *rhs = ct_head(s, (*let)->as.let.rhs);
+CtCore *ct_core_head_let(CtSimplifier *s, CtCore **let) {
+    CtCore *rhs = ct_core_head(s, (*let)->as.let.rhs);
     if (rhs != (*let)->as.let.rhs) {
         *let = ct_core_like(s, *let);
         (*let)->as.let.rhs = rhs;
@@ -354,25 +354,25 @@ CtCore *ct_head_let(CtSimplifier *s, CtCore **let) {
         return ct_core_fail(s->p, rhs->span, (*let)->type, rhs->as.fail.code, rhs->as.fail.text, rhs->as.fail.message);
     }
     if ((*let)->kind == CORE_LET) return NULL;
-    CtCore *known = ct_known_construction(s, rhs);
+    CtCore *known = ct_core_known_construction(s, rhs);
     if (known == NULL) return NULL;
     return bind_all(s, (*let)->span, (*let)->as.let.vars, known->as.call.args, (*let)->as.let.count,
                     (*let)->as.let.body);
 }
 
-CtCore *ct_head(CtSimplifier *s, CtCore *core) {
+CtCore *ct_core_head(CtSimplifier *s, CtCore *core) {
     for (;;) {
         CtCore *next = NULL;
         switch (core->kind) {
         case CORE_VAR: {
-            CtVarNotes *notes = ct_notes(s, core->as.var);
+            CtVarNotes *notes = ct_core_notes(s, core->as.var);
             if (notes->becomes == NULL) return core;
             if (!notes->pending) return notes->becomes;
             core = take_pending(s, notes);
             continue;
         }
         case CORE_GLOBAL: {
-            CtCore *atom = ct_global_atom(core->as.global);
+            CtCore *atom = ct_core_global_atom(core->as.global);
             if (atom == NULL) return core;
             core = atom;
             continue;

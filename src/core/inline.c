@@ -55,12 +55,12 @@ static bool is_function_in_sight(CtSimplifier *s, const CtCore *arg) {
     if (arg->type->kind != TYPE_FUN) return false;
     if (arg->kind == CORE_GLOBAL) return ct_core_is_atom(arg);
     if (arg->kind != CORE_VAR) return false;
-    const CtVarNotes *notes = ct_notes(s, arg->as.var);
+    const CtVarNotes *notes = ct_core_notes(s, arg->as.var);
     const CtCore *bound = notes->becomes != NULL ? notes->becomes : notes->known;
     return bound != NULL && (bound->kind == CORE_LAM || bound->kind == CORE_GLOBAL);
 }
 
-CtCore *ct_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uint32_t count) {
+CtCore *ct_core_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uint32_t count) {
     Verdict verdict = global->is_kept || s->p->keeps_calls ? NEVER : ask(s, global);
     if (verdict == SMALL_ONE) return global->body;
     if (verdict != FUNCTIONS_ONLY) return NULL;
@@ -69,7 +69,7 @@ CtCore *ct_inlinable(CtSimplifier *s, CtGlobal *global, CtCore *const *args, uin
     return NULL;
 }
 
-CtCore *ct_global_atom(CtGlobal *global) {
+CtCore *ct_core_global_atom(CtGlobal *global) {
     CtCore *body = global->body;
     if (body == NULL || body->kind == CORE_VAR || !ct_core_is_atom(body)) return NULL;
     return body->kind == CORE_GLOBAL && body->as.global == global ? NULL : body;
@@ -103,7 +103,7 @@ static void look_inside(Walk *w, CtGlobal *global) {
     }
 }
 
-void ct_callees_first(CtProgram *p, CtGlobal **order) {
+void ct_core_callees_first(CtProgram *p, CtGlobal **order) {
     CtArena *arena = p->context->arena;
     Walk w = {.p = p};
     CtMap own = {0};

@@ -6,11 +6,11 @@
 
 /* The type of an array operation's result, by the table. NULL when the arguments do not fit: `wrong` is then the first
  * that does not, or the arity when there are more or fewer. */
-CtType *ct_array_type(CtProgram *p, CtArrayOp op, CtType *const *args, uint32_t count, uint32_t *wrong);
+CtType *ct_core_array_type(CtProgram *p, CtArrayOp op, CtType *const *args, uint32_t count, uint32_t *wrong);
 
 /* The type of a primitive's result, and whether `type` fits a letter of its signature; `real` is the type of its R
  * arguments. */
-CtType *ct_prim_letter(CtProgram *p, char letter, CtType *real);
+CtType *ct_core_prim_letter(CtProgram *p, char letter, CtType *real);
 
 /* Variables, literals and functions by name: duplicating one duplicates no work, and evaluating it cannot fail. */
 bool ct_core_is_atom(const CtCore *core);

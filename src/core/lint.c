@@ -26,7 +26,7 @@ static const char *const form_names[] = {
 static const char *show(Lint *l, const CtType *type) {
     if (type == NULL) return "no type";
     CtText text = ct_text(l->p->context->arena);
-    ct_type_print(&text, type);
+    ct_core_type_print(&text, type);
     return text.data;
 }
 
@@ -134,7 +134,7 @@ static void check_app(Lint *l, CtCore *core) {
         return;
     }
     for (uint32_t i = 0; i < core->as.call.count; i++) expect_arg(l, core, i, fun->parts[i]);
-    expect(l, core, "the application", core->type, ct_type_fun_result((CtType *)fun));
+    expect(l, core, "the application", core->type, ct_core_type_fun_result((CtType *)fun));
 }
 
 static CtCore *check_let(Lint *l, CtCore *core) {
@@ -254,21 +254,21 @@ static void check_prim(Lint *l, CtCore *core) {
         if (info->args[i] == 'R' && real == NULL) real = found;
         if (info->args[i] == 'R' && found->kind != TYPE_DOUBLE && found->kind != TYPE_FLOAT)
             wrong(l, core, "argument %u of %s has type %s, wanted Double or Float", i + 1, info->name, show(l, found));
-        CtType *wanted = ct_prim_letter(l->p, info->args[i], real);
+        CtType *wanted = ct_core_prim_letter(l->p, info->args[i], real);
         if (found != wanted)
             wrong(l, core, "argument %u of %s has type %s, wanted %s", i + 1, info->name, show(l, found),
                   show(l, wanted));
     }
-    expect(l, core, info->name, core->type, ct_prim_letter(l->p, info->result, real != NULL ? real : core->type));
+    expect(l, core, info->name, core->type, ct_core_prim_letter(l->p, info->result, real != NULL ? real : core->type));
 }
 
 static void check_array(Lint *l, CtCore *core) {
     CtArena *arena = l->p->context->arena;
-    const CtArrayInfo *info = ct_array_info(core->as.call.of.array);
+    const CtArrayInfo *info = ct_core_array_info(core->as.call.of.array);
     uint32_t count = core->as.call.count, bad;
     CtType **types = CT_NEW_ARRAY(arena, CtType *, count);
     for (uint32_t i = 0; i < count; i++) types[i] = core->as.call.args[i]->type;
-    CtType *type = ct_array_type(l->p, core->as.call.of.array, types, count, &bad);
+    CtType *type = ct_core_array_type(l->p, core->as.call.of.array, types, count, &bad);
     if (type == NULL && count != info->arity)
         wrong(l, core, "%u arguments to %s : %s", count, info->name, info->type);
     else if (type == NULL)
@@ -294,8 +294,8 @@ static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
     }
     CtType *s = f->parts[0], *t = f->parts[1], *both[2] = {s, s};
     CtType *rule = core->as.call.of.deriv == DERIV_WITH_JVP
-                       ? ct_type_fun(l->p, both, 2, ct_type_pair(l->p, t, t))
-                       : ct_type_fun(l->p, &s, 1, ct_type_pair(l->p, t, ct_type_fun(l->p, &t, 1, s)));
+                       ? ct_core_type_fun(l->p, both, 2, ct_core_type_pair(l->p, t, t))
+                       : ct_core_type_fun(l->p, &s, 1, ct_core_type_pair(l->p, t, ct_core_type_fun(l->p, &t, 1, s)));
     expect_arg(l, core, 1, rule);
     expect_arg(l, core, 2, s);
     return t;
@@ -303,14 +303,14 @@ static CtType *check_rule(Lint *l, CtCore *core, CtType *f) {
 
 static void check_deriv(Lint *l, CtCore *core) {
     CtDerivOp op = core->as.call.of.deriv;
-    uint32_t arity = ct_deriv_arity(op);
+    uint32_t arity = ct_core_deriv_arity(op);
     if (core->as.call.count != arity) {
         wrong(l, core, "%u arguments, wanted %u", core->as.call.count, arity);
         return;
     }
     CtType *first = core->as.call.args[0]->type, *result = NULL;
     switch (op) {
-    case DERIV_BASIS: result = ct_type_array(l->p, first); break;
+    case DERIV_BASIS: result = ct_core_type_array(l->p, first); break;
     case DERIV_STOP: result = first; break;
     case DERIV_JVP:
     case DERIV_VJP:
@@ -320,10 +320,10 @@ static void check_deriv(Lint *l, CtCore *core) {
             return;
         }
         for (uint32_t i = 1; i < arity; i++) expect_arg(l, core, i, first->parts[0]);
-        CtType *pullback = ct_type_fun(l->p, &first->parts[1], 1, first->parts[0]);
+        CtType *pullback = ct_core_type_fun(l->p, &first->parts[1], 1, first->parts[0]);
         result = op == DERIV_JACOBIAN
-                     ? ct_type_array(l->p, first->parts[0])
-                     : ct_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
+                     ? ct_core_type_array(l->p, first->parts[0])
+                     : ct_core_type_pair(l->p, first->parts[1], op == DERIV_JVP ? first->parts[1] : pullback);
         break;
     }
     case DERIV_WITH_VJP:

@@ -160,7 +160,7 @@ static CtCore *copy_term(Copier *c, CtCore *core);
 
 static CtVar *fresh(Copier *c, CtVar *var) {
     if (var == NULL) return NULL;
-    CtVar *copy = ct_var_like(c->p, var, var->type);
+    CtVar *copy = ct_core_var_like(c->p, var, var->type);
     ct_map_set(c->p->context->arena, &c->vars, ct_key(var), copy);
     return copy;
 }

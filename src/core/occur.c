@@ -1,7 +1,7 @@
 /* For the simplifier: how often and where variables occur, and what may be moved where. */
 #include "core/simplify.h"
 
-CtVarNotes *ct_notes(CtSimplifier *s, CtVar *var) {
+CtVarNotes *ct_core_notes(CtSimplifier *s, CtVar *var) {
     CtVarNotes *notes = var->notes;
     if (notes == NULL) notes = var->notes = CT_NEW(s->p->context->arena, CtVarNotes);
     if (notes->run != s->run) *notes = (CtVarNotes){.run = s->run};
@@ -13,26 +13,26 @@ CtVarNotes *ct_notes(CtSimplifier *s, CtVar *var) {
 static void bind(CtSimplifier *s, CtVar *const *vars, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (vars[i] == NULL) continue;
-        CtVarNotes *notes = ct_notes(s, vars[i]);
+        CtVarNotes *notes = ct_core_notes(s, vars[i]);
         *notes = (CtVarNotes){.run = s->run, .depth = s->depth};
     }
 }
 
 static void use(CtSimplifier *s, CtVar *var) {
-    CtVarNotes *notes = ct_notes(s, var);
+    CtVarNotes *notes = ct_core_notes(s, var);
     notes->uses++;
     notes->crosses |= s->depth > notes->depth;
     notes->pinned |= s->pinning > 0;
 }
 
 static void open(CtSimplifier *s, const CtCore *core) {
-    if (core->kind == CORE_VAR) ct_notes(s, core->as.var)->opens++;
+    if (core->kind == CORE_VAR) ct_core_notes(s, core->as.var)->opens++;
 }
 
 /* What a λ with an origin captures stays, whether or not its body still uses it: its dual is made of all of it. */
 static void pin_captures(CtSimplifier *s, const CtLam *lam) {
     for (uint32_t i = 0; i < lam->capture_count; i++) {
-        CtVarNotes *notes = ct_notes(s, lam->captures[i]);
+        CtVarNotes *notes = ct_core_notes(s, lam->captures[i]);
         notes->uses++;
         notes->crosses = notes->pinned = true;
     }
@@ -43,7 +43,7 @@ static void count_lam(CtSimplifier *s, CtLam *lam) {
     if (lam->origin != NULL) pin_captures(s, lam);
     s->pinning += lam->origin != NULL;
     bind(s, lam->params, lam->count);
-    ct_count_uses(s, lam->body);
+    ct_core_count_uses(s, lam->body);
     s->pinning -= lam->origin != NULL;
     s->depth--;
 }
@@ -58,7 +58,7 @@ static void count_group(CtSimplifier *s, CtCore *core) {
     for (uint32_t i = 0; i < count; i++) count_lam(s, binds[i].lam->as.lam);
     s->pinning -= has_origin;
     for (uint32_t i = 0; i < count; i++) {
-        CtVarNotes *notes = ct_notes(s, binds[i].var);
+        CtVarNotes *notes = ct_core_notes(s, binds[i].var);
         notes->inner_uses = notes->uses;
     }
 }
@@ -67,7 +67,7 @@ static void count_group(CtSimplifier *s, CtCore *core) {
 static const CtCore *function_argument(const CtCore *core) {
     int index = 0;
     if (core->kind == CORE_ARRAY)
-        index = ct_array_info(core->as.call.of.array)->function;
+        index = ct_core_array_info(core->as.call.of.array)->function;
     else if (core->as.call.of.deriv == DERIV_BASIS || core->as.call.of.deriv == DERIV_STOP)
         index = -1;
     return index >= 0 && (uint32_t)index < core->as.call.count ? core->as.call.args[index] : NULL;
@@ -84,29 +84,29 @@ static CtCore *count_but_last(CtSimplifier *s, CtCore *core) {
     case CORE_LET:
     case CORE_UNPACK:
         if (core->kind == CORE_UNPACK) open(s, core->as.let.rhs);
-        ct_count_uses(s, core->as.let.rhs);
+        ct_core_count_uses(s, core->as.let.rhs);
         bind(s, core->as.let.vars, core->as.let.count);
         return core->as.let.body;
     case CORE_LETREC: count_group(s, core); return core->as.letrec.body;
     case CORE_PROJ: open(s, core->as.proj.tuple); return core->as.proj.tuple;
     case CORE_CASE:
         open(s, core->as.cases.scrutinee);
-        ct_count_uses(s, core->as.cases.scrutinee);
+        ct_core_count_uses(s, core->as.cases.scrutinee);
         for (uint32_t i = 0; i < core->as.cases.count; i++) {
             const CtCase *c = &core->as.cases.cases[i];
             bind(s, c->vars, c->con->count);
-            ct_count_uses(s, c->body);
+            ct_core_count_uses(s, c->body);
         }
         return core->as.cases.otherwise;
     case CORE_FAIL: return core->as.fail.message;
     case CORE_APP:
-        if (core->as.call.of.fun->kind == CORE_VAR) ct_notes(s, core->as.call.of.fun->as.var)->calls++;
-        ct_count_uses(s, core->as.call.of.fun);
+        if (core->as.call.of.fun->kind == CORE_VAR) ct_core_notes(s, core->as.call.of.fun->as.var)->calls++;
+        ct_core_count_uses(s, core->as.call.of.fun);
         break;
     case CORE_ARRAY:
     case CORE_DERIV: {
         const CtCore *fun = function_argument(core);
-        if (fun != NULL && fun->kind == CORE_VAR) ct_notes(s, fun->as.var)->calls++;
+        if (fun != NULL && fun->kind == CORE_VAR) ct_core_notes(s, fun->as.var)->calls++;
         break;
     }
     case CORE_TUPLE:
@@ -116,11 +116,11 @@ static CtCore *count_but_last(CtSimplifier *s, CtCore *core) {
     case CORE_DUAL: break;
     }
     uint32_t count = core->as.call.count;
-    for (uint32_t i = 0; i + 1 < count; i++) ct_count_uses(s, core->as.call.args[i]);
+    for (uint32_t i = 0; i + 1 < count; i++) ct_core_count_uses(s, core->as.call.args[i]);
     return count > 0 ? core->as.call.args[count - 1] : NULL;
 }
 
-void ct_count_uses(CtSimplifier *s, CtCore *core) {
+void ct_core_count_uses(CtSimplifier *s, CtCore *core) {
     while (core != NULL) core = count_but_last(s, core);
 }
 
@@ -168,7 +168,7 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
     ++*weight;
     switch (core->kind) {
     case CORE_VAR: {
-        const CtVarNotes *notes = ct_notes(s, core->as.var);
+        const CtVarNotes *notes = ct_core_notes(s, core->as.var);
         if (notes->pending) *weight += notes->weight;
         return true;
     }
@@ -177,7 +177,7 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
     case CORE_LAM: return true;
     case CORE_GLOBAL: return ct_core_is_atom(core);
     case CORE_PRIM:
-        if (!ct_prim_is_total(core->as.call.of.prim)) return false;
+        if (!ct_core_prim_is_total(core->as.call.of.prim)) return false;
         break;
     case CORE_TUPLE:
     case CORE_CON: break;
@@ -198,7 +198,7 @@ static bool movable(CtSimplifier *s, const CtCore *core, uint32_t *weight, uint3
     return true;
 }
 
-bool ct_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight) {
+bool ct_core_is_movable(CtSimplifier *s, const CtCore *core, uint32_t *weight) {
     uint32_t fuel = 20;
     *weight = 0;
     return movable(s, core, weight, &fuel);
@@ -245,7 +245,7 @@ static CtCore **first_child(CtSimplifier *s, CtCore *copy, const CtVar *var) {
     return &copy->as.call.args[i];
 }
 
-CtCore *ct_put_first(CtSimplifier *s, CtCore *body, const CtVar *var, CtCore *term) {
+CtCore *ct_core_put_first(CtSimplifier *s, CtCore *body, const CtVar *var, CtCore *term) {
     enum { STEPS = 6 };
     CtCore *result = body, **place = &result;
     for (uint32_t i = 0; i < STEPS && place != NULL; i++) {

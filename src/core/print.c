@@ -214,7 +214,7 @@ static void put_type(CtText *out, const CtType *type, bool tight, uint32_t *fuel
     }
 }
 
-void ct_type_print(CtText *out, const CtType *type) {
+void ct_core_type_print(CtText *out, const CtType *type) {
     uint32_t fuel = 300;
     put_type(out, type, false, &fuel);
 }
@@ -605,7 +605,7 @@ static void put_case(Printer *pr, CtCore *core) {
     pr->indent = indent;
 }
 
-const char *ct_method_name(CtMethod method) {
+const char *ct_core_method_name(CtMethod method) {
     static const char *const names[CT_METHOD_COUNT] = {
 #define CT_METHOD(id, name) [METHOD_##id] = name,
         CT_METHODS(CT_METHOD)
@@ -617,10 +617,10 @@ const char *ct_method_name(CtMethod method) {
 static void put_dual_head(Printer *pr, const CtDualPath *dual) {
     put(pr, "D[");
     for (uint32_t i = 0; i < dual->count; i++) {
-        put(pr, ct_method_name(dual->path[i]));
+        put(pr, ct_core_method_name(dual->path[i]));
         put(pr, "; ");
     }
-    put(pr, ct_method_name(dual->method));
+    put(pr, ct_core_method_name(dual->method));
     put(pr, dual->primal ? "]⁻¹" : "]");
 }
 
@@ -666,7 +666,7 @@ static void put_call(Printer *pr, CtCore *core) {
     else if (core->kind == CORE_PRIM)
         put(pr, ct_prim_info(core->as.call.of.prim)->name);
     else if (core->kind == CORE_ARRAY)
-        put(pr, ct_array_info(core->as.call.of.array)->name);
+        put(pr, ct_core_array_info(core->as.call.of.array)->name);
     else if (core->kind == CORE_DERIV)
         put(pr, deriv_names[core->as.call.of.deriv]);
     else
@@ -749,7 +749,7 @@ void ct_core_print_global(CtText *out, CtProgram *p, const CtGlobal *global) {
     Printer *pr = &printer;
     ct_text_puts(out, global->name->text);
     ct_text_puts(out, " : ");
-    ct_type_print(out, global->type);
+    ct_core_type_print(out, global->type);
     ct_text_puts(out, "\n");
     put(pr, global->name->text);
     CtCore *body = global->body;

@@ -71,11 +71,11 @@ static CtCore **simp_args(CtSimplifier *s, const CtCore *core, uint32_t count) {
 
 /* An array operation on a small local function has it in place: engines make a loop of that. */
 static void put_lam_in_sight(CtSimplifier *s, CtCore *array) {
-    int index = ct_array_info(array->as.call.of.array)->function;
+    int index = ct_core_array_info(array->as.call.of.array)->function;
     if (index < 0 || array->as.call.args[index]->kind != CORE_VAR) return;
-    CtCore *known = ct_notes(s, array->as.call.args[index]->as.var)->known;
+    CtCore *known = ct_core_notes(s, array->as.call.args[index]->as.var)->known;
     if (known == NULL || known->kind != CORE_LAM) return;
-    CtCore *copy = ct_copied_lam(s, known, CT_NO_SPAN);
+    CtCore *copy = ct_core_copied_lam(s, known, CT_NO_SPAN);
     if (copy == NULL) return;
     array->as.call.args[index] = copy;
     s->changes++;
@@ -87,7 +87,7 @@ static CtCore *simp_call(CtSimplifier *s, CtCore *core) {
     copy->as.call.args = simp_args(s, core, core->as.call.count);
     if (core->kind == CORE_ARRAY) put_lam_in_sight(s, copy);
     if (core->kind != CORE_PRIM) return copy;
-    CtCore *folded = ct_fold(s->p, copy);
+    CtCore *folded = ct_core_fold(s->p, copy);
     if (folded != NULL) s->changes++;
     return folded != NULL ? folded : copy;
 }
@@ -105,15 +105,15 @@ static bool is_identity_case(const CtCore *core) {
 /* Inside a branch, a variable that was taken apart, and is again further in, is known. */
 static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCase *c) {
     CtArena *arena = s->p->context->arena;
-    bool all = scrutinee->kind == CORE_VAR && ct_notes(s, scrutinee->as.var)->opens > 1;
+    bool all = scrutinee->kind == CORE_VAR && ct_core_notes(s, scrutinee->as.var)->opens > 1;
     for (uint32_t i = 0; i < c->con->count; i++) all = all && c->vars[i] != NULL;
     if (!all) return simp(s, c->body);
     CtCore **fields = CT_NEW_ARRAY(arena, CtCore *, c->con->count);
     for (uint32_t i = 0; i < c->con->count; i++) {
         fields[i] = ct_core_var(s->p, scrutinee->span, c->vars[i]);
-        ct_notes(s, c->vars[i])->uses++;
+        ct_core_notes(s, c->vars[i])->uses++;
     }
-    CtVarNotes *notes = ct_notes(s, scrutinee->as.var);
+    CtVarNotes *notes = ct_core_notes(s, scrutinee->as.var);
     CtCore *before = notes->known;
     notes->known = ct_core_con(s->p, scrutinee->span, c->con, fields, c->con->count);
     CtCore *body = simp(s, c->body);
@@ -125,10 +125,10 @@ static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCas
 static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
     uint32_t count = core->as.cases.count;
     CtCore *scrutinee = simp(s, core->as.cases.scrutinee);
-    CtCore *known = ct_known_construction(s, scrutinee);
+    CtCore *known = ct_core_known_construction(s, scrutinee);
     if (known != NULL) {
-        ct_count_uses(s, scrutinee); /* the fields will be looked at again */
-        return ct_select_branch(s, core, known);
+        ct_core_count_uses(s, scrutinee); /* the fields will be looked at again */
+        return ct_core_select_branch(s, core, known);
     }
     CtCore *copy = ct_core_like(s, core);
     CtCase *cases = CT_NEW_ARRAY(s->p->context->arena, CtCase, count);
@@ -139,7 +139,7 @@ static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
         cases[i].vars = CT_NEW_ARRAY(s->p->context->arena, CtVar *, cases[i].con->count);
         for (uint32_t j = 0; j < cases[i].con->count; j++) {
             CtVar *var = core->as.cases.cases[i].vars[j];
-            cases[i].vars[j] = var != NULL && ct_notes(s, var)->uses == 0 ? NULL : var;
+            cases[i].vars[j] = var != NULL && ct_core_notes(s, var)->uses == 0 ? NULL : var;
         }
     }
     copy->as.cases.scrutinee = scrutinee;
@@ -160,21 +160,21 @@ static bool is_moved(CtSimplifier *s, const CtCore *let, CtVarNotes *notes, Chai
         notes->weight = 1;
         return ++chain->pending_lams <= MAX_PENDING_LAMS;
     }
-    return !notes->crosses && ct_is_movable(s, rhs, &notes->weight) && notes->weight <= MAX_WEIGHT;
+    return !notes->crosses && ct_core_is_movable(s, rhs, &notes->weight) && notes->weight <= MAX_WEIGHT;
 }
 
 /* let x = a in … x …, where x is used once and is the next thing to be evaluated: the body with a in its place. */
 static CtCore *next_in_place(CtSimplifier *s, const CtCore *let) {
     CtVar *var = let->as.let.vars[0];
     CtCore *rhs = let->as.let.rhs, *body = let->as.let.body;
-    const CtVarNotes *notes = ct_notes(s, var);
+    const CtVarNotes *notes = ct_core_notes(s, var);
     if (notes->uses != 1 || notes->pinned || notes->crosses) return NULL;
     const CtCore *first = body->kind == CORE_CASE     ? body->as.cases.scrutinee
                           : body->kind == CORE_UNPACK ? body->as.let.rhs
                                                       : body;
     bool direct = first->kind == CORE_VAR;
     if (!direct && ct_core_size(s, rhs, MAX_WEIGHT) >= MAX_WEIGHT) return NULL;
-    CtCore *result = ct_put_first(s, body, var, rhs);
+    CtCore *result = ct_core_put_first(s, body, var, rhs);
     if (result != NULL) s->changes++;
     return result;
 }
@@ -199,15 +199,15 @@ static CtCore *knowledge(CtSimplifier *s, CtCore *rhs) {
     }
     bool is_array = rhs->kind == CORE_ARRAY_LIT && rhs->as.call.count <= MAX_KNOWN_ARRAY;
     bool is_known = rhs->kind == CORE_CON || rhs->kind == CORE_TUPLE || is_array;
-    return is_known && ct_is_of_atoms(rhs) ? rhs : NULL;
+    return is_known && ct_core_is_of_atoms(rhs) ? rhs : NULL;
 }
 
 /* Returns what is to be simplified next, at chain->place. */
 static CtCore *simp_let(CtSimplifier *s, CtCore *let, Chain *chain) {
-    CtCore *opened = ct_head_let(s, &let);
+    CtCore *opened = ct_core_head_let(s, &let);
     if (opened != NULL) return opened;
     CtCore *rhs = let->as.let.rhs;
-    CtVarNotes *notes = ct_notes(s, let->as.let.vars[0]);
+    CtVarNotes *notes = ct_core_notes(s, let->as.let.vars[0]);
     if (notes->uses == 0 && ct_core_is_total(rhs)) {
         s->changes++;
         return let->as.let.body;
@@ -222,7 +222,7 @@ static CtCore *simp_let(CtSimplifier *s, CtCore *let, Chain *chain) {
     if (placed != NULL) return placed;
     if (notes->opens > 0 && (rhs->kind == CORE_CON || rhs->kind == CORE_TUPLE)) {
         LetOf of = {s, let};
-        CtCore *named = ct_name_args(s, rhs, let->as.let.vars[0], let_of, &of);
+        CtCore *named = ct_core_name_args(s, rhs, let->as.let.vars[0], let_of, &of);
         if (named != NULL) return named;
     }
     CtCore *simple = simp(s, rhs);
@@ -239,14 +239,14 @@ static CtCore *simp_let(CtSimplifier *s, CtCore *let, Chain *chain) {
 }
 
 static CtCore *simp_unpack(CtSimplifier *s, CtCore *unpack, Chain *chain) {
-    CtCore *opened = ct_head_let(s, &unpack);
+    CtCore *opened = ct_core_head_let(s, &unpack);
     if (opened != NULL) return opened;
     uint32_t count = unpack->as.let.count;
     CtVar **vars = CT_NEW_ARRAY(s->p->context->arena, CtVar *, count);
     bool any = false, all = true;
     for (uint32_t i = 0; i < count; i++) {
         CtVar *var = unpack->as.let.vars[i];
-        vars[i] = var != NULL && ct_notes(s, var)->uses == 0 ? NULL : var;
+        vars[i] = var != NULL && ct_core_notes(s, var)->uses == 0 ? NULL : var;
         any = any || vars[i] != NULL;
         all = all && vars[i] != NULL;
     }
@@ -258,7 +258,7 @@ static CtCore *simp_unpack(CtSimplifier *s, CtCore *unpack, Chain *chain) {
     if (rhs->kind == CORE_VAR && all) {
         CtCore **parts = CT_NEW_ARRAY(s->p->context->arena, CtCore *, count);
         for (uint32_t i = 0; i < count; i++) parts[i] = ct_core_var(s->p, unpack->span, vars[i]);
-        CtVarNotes *notes = ct_notes(s, rhs->as.var);
+        CtVarNotes *notes = ct_core_notes(s, rhs->as.var);
         if (notes->known == NULL) {
             notes->known = ct_core_tuple(s->p, unpack->span, parts, count);
             ct_push(s->p->context->arena, &s->trail, notes);
@@ -276,7 +276,7 @@ static CtCore *simp_letrec(CtSimplifier *s, CtCore *core, Chain *chain) {
     CtBind *old = core->as.letrec.binds;
     bool used = false, has_origin = false;
     for (uint32_t i = 0; i < count; i++) {
-        const CtVarNotes *notes = ct_notes(s, old[i].var);
+        const CtVarNotes *notes = ct_core_notes(s, old[i].var);
         used = used || notes->uses > notes->inner_uses;
         inner += notes->inner_uses;
         has_origin = has_origin || old[i].lam->as.lam->origin != NULL;
@@ -350,7 +350,7 @@ static CtCore *simp(CtSimplifier *s, CtCore *core) {
     CtCore *result = NULL;
     Chain chain = {&result, 0};
     uint32_t trail = s->trail.count;
-    while (core != NULL) core = simp_step(s, ct_head(s, core), &chain);
+    while (core != NULL) core = simp_step(s, ct_core_head(s, core), &chain);
     while (s->trail.count > trail) s->trail.items[--s->trail.count]->known = NULL;
     return result;
 }
@@ -364,7 +364,7 @@ static bool simplify_once(CtSimplifier *s, CtCore **core) {
     if (!ct_core_within_depth(s->p->context->arena, *core, MAX_DEPTH, true)) return false;
     s->fuel = 2000 + 4 * ct_core_size(s, *core, 1000000);
     s->depth = 0;
-    ct_count_uses(s, *core);
+    ct_core_count_uses(s, *core);
     *core = (*core)->kind == CORE_LAM ? simp_lam(s, *core) : simp(s, *core); /* a function stays a λ */
     return true;
 }
@@ -373,7 +373,7 @@ static void simplify_all(CtProgram *p) {
     uint32_t count = p->globals.count;
     CtGlobal **order = CT_NEW_ARRAY(p->context->arena, CtGlobal *, count);
     bool *settled = CT_NEW_ARRAY(p->context->arena, bool, count);
-    ct_callees_first(p, order);
+    ct_core_callees_first(p, order);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         CtSimplifier s = new_round(p);
         uint32_t all = 0;

@@ -73,8 +73,8 @@ static Function *function_of(Specialiser *s, CtGlobal *global) {
 /* Whether the simplifier will put a λ that is bound to this parameter into the places where it is called. */
 static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, const CtLam *given) {
     const CtLam *lam = global->body->as.lam;
-    ct_count_uses(&s->count, global->body);
-    const CtVarNotes *notes = ct_notes(&s->count, lam->params[index]);
+    ct_core_count_uses(&s->count, global->body);
+    const CtVarNotes *notes = ct_core_notes(&s->count, lam->params[index]);
     uint32_t passed_on = 0;
     CtCoreList work = {0};
     ct_push(s->p->context->arena, &work, lam->body);
@@ -146,7 +146,7 @@ static CtCore *copy_body(Copy *c, CtCore *given) {
         if (i != c->index) params[count++] = lam->params[i];
     for (uint32_t i = 0; i < c->extra_count; i++) {
         CtVar *captured = given->as.lam->captures[i];
-        c->extra[i] = params[count++] = ct_var_like(p, captured, captured->type);
+        c->extra[i] = params[count++] = ct_core_var_like(p, captured, captured->type);
         ct_map_set(arena, &replace, ct_key(captured), ct_core_var(p, given->span, c->extra[i]));
     }
     CtCore *body = redirect(c, lam->body);
@@ -161,14 +161,14 @@ static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const 
     for (uint32_t i = 0; i + 1 < type->count; i++)
         if (i != c->index) params[count++] = type->parts[i];
     for (uint32_t i = 0; i < c->extra_count; i++) params[count++] = given->captures[i]->type;
-    return ct_type_fun(p, params, count, type->parts[type->count - 1]);
+    return ct_core_type_fun(p, params, count, type->parts[type->count - 1]);
 }
 
 /* A closed λ that is not put into its calls, as a global. */
 static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *lam) {
     CtContext *context = s->p->context;
     const char *name = ct_format(context->arena, "%s.λ%u", owner->name->text, ++function->numbered);
-    CtGlobal *global = ct_global_new(s->p, name, lam->type, lam->span);
+    CtGlobal *global = ct_core_global_new(s->p, name, lam->type, lam->span);
     global->body = ct_core_copy(s->p, lam, NULL);
     global->is_library = owner->is_library;
     return ct_core_global(s->p, lam->span, global);
@@ -188,7 +188,7 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
     if (c.new == NULL) {
         const char *name = is_global ? ct_format(arena, "%s{%s}", old->name->text, given->as.global->name->text)
                                      : ct_format(arena, "%s{λ%u}", old->name->text, ++function->numbered);
-        c.new = ct_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->span);
+        c.new = ct_core_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->span);
         c.new->is_library = old->is_library;
         c.new->body = copy_body(&c, given);
         if (is_global) ct_map_set(arena, &function->copies, ct_key(given->as.global) + index, c.new);

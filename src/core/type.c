@@ -68,21 +68,21 @@ static CtType *make(CtProgram *p, CtTypeKind kind, CtType *const *parts, uint32_
     return *slot;
 }
 
-CtType *ct_type_double(CtProgram *p) { return make(p, TYPE_DOUBLE, NULL, 0); }
-CtType *ct_type_float(CtProgram *p) { return make(p, TYPE_FLOAT, NULL, 0); }
-CtType *ct_type_int(CtProgram *p) { return make(p, TYPE_INT, NULL, 0); }
-CtType *ct_type_char(CtProgram *p) { return make(p, TYPE_CHAR, NULL, 0); }
+CtType *ct_core_type_double(CtProgram *p) { return make(p, TYPE_DOUBLE, NULL, 0); }
+CtType *ct_core_type_float(CtProgram *p) { return make(p, TYPE_FLOAT, NULL, 0); }
+CtType *ct_core_type_int(CtProgram *p) { return make(p, TYPE_INT, NULL, 0); }
+CtType *ct_core_type_char(CtProgram *p) { return make(p, TYPE_CHAR, NULL, 0); }
 
-CtType *ct_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count) { return make(p, TYPE_TUPLE, parts, count); }
+CtType *ct_core_type_tuple(CtProgram *p, CtType *const *parts, uint32_t count) { return make(p, TYPE_TUPLE, parts, count); }
 
-CtType *ct_type_pair(CtProgram *p, CtType *first, CtType *second) {
+CtType *ct_core_type_pair(CtProgram *p, CtType *first, CtType *second) {
     CtType *parts[] = {first, second};
     return make(p, TYPE_TUPLE, parts, 2);
 }
 
-CtType *ct_type_array(CtProgram *p, CtType *element) { return make(p, TYPE_ARRAY, &element, 1); }
+CtType *ct_core_type_array(CtProgram *p, CtType *element) { return make(p, TYPE_ARRAY, &element, 1); }
 
-CtType *ct_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result) {
+CtType *ct_core_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType *result) {
     CtType *few[16];
     CtType **parts = count < 16 ? few : CT_NEW_ARRAY(p->context->arena, CtType *, count + 1);
     for (uint32_t i = 0; i < count; i++) parts[i] = params[i];
@@ -90,9 +90,9 @@ CtType *ct_type_fun(CtProgram *p, CtType *const *params, uint32_t count, CtType 
     return make(p, TYPE_FUN, parts, count + 1);
 }
 
-CtType *ct_type_fun_result(CtType *fun) { return fun->parts[fun->count - 1]; }
+CtType *ct_core_type_fun_result(CtType *fun) { return fun->parts[fun->count - 1]; }
 
-CtType *ct_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype) {
+CtType *ct_core_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg_count, bool is_newtype) {
     CtArena *arena = p->context->arena;
     CtType *type = new_type(p, TYPE_DATA, NULL, 0);
     CtData *data = CT_NEW(arena, CtData);
@@ -108,7 +108,7 @@ CtType *ct_type_data(CtProgram *p, CtSym name, CtType *const *args, uint32_t arg
     return type;
 }
 
-void ct_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count) {
+void ct_core_data_set_cons(CtProgram *p, CtData *data, const CtCon *cons, uint32_t count) {
     CtArena *arena = p->context->arena;
     data->cons = CT_NEW_ARRAY(arena, CtCon, count);
     data->con_count = count;
@@ -179,25 +179,25 @@ static bool holds(CtType *type, CtTypeKind kind, CtTypeKind other) {
     return found;
 }
 
-bool ct_type_has_real(CtType *type) { return holds(type, TYPE_DOUBLE, TYPE_FLOAT); }
-bool ct_type_has_array(CtType *type) { return holds(type, TYPE_ARRAY, TYPE_ARRAY); }
-bool ct_type_has_fun(CtType *type) { return holds(type, TYPE_FUN, TYPE_FUN); }
+bool ct_core_type_has_real(CtType *type) { return holds(type, TYPE_DOUBLE, TYPE_FLOAT); }
+bool ct_core_type_has_array(CtType *type) { return holds(type, TYPE_ARRAY, TYPE_ARRAY); }
+bool ct_core_type_has_fun(CtType *type) { return holds(type, TYPE_FUN, TYPE_FUN); }
 
 /* ---- programs ---- */
 
-CtProgram *ct_program_new(CtContext *context) {
+CtProgram *ct_core_program_new(CtContext *context) {
     CtProgram *p = CT_NEW(context->arena, CtProgram);
     p->context = context;
     p->types = CT_NEW(context->arena, CtTypeTable);
-    p->double_type = ct_type_double(p);
-    p->float_type = ct_type_float(p);
-    p->int_type = ct_type_int(p);
-    p->char_type = ct_type_char(p);
-    p->unit_type = ct_type_tuple(p, NULL, 0);
+    p->double_type = ct_core_type_double(p);
+    p->float_type = ct_core_type_float(p);
+    p->int_type = ct_core_type_int(p);
+    p->char_type = ct_core_type_char(p);
+    p->unit_type = ct_core_type_tuple(p, NULL, 0);
     return p;
 }
 
-CtVar *ct_var_new(CtProgram *p, const char *name, CtType *type) {
+CtVar *ct_core_var_new(CtProgram *p, const char *name, CtType *type) {
     CtVar *var = CT_NEW(p->context->arena, CtVar);
     var->name = ct_intern_text(&p->context->symbols, name);
     var->id = p->next_var++;
@@ -205,7 +205,7 @@ CtVar *ct_var_new(CtProgram *p, const char *name, CtType *type) {
     return var;
 }
 
-CtVar *ct_var_like(CtProgram *p, const CtVar *var, CtType *type) {
+CtVar *ct_core_var_like(CtProgram *p, const CtVar *var, CtType *type) {
     CtVar *fresh = CT_NEW(p->context->arena, CtVar);
     fresh->name = var->name;
     fresh->id = p->next_var++;
@@ -213,7 +213,7 @@ CtVar *ct_var_like(CtProgram *p, const CtVar *var, CtType *type) {
     return fresh;
 }
 
-CtGlobal *ct_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span) {
+CtGlobal *ct_core_global_new(CtProgram *p, const char *name, CtType *type, CtSpan span) {
     CtArena *arena = p->context->arena;
     CtGlobal *global = CT_NEW(arena, CtGlobal);
     global->name = ct_intern_text(&p->context->symbols, name);

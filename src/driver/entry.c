@@ -3,7 +3,7 @@
 #include "driver/pipeline.h"
 
 static CtEntity *find(CtBuild *build, const char *name) {
-    return ct_lookup(build->types, ct_intern_text(&build->context.symbols, name));
+    return ct_types_lookup(build->types, ct_intern_text(&build->context.symbols, name));
 }
 
 static CtExpr *expr_new(CtBuild *build, CtExprKind kind, CtSpan span) {
@@ -53,8 +53,8 @@ static CtExpr *of_one_argument(CtBuild *build, CtExpr *f, uint32_t arity) {
 static uint32_t count_arguments(CtBuild *build, CtTy *type, CtTy **result) {
     CtTy *argument;
     uint32_t count = 0;
-    while (ct_ty_is_fun(build->types, type, &argument, &type)) count++;
-    *result = ct_ty_resolve(type);
+    while (ct_types_ty_is_fun(build->types, type, &argument, &type)) count++;
+    *result = ct_types_ty_resolve(type);
     return count;
 }
 
@@ -63,7 +63,7 @@ static bool is_hidden(CtSym name) { return strchr(name->text, ' ') != NULL; }
 
 static void unknown_function(CtBuild *build, const char *name) {
     CtEntity **entities;
-    uint32_t count = ct_module_entities(build->types, build->module, &entities);
+    uint32_t count = ct_types_module_entities(build->types, build->module, &entities);
     CtSym *names = CT_NEW_ARRAY(build->arena, CtSym, count + 1);
     for (uint32_t i = 0; i < count; i++) names[i] = entities[i]->name;
     const char *file = build->context.sources.items[1].name;
@@ -77,7 +77,7 @@ static void unknown_function(CtBuild *build, const char *name) {
 
 static const char *type_text(CtBuild *build, CtTy *type) {
     CtText out = ct_text(build->arena);
-    ct_ty_print(&out, build->types, type, false);
+    ct_types_ty_print(&out, build->types, type, false);
     return out.data;
 }
 
@@ -96,7 +96,7 @@ static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
         return false;
     }
     CtTy **inst = CT_NEW_ARRAY(build->arena, CtTy *, entity->scheme.count + 1);
-    CtTy *type = ct_instantiate(build->types, &entity->scheme, inst);
+    CtTy *type = ct_types_instantiate(build->types, &entity->scheme, inst);
     asked->name = ct_format(build->arena, "`%s`", entry->function);
     asked->arity = count_arguments(build, type, &asked->result);
     asked->expr = variable(build, entity->name, entity->span);
@@ -106,12 +106,12 @@ static bool ask_function(CtBuild *build, const CtEntry *entry, Asked *asked) {
 /* The type comes of a second copy, so that the first one is inferred once, in its place. */
 static bool ask_expression(CtBuild *build, const CtEntry *entry, Asked *asked) {
     asked->name = "the expression";
-    asked->expr = ct_build_expression(build, entry->expression);
+    asked->expr = ct_driver_build_expression(build, entry->expression);
     if (asked->expr == NULL) return false;
     if (entry->mode == COTAN_RUN && !entry->applied) return true;
-    CtExpr *copy = ct_build_expression(build, entry->expression);
+    CtExpr *copy = ct_driver_build_expression(build, entry->expression);
     ct_types_prefer_double(build->types, entry->prefer_double);
-    bool sound = copy != NULL && ct_infer_expression(build->types, copy, NULL);
+    bool sound = copy != NULL && ct_types_infer_expression(build->types, copy, NULL);
     ct_types_prefer_double(build->types, false);
     if (!sound) return false;
     asked->arity = count_arguments(build, copy->type, &asked->result);
@@ -127,7 +127,7 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
         return false;
     }
     bool real = asked->result->kind == TY_META ||
-                (asked->result->kind == TY_CON && asked->result->con == ct_tycon_double(build->types));
+                (asked->result->kind == TY_CON && asked->result->con == ct_types_con_double(build->types));
     if (entry->mode != COTAN_GRAD || real) return true;
     CtDiag *diag =
         ct_error(&build->context, CT_E0405, span,
@@ -136,7 +136,7 @@ static bool has_derivative(CtBuild *build, const CtEntry *entry, const Asked *as
     return false;
 }
 
-CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
+CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry) {
     static const char *const wrappers[] = {"entry'run", "entry'grad", "entry'vjp", "entry'jvp", "entry'jacobian"};
     Asked asked = {0};
     bool known = entry->expression != NULL ? ask_expression(build, entry, &asked) : ask_function(build, entry, &asked);
@@ -144,7 +144,7 @@ CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
     build->arity = asked.arity;
     if (entry->mode == COTAN_RUN && asked.arity == 0) return asked.expr;
     if (entry->mode != COTAN_RUN && !has_derivative(build, entry, &asked)) return NULL;
-    CtExpr *point = entry->point != NULL ? ct_build_expression(build, entry->point) : NULL;
+    CtExpr *point = entry->point != NULL ? ct_driver_build_expression(build, entry->point) : NULL;
     if (entry->point != NULL && point == NULL) return NULL;
     CtExpr *expr = expr_new(build, EXPR_APP, asked.expr->span);
     expr->parts = CT_NEW_ARRAY(build->arena, CtExpr *, 3);
@@ -158,17 +158,17 @@ CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry) {
 /* ---- results as text ---- */
 
 static CtGlobal *show_function(CtBuild *build, CtTy *type) {
-    if (!ct_is_shown_by_instance(build->types, type)) return NULL;
+    if (!ct_types_is_shown_by_instance(build->types, type)) return NULL;
     return ct_elab_global(build->elab, find(build, "entry'show"), &type);
 }
 
-void ct_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type) {
-    CtTy *argument, *parts[2] = {ct_ty_resolve(type)};
+void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type) {
+    CtTy *argument, *parts[2] = {ct_types_ty_resolve(type)};
     bool is_function = entry->point == NULL && (entry->mode != COTAN_RUN || build->arity > 0);
-    if (is_function && !ct_ty_is_fun(build->types, parts[0], &argument, &parts[0])) return;
+    if (is_function && !ct_types_ty_is_fun(build->types, parts[0], &argument, &parts[0])) return;
     CtTyCon *pair;
     uint32_t count = 1;
-    if (entry->mode != COTAN_RUN && !ct_ty_head(parts[0], &pair, parts, 2, &count)) return;
+    if (entry->mode != COTAN_RUN && !ct_types_ty_head(parts[0], &pair, parts, 2, &count)) return;
     for (uint32_t i = 0; i < count && i < 2; i++) build->show[i] = show_function(build, parts[i]);
 }
 
@@ -181,9 +181,9 @@ static void choose_all(CtBuild *build, CtEntity ***entities, uint32_t *count) {
         const CtModule *module = build->modules.units.items[i]->module;
         if (module != build->module && !module->continues) continue;
         CtEntity **own;
-        uint32_t own_count = ct_module_entities(build->types, module, &own);
+        uint32_t own_count = ct_types_module_entities(build->types, module, &own);
         for (uint32_t j = 0; j < own_count; j++)
-            if (ct_lookup(build->types, own[j]->name) == own[j] && !is_hidden(own[j]->name))
+            if (ct_types_lookup(build->types, own[j]->name) == own[j] && !is_hidden(own[j]->name))
                 ct_push(build->arena, &all, own[j]);
     }
     *entities = all.items;
@@ -210,14 +210,14 @@ static bool choose(CtBuild *build, const char *name, CtEntity ***entities, uint3
 static void put_types(CtBuild *build, CtEntity **entities, uint32_t count, CtText *out) {
     for (uint32_t i = 0; i < count; i++) {
         const char *text = entities[i]->name->text;
-        bool is_operator = ct_is_operator_name(entities[i]->name);
+        bool is_operator = ct_syntax_is_operator_name(entities[i]->name);
         ct_text_printf(out, is_operator ? "(%s) :: " : "%s :: ", text);
-        ct_scheme_print(out, build->types, &entities[i]->scheme);
+        ct_types_scheme_print(out, build->types, &entities[i]->scheme);
         ct_text_puts(out, "\n");
     }
 }
 
-bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
+bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out) {
     CtEntity **entities;
     uint32_t count;
     if (!choose(build, name, &entities, &count)) return false;
@@ -225,25 +225,25 @@ bool ct_build_types(CtBuild *build, const char *name, CtText *out) {
     return true;
 }
 
-void ct_build_types_of_last(CtBuild *build, CtText *out) {
+void ct_driver_build_types_of_last(CtBuild *build, CtText *out) {
     CtEntity **entities;
     uint32_t last = build->modules.units.count;
     while (!build->modules.units.items[last - 1]->module->continues) last--;
-    uint32_t count = ct_module_entities(build->types, build->modules.units.items[last - 1]->module, &entities);
+    uint32_t count = ct_types_module_entities(build->types, build->modules.units.items[last - 1]->module, &entities);
     put_types(build, entities, count, out);
 }
 
-bool ct_build_core(CtBuild *build, const char *name, CtText *out) {
+bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out) {
     CtEntity **entities;
     uint32_t count;
     if (!choose(build, name, &entities, &count)) return false;
-    build->program = ct_program_new(&build->context);
+    build->program = ct_core_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     CT_VEC(CtGlobal *) globals = {0};
     for (uint32_t i = 0; i < count; i++) {
         if (entities[i]->scheme.count > 0 && name == NULL) continue;          /* polymorphic: shown where it is used */
         CtExpr *expr = variable(build, entities[i]->name, entities[i]->span); /* its types, defaulted */
-        if (entities[i]->scheme.count > 0 && !ct_infer_expression(build->types, expr, NULL)) return false;
+        if (entities[i]->scheme.count > 0 && !ct_types_infer_expression(build->types, expr, NULL)) return false;
         CtGlobal *global = ct_elab_global(build->elab, entities[i], expr->inst);
         if (global != NULL) ct_push(build->arena, &globals, global);
     }

@@ -56,7 +56,7 @@ static CtModule *read_declarations(CtContext *context, const char *text, size_t 
         memset(without + (start - text), ' ', 3);
         context->sources.items[source].text = without;
     }
-    CtModule *module = ct_parse_module(context, source);
+    CtModule *module = ct_syntax_parse_module(context, source);
     context->sources.items[source].text = text;
     if (module != NULL) module->continues = true;
     return module;
@@ -65,10 +65,10 @@ static CtModule *read_declarations(CtContext *context, const char *text, size_t 
 static CtExpr *read_expression(CtContext *context, const char *text) {
     size_t length = strlen(text);
     const char *copy = ct_copy_text(context->arena, text, length);
-    return ct_parse_expression(context, ct_source_add(context, input_name, copy, length, false));
+    return ct_syntax_parse_expression(context, ct_source_add(context, input_name, copy, length, false));
 }
 
-static bool add(CtBuild *build, CtModule *module) { return ct_modules_continue(&build->modules, module); }
+static bool add(CtBuild *build, CtModule *module) { return ct_driver_modules_continue(&build->modules, module); }
 
 /* A name for the value of an expression. The expression stands in a module of its own, under a name that cannot be
  * written, so that the name in it is still the older one: it + 1. */
@@ -85,7 +85,7 @@ static bool add_named(CtBuild *build, const CtInput *input) {
            add(build, module_of(context, name_of(context, input->name, value->span), use, false));
 }
 
-bool ct_inputs_read(CtBuild *build) {
+bool ct_driver_inputs_read(CtBuild *build) {
     for (const CtInput *input = build->options.inputs; input != NULL; input = input->next) {
         build->last_input = build->context.sources.count;
         if (input->name != NULL) {
@@ -98,7 +98,7 @@ bool ct_inputs_read(CtBuild *build) {
     return build->context.error_count == 0;
 }
 
-void ct_inputs_keep_newest_warnings(CtBuild *build) {
+void ct_driver_inputs_keep_newest_warnings(CtBuild *build) {
     CtDiag **link = &build->context.diags;
     if (build->last_input == 0) return;
     build->context.warning_count = 0;
@@ -139,7 +139,7 @@ static CtContext *meant(const char *text, CtContext *expression, CtContext *decl
     return first_error(declarations) > first_error(expression) ? declarations : expression;
 }
 
-CtInputKind ct_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong) {
+CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong) {
     CtContext *expression = CT_NEW(arena, CtContext), *declarations = CT_NEW(arena, CtContext);
     ct_context_init(expression, arena);
     ct_context_init(declarations, arena);
@@ -153,23 +153,23 @@ CtInputKind ct_input_kind(CtArena *arena, const char *text, size_t length, CtCon
 
 /* ---- expressions in the scope of a build ---- */
 
-CtExpr *ct_build_expression(CtBuild *build, const char *text) {
+CtExpr *ct_driver_build_expression(CtBuild *build, const char *text) {
     CtExpr *expr = read_expression(&build->context, text);
     if (expr == NULL) return NULL;
-    ct_resolve_expression_fixities(&build->context, ct_modules_fixities(&build->modules), expr);
+    ct_syntax_resolve_expression_fixities(&build->context, ct_driver_modules_fixities(&build->modules), expr);
     return build->context.error_count == 0 ? expr : NULL;
 }
 
 /* The expression as the body of a function of (), which is generalised: f () = text. */
-bool ct_build_type_of(CtBuild *build, const char *text, CtText *out) {
-    CtExpr *expr = ct_build_expression(build, text);
+bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out) {
+    CtExpr *expr = ct_driver_build_expression(build, text);
     if (expr == NULL) return false;
     CtModule *module = module_of(&build->context, name_of(&build->context, "type of it", expr->span), expr, true);
-    if (!ct_infer_module(build->types, module, false)) return false; /* the build is lost */
+    if (!ct_types_infer_module(build->types, module, false)) return false; /* the build is lost */
     CtScheme scheme = module->decls.items[0].binding->entity->scheme;
     CtTy *unit;
-    ct_scope_return(build->types);
-    ct_ty_is_fun(build->types, scheme.type, &unit, &scheme.type);
-    ct_scheme_print(out, build->types, &scheme);
+    ct_types_scope_return(build->types);
+    ct_types_ty_is_fun(build->types, scheme.type, &unit, &scheme.type);
+    ct_types_scheme_print(out, build->types, &scheme);
     return true;
 }

@@ -13,10 +13,10 @@ static CtUnit *last_part(const CtModules *modules) {
     return modules->units.items[i - 1];
 }
 
-CtFixities *ct_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
+CtFixities *ct_driver_modules_fixities(const CtModules *modules) { return &last_part(modules)->fixities; }
 
 static CtUnit *parse(CtModules *m, uint32_t source) {
-    CtModule *module = ct_parse_module(m->context, source);
+    CtModule *module = ct_syntax_parse_module(m->context, source);
     if (module == NULL) return NULL;
     CtUnit *unit = CT_NEW(m->context->arena, CtUnit);
     unit->module = module;
@@ -59,7 +59,7 @@ static uint32_t find_source(CtModules *m, CtName name) {
         if (library->module != NULL && strcmp(library->module, name.text->text) == 0)
             return ct_source_add(context, library->name, library->text, library->length, true);
     }
-    if (ct_is_standard_module(name.text)) return 0;
+    if (ct_types_is_standard_module(name.text)) return 0;
     CtFound found = {.tried = "there is no folder to look in"};
     CtFinding finding = FINDING_NONE;
     if (m->finder.find != NULL) finding = m->finder.find(m->finder.data, context->arena, name.text->text, &found);
@@ -111,7 +111,7 @@ static void read_imports(CtModules *m, CtUnit *unit) {
     ct_push(m->context->arena, &m->units, unit);
 }
 
-bool ct_modules_read(CtModules *modules, uint32_t source) {
+bool ct_driver_modules_read(CtModules *modules, uint32_t source) {
     if (!read_prelude(modules)) return false;
     CtUnit *program = modules->program = parse(modules, source);
     if (program == NULL) return false;
@@ -120,12 +120,12 @@ bool ct_modules_read(CtModules *modules, uint32_t source) {
     return modules->context->error_count == 0;
 }
 
-bool ct_modules_read_another(CtModules *modules, const char *name) {
+bool ct_driver_modules_read_another(CtModules *modules, const char *name) {
     read_import(modules, (CtName){.text = ct_intern_text(&modules->context->symbols, name)});
     return modules->context->error_count == 0;
 }
 
-bool ct_modules_continue(CtModules *modules, CtModule *module) {
+bool ct_driver_modules_continue(CtModules *modules, CtModule *module) {
     CtUnit *unit = CT_NEW(modules->context->arena, CtUnit);
     unit->module = module;
     read_imports(modules, unit);
@@ -139,11 +139,11 @@ static void join(CtModules *m, CtFixities *into, const CtFixities *from) {
         ct_map_set(m->context->arena, &into->table, from->table.entries[i].key, from->table.entries[i].value);
 }
 
-bool ct_modules_operators(CtModules *modules) {
+bool ct_driver_modules_operators(CtModules *modules) {
     for (; modules->resolved < modules->units.count; modules->resolved++) {
         CtUnit *unit = modules->units.items[modules->resolved];
         if (unit->is_prelude) {
-            ct_resolve_fixities(modules->context, &modules->prelude, unit->module);
+            ct_syntax_resolve_fixities(modules->context, &modules->prelude, unit->module);
             continue;
         }
         join(modules, &unit->fixities, unit->module->continues ? &modules->last->fixities : &modules->prelude);
@@ -153,7 +153,7 @@ bool ct_modules_operators(CtModules *modules) {
             const CtUnit *imported = ct_map_get(&modules->by_name, ct_key(decls->items[j].name.text));
             if (imported != NULL) join(modules, &unit->fixities, &imported->fixities);
         }
-        ct_resolve_fixities(modules->context, &unit->fixities, unit->module);
+        ct_syntax_resolve_fixities(modules->context, &unit->fixities, unit->module);
         if (unit == modules->program || unit->module->continues) modules->last = unit;
     }
     return modules->context->error_count == 0;

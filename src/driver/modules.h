@@ -43,14 +43,14 @@ typedef struct CtModules {
 
 /* Reads the prelude, the program (a source that was added already) and what it imports. False with errors in the
  * context. */
-bool ct_modules_read(CtModules *modules, uint32_t source);
+bool ct_driver_modules_read(CtModules *modules, uint32_t source);
 /* Reads another module, which the program need not import, with what it imports. False with errors in the context. */
-bool ct_modules_read_another(CtModules *modules, const char *name);
+bool ct_driver_modules_read_another(CtModules *modules, const char *name);
 /* Resolves the operators of the units that were added since it was last called. */
-bool ct_modules_operators(CtModules *modules);
+bool ct_driver_modules_operators(CtModules *modules);
 /* Adds a module that continues the program, with what it imports. False with errors in the context. */
-bool ct_modules_continue(CtModules *modules, CtModule *module);
+bool ct_driver_modules_continue(CtModules *modules, CtModule *module);
 /* The fixities in force where the program ends. */
-CtFixities *ct_modules_fixities(const CtModules *modules);
+CtFixities *ct_driver_modules_fixities(const CtModules *modules);
 
 #endif

@@ -8,12 +8,12 @@ typedef bool Pass(CtBuild *build, const CtEntry *entry);
 CT_PASSES(CT_PASS)
 #undef CT_PASS
 
-const CtPass ct_passes[] = {
+const CtPass ct_driver_passes[] = {
 #define CT_PASS(name, needs, makes, breaks, what) {#name, needs, makes, breaks, what},
     CT_PASSES(CT_PASS)
 #undef CT_PASS
 };
-const uint32_t ct_pass_count = sizeof ct_passes / sizeof *ct_passes;
+const uint32_t ct_driver_pass_count = sizeof ct_driver_passes / sizeof *ct_driver_passes;
 
 static Pass *const functions[] = {
 #define CT_PASS(name, needs, makes, breaks, what) pass_##name,
@@ -27,22 +27,22 @@ static bool pass_parse(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->modules.context = &build->context;
     build->modules.finder = build->options.finder;
-    if (!ct_modules_read(&build->modules, 1)) return false; /* the user's source was added first */
+    if (!ct_driver_modules_read(&build->modules, 1)) return false; /* the user's source was added first */
     build->module = build->modules.program->module;
-    return ct_inputs_read(build);
+    return ct_driver_inputs_read(build);
 }
 
 static bool pass_operators(CtBuild *build, const CtEntry *entry) {
     (void)entry;
-    return ct_modules_operators(&build->modules);
+    return ct_driver_modules_operators(&build->modules);
 }
 
 static bool infer_units(CtBuild *build, uint32_t from) {
     for (uint32_t i = from; i < build->modules.units.count; i++) {
         const CtUnit *unit = build->modules.units.items[i];
-        if (unit->module->continues) ct_scope_return(build->types);
-        if (!ct_infer_module(build->types, unit->module, unit->is_prelude)) return false;
-        if (unit == build->modules.program || unit->module->continues) ct_scope_keep(build->types);
+        if (unit->module->continues) ct_types_scope_return(build->types);
+        if (!ct_types_infer_module(build->types, unit->module, unit->is_prelude)) return false;
+        if (unit == build->modules.program || unit->module->continues) ct_types_scope_keep(build->types);
     }
     return true;
 }
@@ -51,7 +51,7 @@ static bool pass_infer(CtBuild *build, const CtEntry *entry) {
     (void)entry;
     build->types = ct_types_new(&build->context);
     bool sound = infer_units(build, 0);
-    if (sound) ct_scope_return(build->types);
+    if (sound) ct_types_scope_return(build->types);
     return sound;
 }
 
@@ -63,32 +63,32 @@ static CtGlobal *library(void *data, const char *name) {
     if (module != NULL) {
         uint32_t units = build->modules.units.count;
         build->method_library = NULL;
-        if (!ct_modules_read_another(&build->modules, module) || !ct_modules_operators(&build->modules) ||
+        if (!ct_driver_modules_read_another(&build->modules, module) || !ct_driver_modules_operators(&build->modules) ||
             !infer_units(build, units))
             return NULL;
-        ct_scope_return(build->types);
-        ct_scope_keep_library(build->types, module);
+        ct_types_scope_return(build->types);
+        ct_types_scope_keep_library(build->types, module);
     }
     return ct_elab_library(build->elab, name);
 }
 
 static bool pass_elaborate(CtBuild *build, const CtEntry *entry) {
-    CtExpr *expr = ct_entry_expression(build, entry);
+    CtExpr *expr = ct_driver_entry_expression(build, entry);
     if (expr == NULL) return false;
     ct_types_prefer_double(build->types, entry->prefer_double);
-    bool sound = ct_infer_expression(build->types, expr, NULL);
+    bool sound = ct_types_infer_expression(build->types, expr, NULL);
     ct_types_prefer_double(build->types, false);
     if (!sound) return false;
-    build->program = ct_program_new(&build->context);
+    build->program = ct_core_program_new(&build->context);
     build->elab = ct_elab_new(build->types, build->program);
     build->ad = ct_ad_new(build->program, entry->reverse);
     if (entry->one_rule) ct_ad_only_rule(build->ad, entry->rule);
     build->program->library = library;
     build->program->library_data = build;
-    build->method_library = ct_method_info(entry->reverse)->library;
+    build->method_library = ct_ad_method_info(entry->reverse)->library;
     build->entry = ct_elab_expression(build->elab, "entry", expr);
-    if (build->entry != NULL) ct_entry_show(build, entry, expr->type);
-    if (ct_method_info(entry->method)->reverse)
+    if (build->entry != NULL) ct_driver_entry_show(build, entry, expr->type);
+    if (ct_ad_method_info(entry->method)->reverse)
         ct_ad_jvp_in_reverse(build->ad, build->modules.entry_source, expr->span);
     return build->entry != NULL && build->context.error_count == 0;
 }
@@ -127,7 +127,7 @@ static void dump(CtBuild *build) {
             ct_text_puts(out, "\n");
         }
     } else if (build->types != NULL) {
-        ct_build_types(build, NULL, out);
+        ct_driver_build_types(build, NULL, out);
     } else {
         for (uint32_t i = 0; i < build->module->decls.count; i++) {
             ct_syntax_print_decl(out, &build->module->decls.items[i]);
@@ -137,7 +137,7 @@ static void dump(CtBuild *build) {
 }
 
 static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
-    const CtPass *pass = &ct_passes[index];
+    const CtPass *pass = &ct_driver_passes[index];
     assert((build->known & pass->needs) == pass->needs);
     if (!functions[index](build, entry) || build->context.error_count > 0) return false;
     build->known = (build->known & ~pass->breaks) | pass->makes;
@@ -154,7 +154,7 @@ static bool run_pass(CtBuild *build, uint32_t index, const CtEntry *entry) {
 
 enum { FIRST_CORE_PASS = 3 };
 
-CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler) {
+CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler) {
     CtArena *arena = ct_arena_new(options.memory);
     if (arena == NULL) return NULL;
     jmp_buf failed;
@@ -177,17 +177,17 @@ CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuild
     return build;
 }
 
-void ct_build_free(CtBuild *build) {
+void ct_driver_build_free(CtBuild *build) {
     if (build != NULL) ct_arena_free(build->arena);
 }
 
-bool ct_build_entry(CtBuild *build, const CtEntry *entry) {
-    for (uint32_t i = FIRST_CORE_PASS; i < ct_pass_count; i++)
+bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry) {
+    for (uint32_t i = FIRST_CORE_PASS; i < ct_driver_pass_count; i++)
         if (!run_pass(build, i, entry)) return false;
     return true;
 }
 
-bool ct_build_as_written(CtBuild *build, const CtEntry *entry) {
+bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry) {
     if (!run_pass(build, FIRST_CORE_PASS, entry)) return false;
     for (uint32_t i = 0; i < build->program->globals.count; i++) {
         CtGlobal *global = build->program->globals.items[i];

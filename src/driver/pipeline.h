@@ -40,8 +40,8 @@ typedef struct CtPass {
     uint32_t needs, makes, breaks; /* CtKnown bits */
     const char *what;
 } CtPass;
-extern const CtPass ct_passes[];
-extern const uint32_t ct_pass_count;
+extern const CtPass ct_driver_passes[];
+extern const uint32_t ct_driver_pass_count;
 
 /* Text that goes on where the program ends; later ones see earlier ones, and hide what they name again. */
 typedef struct CtInput {
@@ -96,45 +96,45 @@ typedef struct CtEntry {
 /* A new build of a source, through `infer`. The text is borrowed, and those of the modules that it imports. NULL only
  * without memory; whether it is sound is said by build->context.error_count. `handler` is where running out of memory
  * goes. */
-CtBuild *ct_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
-void ct_build_free(CtBuild *build);
+CtBuild *ct_driver_build_new(const char *name, const char *text, size_t length, CtBuildOptions options, jmp_buf *handler);
+void ct_driver_build_free(CtBuild *build);
 
 /* Takes an entry point through the remaining passes; once a build. False with errors in the context. Afterwards
  * build->entry is ready to be evaluated. */
-bool ct_build_entry(CtBuild *build, const CtEntry *entry);
+bool ct_driver_build_entry(CtBuild *build, const CtEntry *entry);
 /* The same through `simplify` only, with the functions of the program left as they were written: none goes into the
  * place of its calls. Derivatives are not expanded yet. */
-bool ct_build_as_written(CtBuild *build, const CtEntry *entry);
+bool ct_driver_build_as_written(CtBuild *build, const CtEntry *entry);
 /* Elaborates and simplifies functions for printing: one, or every monomorphic function of the module (name NULL). */
-bool ct_build_core(CtBuild *build, const char *name, CtText *out);
+bool ct_driver_build_core(CtBuild *build, const char *name, CtText *out);
 
 /* "name :: type" lines: of one name, or of all that the module defines (name NULL). */
-bool ct_build_types(CtBuild *build, const char *name, CtText *out);
+bool ct_driver_build_types(CtBuild *build, const char *name, CtText *out);
 
 /* The same of the last input, which is declarations. */
-void ct_build_types_of_last(CtBuild *build, CtText *out);
+void ct_driver_build_types_of_last(CtBuild *build, CtText *out);
 
 /* The expression of an entry point, for `elaborate`; NULL with errors in the context. */
-CtExpr *ct_entry_expression(CtBuild *build, const CtEntry *entry);
+CtExpr *ct_driver_entry_expression(CtBuild *build, const CtEntry *entry);
 
 /* Elaborates build->show, of the types in the inferred expression of an entry point. */
-void ct_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
+void ct_driver_entry_show(CtBuild *build, const CtEntry *entry, CtTy *type);
 
 /* ---- inputs.c ---- */
 
 /* The build's inputs, for `parse`. False with errors in the context. */
-bool ct_inputs_read(CtBuild *build);
+bool ct_driver_inputs_read(CtBuild *build);
 
 /* Drops the warnings of all but the newest input, of which there is one: the others were told when they were new. */
-void ct_inputs_keep_newest_warnings(CtBuild *build);
+void ct_driver_inputs_keep_newest_warnings(CtBuild *build);
 
 typedef enum CtInputKind { INPUT_EXPRESSION, INPUT_DECLARATIONS, INPUT_WRONG } CtInputKind;
 /* What a text is; when it is neither, *wrong says why. */
-CtInputKind ct_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong);
+CtInputKind ct_driver_input_kind(CtArena *arena, const char *text, size_t length, CtContext **wrong);
 
 /* An expression in the scope of the program's end, its operators resolved. NULL with errors in the context. */
-CtExpr *ct_build_expression(CtBuild *build, const char *text);
+CtExpr *ct_driver_build_expression(CtBuild *build, const char *text);
 /* Its most general type. */
-bool ct_build_type_of(CtBuild *build, const char *text, CtText *out);
+bool ct_driver_build_type_of(CtBuild *build, const char *text, CtText *out);
 
 #endif

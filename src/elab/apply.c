@@ -38,7 +38,7 @@ static bool can_wait(const CtCore *core) {
 
 CtCore *ct_elab_atom(CtElab *el, CtSpan span, const char *name, CtCore *value, Lets *lets) {
     if (can_wait(value)) return value;
-    CtVar *var = ct_var_new(el->program, name, value->type);
+    CtVar *var = ct_core_var_new(el->program, name, value->type);
     ct_push(el->arena, lets, (Pending){var, value, span});
     return ct_core_var(el->program, span, var);
 }
@@ -57,7 +57,7 @@ CtCore *ct_elab_uncurry(CtElab *el, CtSpan span, CtCore *value, Ground *type, ui
     for (uint32_t i = 0; i < k; i++) {
         Ground *arg = NULL;
         if (!ct_elab_ground_fun(el, type, &arg, &type)) return ct_elab_error_term(el, span, value->type);
-        params[i] = ct_var_new(el->program, "x", ct_elab_core(el, arg));
+        params[i] = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
         fun = ct_elab_apply_one(el, span, fun, ct_core_var(el->program, span, params[i]));
     }
     return ct_elab_wrap(el, &lets, ct_core_lam(el->program, span, el->name, params, k, fun));
@@ -85,7 +85,7 @@ static CtCore *partial(CtElab *el, CtSpan span, const Callee *callee, CtCore **a
     CtVar **params = CT_NEW_ARRAY(el->arena, CtVar *, missing);
     for (uint32_t i = 0; i < count; i++) all[i] = ct_elab_atom(el, span, "a", args[i], &lets);
     for (uint32_t i = 0; i < missing; i++) {
-        params[i] = ct_var_new(el->program, "x", ct_elab_core(el, param_type(el, callee->type, count + i)));
+        params[i] = ct_core_var_new(el->program, "x", ct_elab_core(el, param_type(el, callee->type, count + i)));
         all[count + i] = adapt(el, span, callee, count + i, ct_core_var(el->program, span, params[i]));
     }
     CtCore *body = ct_elab_saturated(el, span, callee, all);
@@ -282,7 +282,7 @@ static CtCore *invoke(CtElab *el, Ready *fun, CtCore **values, uint32_t n) {
 
 static CtVar *param_for(CtElab *el, const Ready *fun, uint32_t index, CtType *type) {
     while (fun->kind == READY_COMPOSE && index == 0) fun = fun->inner;
-    if (fun->kind != READY_LAMBDA || index >= fun->lambda->pat_count) return ct_var_new(el->program, "x", type);
+    if (fun->kind != READY_LAMBDA || index >= fun->lambda->pat_count) return ct_core_var_new(el->program, "x", type);
     Row row = {.pats = &fun->lambda->pats[index]};
     return ct_elab_column(el, &row, 1, 0, type);
 }

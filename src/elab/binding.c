@@ -44,7 +44,7 @@ static CtCore *eta_expanded(CtElab *el, const CtBinding *binding, Ground *type) 
     }
     Ground *arg = NULL;
     ct_elab_ground_fun(el, type, &arg, NULL);
-    CtVar *param = ct_var_new(el->program, "x", ct_elab_core(el, arg));
+    CtVar *param = ct_core_var_new(el->program, "x", ct_elab_core(el, arg));
     CtCore *value = ct_elab_clauses(el, binding, NULL, ct_elab_core(el, type));
     CtCore *body = ct_elab_apply_one(el, binding->span, value, ct_core_var(el->program, binding->span, param));
     return ct_core_lam(el->program, binding->span, el->name, &param, 1, body);
@@ -125,7 +125,7 @@ static uint32_t add_instance(CtElab *el, Poly *poly, Ground **types, const TyEnv
         Local *local = CT_NEW(el->arena, Local);
         local->arity = poly->arities.items[i];
         local->type = ct_elab_ground_in(el, env, entity->scheme.type);
-        local->var = ct_var_new(el->program, entity->name->text, ct_elab_core_nary(el, local->type, local->arity));
+        local->var = ct_core_var_new(el->program, entity->name->text, ct_elab_core_nary(el, local->type, local->arity));
         local->given = true;
         instance.locals[i] = local;
     }

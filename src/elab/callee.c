@@ -90,7 +90,7 @@ static Callee method_callee(CtElab *el, CtEntity *method, Ground **types, CtSpan
     Ground *type = ct_elab_ground_in(el, own, scheme->type);
     uint32_t arg_count;
     CtTyCon *head = ct_elab_ground_head(types[0], &arg_count);
-    CtInstance *instance = ct_instance_find(class_, head);
+    CtInstance *instance = ct_types_instance_find(class_, head);
     if (instance == NULL) {
         no_instance(el, span, class_, types[0], method);
         return error_callee(el, span, type);
@@ -145,7 +145,7 @@ static Callee callee_at(CtElab *el, CtEntity *entity, Ground **types, CtSpan spa
         ct_error(el->context, CT_E0901, span, "the local %s is used out of place", entity->name->text);
         break;
     }
-    return error_callee(el, span, ct_elab_ground_con(el, ct_tycon_tuple(el->types, 0)));
+    return error_callee(el, span, ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)));
 }
 
 Callee ct_elab_callee_at(CtElab *el, CtEntity *entity, Ground **inst, uint32_t count, CtSpan span) {

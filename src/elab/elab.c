@@ -23,7 +23,7 @@ CtCore *ct_elab_error_term(CtElab *el, CtSpan span, CtType *type) {
 }
 
 CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
-    CtEntity *entity = ct_lookup_library(el->types, ct_intern_text(&el->context->symbols, name));
+    CtEntity *entity = ct_types_lookup_library(el->types, ct_intern_text(&el->context->symbols, name));
     if (entity != NULL) return entity;
     ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define %s", name);
     return NULL;
@@ -32,13 +32,13 @@ CtEntity *ct_elab_library_entity(CtElab *el, const char *name) {
 /* Bool and String are types of Core too: the prelude says what they are. */
 static void find_types(CtElab *el) {
     if (el->program->string_type != NULL) return;
-    CtTyCon *bool_ = ct_lookup_library_tycon(el->types, ct_intern_text(&el->context->symbols, "Bool"));
+    CtTyCon *bool_ = ct_types_lookup_library_tycon(el->types, ct_intern_text(&el->context->symbols, "Bool"));
     if (bool_ != NULL)
         el->program->bool_type = ct_elab_core(el, ct_elab_ground_con(el, bool_));
     else
         ct_error(el->context, CT_E0901, CT_NO_SPAN, "the library does not define Bool");
-    Ground *list = ct_elab_ground_con(el, ct_tycon_list(el->types));
-    Ground *string = ct_elab_ground_app(el, list, ct_elab_ground_con(el, ct_tycon_char(el->types)));
+    Ground *list = ct_elab_ground_con(el, ct_types_con_list(el->types));
+    Ground *string = ct_elab_ground_app(el, list, ct_elab_ground_con(el, ct_types_con_char(el->types)));
     el->program->string_type = ct_elab_core(el, string);
 }
 

@@ -14,7 +14,7 @@ CtElab *ct_elab_new(CtTypes *types, CtProgram *program);
 /* The Core global for a top-level name at the types `inst` (NULL when it is monomorphic), with everything that it
  * needs. NULL with errors in the context. */
 CtGlobal *ct_elab_global(CtElab *elab, CtEntity *entity, CtTy **inst);
-/* A function or constant of the library that has no type variables (ct_lookup_library). NULL with errors in the
+/* A function or constant of the library that has no type variables (ct_types_lookup_library). NULL with errors in the
  * context. */
 CtGlobal *ct_elab_library(CtElab *elab, const char *name);
 /* A closed inferred expression as a new constant global `name`. */

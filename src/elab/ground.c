@@ -30,18 +30,18 @@ Ground *ct_elab_ground_app(CtElab *el, Ground *fun, Ground *arg) {
     return ground;
 }
 
-static Ground *unit(CtElab *el) { return ct_elab_ground_con(el, ct_tycon_tuple(el->types, 0)); }
+static Ground *unit(CtElab *el) { return ct_elab_ground_con(el, ct_types_con_tuple(el->types, 0)); }
 
 /* A variable that nothing determines: any type will do. */
 static Ground *unconstrained(CtElab *el, const CtTy *type) {
-    return type->arity == 0 ? unit(el) : ct_elab_ground_con(el, ct_tycon_list(el->types));
+    return type->arity == 0 ? unit(el) : ct_elab_ground_con(el, ct_types_con_list(el->types));
 }
 
 /* Types share their parts, but are walked as if they did not: `left` says how many parts more are looked at. */
 static Ground *ground_in(CtElab *el, const TyEnv *env, CtTy *type, uint32_t *left) {
     if (*left == 0) return unit(el);
     --*left;
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     switch (type->kind) {
     case TY_META: return unconstrained(el, type);
     case TY_GENERIC:
@@ -87,7 +87,7 @@ Ground *ct_elab_ground_arg(Ground *type, uint32_t index) {
 
 bool ct_elab_ground_fun(CtElab *el, Ground *type, Ground **arg, Ground **result) {
     if (type->con != NULL || type->fun->con != NULL) return false;
-    if (type->fun->fun->con != ct_tycon_fun(el->types)) return false;
+    if (type->fun->fun->con != ct_types_con_fun(el->types)) return false;
     if (arg != NULL) *arg = type->fun->arg;
     if (result != NULL) *result = type->arg;
     return true;
@@ -187,7 +187,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
     for (uint32_t i = 0; i < count; i++)
         if (sound && head->params[i]->arity == 0) args[arg_count++] = ct_elab_core(el, ct_elab_ground_arg(type, i));
     if (type->core != NULL) return type->core;
-    type->core = ct_type_data(el->program, head->name, args, arg_count, head->is_newtype);
+    type->core = ct_core_type_data(el->program, head->name, args, arg_count, head->is_newtype);
     CtCon *cons = CT_NEW_ARRAY(el->arena, CtCon, head->con_count);
     for (uint32_t i = 0; i < head->con_count; i++) {
         const CtDataCon *con = head->cons[i];
@@ -198,7 +198,7 @@ static CtType *data_type(CtElab *el, Ground *type) {
         for (uint32_t j = 0; j < con->arity; j++)
             cons[i].fields[j] = sound ? ct_elab_core(el, ct_elab_field(el, type, con, j)) : el->program->unit_type;
     }
-    ct_data_set_cons(el->program, type->core->data, cons, head->con_count);
+    ct_core_data_set_cons(el->program, type->core->data, cons, head->con_count);
     return type->core;
 }
 
@@ -206,20 +206,20 @@ static CtType *make_core(CtElab *el, Ground *type) {
     CtProgram *p = el->program;
     uint32_t count;
     CtTyCon *head = ct_elab_ground_head(type, &count);
-    if (head == ct_tycon_double(el->types)) return p->double_type;
-    if (head == ct_tycon_float(el->types)) return p->float_type;
-    if (head == ct_tycon_int(el->types)) return p->int_type;
-    if (head == ct_tycon_char(el->types)) return p->char_type;
-    if (head == ct_tycon_array(el->types) && count == 1) return ct_type_array(p, ct_elab_core(el, type->arg));
+    if (head == ct_types_con_double(el->types)) return p->double_type;
+    if (head == ct_types_con_float(el->types)) return p->float_type;
+    if (head == ct_types_con_int(el->types)) return p->int_type;
+    if (head == ct_types_con_char(el->types)) return p->char_type;
+    if (head == ct_types_con_array(el->types) && count == 1) return ct_core_type_array(p, ct_elab_core(el, type->arg));
     Ground *arg, *result;
     if (ct_elab_ground_fun(el, type, &arg, &result)) {
         CtType *param = ct_elab_core(el, arg);
-        return ct_type_fun(p, &param, 1, ct_elab_core(el, result));
+        return ct_core_type_fun(p, &param, 1, ct_elab_core(el, result));
     }
-    if (count != 1 && head == ct_tycon_tuple(el->types, count)) {
+    if (count != 1 && head == ct_types_con_tuple(el->types, count)) {
         CtType **parts = CT_NEW_ARRAY(el->arena, CtType *, count);
         for (uint32_t i = 0; i < count; i++) parts[i] = ct_elab_core(el, ct_elab_ground_arg(type, i));
-        return ct_type_tuple(p, parts, count);
+        return ct_core_type_tuple(p, parts, count);
     }
     return data_type(el, type);
 }
@@ -242,7 +242,7 @@ CtType *ct_elab_core_nary(CtElab *el, Ground *type, uint32_t arity) {
         ct_elab_ground_fun(el, type, &arg, &type);
         params[i] = ct_elab_core(el, arg);
     }
-    return ct_type_fun(el->program, params, arity, ct_elab_core(el, type));
+    return ct_core_type_fun(el->program, params, arity, ct_elab_core(el, type));
 }
 
 CtCon *ct_elab_con(CtElab *el, Ground *type, const CtDataCon *con) {

@@ -7,7 +7,7 @@ typedef struct ListOf {
 } ListOf;
 
 static ListOf list_of(CtElab *el, Ground *type) {
-    CtDataCon **cons = ct_tycon_list(el->types)->cons;
+    CtDataCon **cons = ct_types_con_list(el->types)->cons;
     return (ListOf){ct_elab_core(el, type), ct_elab_con(el, type, cons[0]), ct_elab_con(el, type, cons[1])};
 }
 
@@ -49,8 +49,8 @@ CtCore *ct_elab_list(CtElab *el, CtExpr *expr) {
 CtCore *ct_elab_append_body(CtElab *el, Spec *spec) {
     CtProgram *p = el->program;
     ListOf list = list_of(el, spec->types[0]);
-    CtVar *params[] = {ct_var_new(p, "xs", list.type), ct_var_new(p, "ys", list.type)};
-    CtVar *parts[] = {ct_var_new(p, "x", list.cons->fields[0]), ct_var_new(p, "rest", list.type)};
+    CtVar *params[] = {ct_core_var_new(p, "xs", list.type), ct_core_var_new(p, "ys", list.type)};
+    CtVar *parts[] = {ct_core_var_new(p, "x", list.cons->fields[0]), ct_core_var_new(p, "rest", list.type)};
     CtCore *args[] = {ct_core_var(p, CT_NO_SPAN, parts[1]), ct_core_var(p, CT_NO_SPAN, params[1])};
     CtCore *tail = ct_core_app(p, CT_NO_SPAN, ct_core_global(p, CT_NO_SPAN, spec->global), args, 2);
     CtCore *cell = cons(el, CT_NO_SPAN, &list, ct_core_var(p, CT_NO_SPAN, parts[0]), tail);
@@ -83,14 +83,14 @@ static CtCore *generate(CtElab *el, const Comprehension *state, const CtStmt *st
     CtProgram *p = el->program;
     CtCore *source = ct_elab_expr(el, stmt->expr);
     ListOf from = list_of(el, ct_elab_ground(el, stmt->expr->type));
-    CtVar *loop = ct_var_new(p, "loop", ct_type_fun(p, &from.type, 1, state->list->type));
-    CtVar *param = ct_var_new(p, "xs", from.type);
-    CtVar *parts[] = {ct_var_new(p, "x", from.cons->fields[0]), ct_var_new(p, "rest", from.type)};
+    CtVar *loop = ct_core_var_new(p, "loop", ct_core_type_fun(p, &from.type, 1, state->list->type));
+    CtVar *param = ct_core_var_new(p, "xs", from.type);
+    CtVar *parts[] = {ct_core_var_new(p, "x", from.cons->fields[0]), ct_core_var_new(p, "rest", from.type)};
     Comprehension inner = *state;
     inner.loop = loop;
     inner.rest = parts[1];
     CtCore *skip = tail_of(el, &inner);
-    CtVar *join = ct_var_new(p, "next", ct_type_fun(p, NULL, 0, state->list->type));
+    CtVar *join = ct_core_var_new(p, "next", ct_core_type_fun(p, NULL, 0, state->list->type));
     Fail fail = {.join = join, .span = stmt->span};
     CtCore *element = ct_core_var(p, stmt->span, parts[0]);
     CtCore *body = ct_elab_match_one(el, stmt->pat, element, comprehend, &inner, &fail, state->list->type);

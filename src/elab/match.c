@@ -23,7 +23,7 @@ CtCore *ct_elab_fail(CtElab *el, Fail *fail, CtType *type) {
 static CtCore *match(CtElab *el, Matrix m, Fail *fail);
 
 static Fail join_point(CtElab *el, CtType *result, CtSpan span) {
-    return (Fail){.join = ct_var_new(el->program, "next", ct_type_fun(el->program, NULL, 0, result)), .span = span};
+    return (Fail){.join = ct_core_var_new(el->program, "next", ct_core_type_fun(el->program, NULL, 0, result)), .span = span};
 }
 
 /* let next = λ(). rest in core, where core uses it. */

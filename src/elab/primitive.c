@@ -14,14 +14,14 @@ static bool find(const char *name, Callee *out) {
         return true;
     }
     if (strncmp(name, "array.", 6) == 0) {
-        if (!ct_array_find(name + 6, &out->array)) return false;
+        if (!ct_core_array_find(name + 6, &out->array)) return false;
         out->kind = CALLEE_ARRAY;
-        out->arity = ct_array_info(out->array)->arity;
+        out->arity = ct_core_array_info(out->array)->arity;
         return true;
     }
     for (CtDerivOp op = DERIV_JVP; op < (CtDerivOp)DERIV_COUNT; op++) {
         if (strcmp(name, derivs[op]) != 0) continue;
-        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = ct_deriv_arity(op)};
+        *out = (Callee){.kind = CALLEE_DERIV, .deriv = op, .arity = ct_core_deriv_arity(op)};
         return true;
     }
     if (!ct_prim_find(name, &out->prim)) return false;
@@ -52,14 +52,14 @@ Callee ct_elab_primitive(CtElab *el, CtEntity *entity, Ground *type, CtSpan span
 }
 
 static uint32_t deriv_wants(CtDerivOp op, uint32_t index) {
-    if (index == 1 && ct_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
-    return index == 0 && ct_deriv_arity(op) > 1 ? 1 : 0;
+    if (index == 1 && ct_core_deriv_has_rule(op)) return op == DERIV_WITH_JVP ? 2 : 1;
+    return index == 0 && ct_core_deriv_arity(op) > 1 ? 1 : 0;
 }
 
 uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
     if (callee->kind == CALLEE_GLOBAL) return callee->spec->uncurried == NULL ? 0 : callee->spec->uncurried[index];
     if (callee->kind == CALLEE_ARRAY) {
-        const CtArrayInfo *info = ct_array_info(callee->array);
+        const CtArrayInfo *info = ct_core_array_info(callee->array);
         return info->function == (int)index ? info->function_arity : 0;
     }
     if (callee->kind == CALLEE_DERIV) return deriv_wants(callee->deriv, index);
@@ -70,7 +70,7 @@ uint32_t ct_elab_wants(const Callee *callee, uint32_t index) {
 
 /* Points and results of derivatives are first-order. */
 static bool differentiable(CtElab *el, CtSpan span, Ground *type, const char *what) {
-    if (!ct_type_has_fun(ct_elab_core(el, type))) return true;
+    if (!ct_core_type_has_fun(ct_elab_core(el, type))) return true;
     CtText text = ct_text(el->arena);
     ct_elab_ground_print(&text, type);
     CtDiag *diag = ct_error(el->context, CT_E0401, ct_elab_blame(el, span),

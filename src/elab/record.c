@@ -68,7 +68,7 @@ CtCore *ct_elab_update(CtElab *el, CtExpr *expr) {
         }
         for (uint32_t i = 0; i < con->arity; i++) {
             if (given[c][i] != NULL) continue;
-            vars[i] = ct_var_new(p, con->field_names[i]->text, source->fields[i]);
+            vars[i] = ct_core_var_new(p, con->field_names[i]->text, source->fields[i]);
             given[c][i] = ct_core_var(p, expr->span, vars[i]);
         }
         CtCore *body = ct_core_con(p, expr->span, target, given[c], con->arity);

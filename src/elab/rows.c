@@ -29,7 +29,7 @@ static CtPat *pat_new(CtElab *el, const CtPat *like, CtPatKind kind, uint32_t pa
 }
 
 static CtPat *list_cell(CtElab *el, const CtPat *like, CtPat *head, CtPat *tail) {
-    CtDataCon **cons = ct_tycon_list(el->types)->cons;
+    CtDataCon **cons = ct_types_con_list(el->types)->cons;
     CtPat *cell = pat_new(el, like, PAT_CON, head == NULL ? 0 : 2);
     cell->con = cons[head == NULL ? 0 : 1];
     if (head == NULL) return cell;
@@ -64,7 +64,7 @@ static CtPat *string_pattern(CtElab *el, const CtPat *pat) {
     size_t length;
     CtPat *head = pat_new(el, pat, PAT_LIT, 0);
     head->lit = (CtLit){.kind = LIT_CHAR, .integer = code_point(pat->lit.text, &length)};
-    head->type = ct_ty_resolve(pat->type)->arg;
+    head->type = ct_types_ty_resolve(pat->type)->arg;
     CtPat *tail = CT_NEW(el->arena, CtPat);
     *tail = *pat;
     tail->lit.text += length;
@@ -124,10 +124,10 @@ static const CtPat *naming(const CtPat *pat) {
 CtVar *ct_elab_column(CtElab *el, Row *rows, uint32_t row_count, uint32_t column, CtType *type) {
     const CtPat *named = NULL;
     for (uint32_t i = 0; i < row_count && named == NULL; i++) named = naming(rows[i].pats[column]);
-    if (named == NULL) return ct_var_new(el->program, "x", type);
+    if (named == NULL) return ct_core_var_new(el->program, "x", type);
     Local *local = named->entity->elab;
     if (row_count == 1 && local != NULL && local->given) return local->var;
-    return ct_var_new(el->program, named->name.text->text, type);
+    return ct_core_var_new(el->program, named->name.text->text, type);
 }
 
 bool ct_elab_column_used(Row *rows, uint32_t row_count, uint32_t column) {

@@ -276,7 +276,7 @@ static CtCore *let_in(CtElab *el, CtSpan span, CtVar *var, CtCore *rhs, CtCore *
         if (!search.nodes->items[i].has) continue;
         Branch branch = {search.nodes->items[i].slot, var};
         if (branches.count > 0) {
-            branch.var = ct_var_new(el->program, var->name->text, var->type);
+            branch.var = ct_core_var_new(el->program, var->name->text, var->type);
             rename_uses(&search, i, var, branch.var);
         }
         ct_push(el->arena, &branches, branch);

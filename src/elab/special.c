@@ -47,7 +47,7 @@ static void spec_arity(CtElab *el, Spec *spec) {
 static char *spec_name(CtElab *el, CtEntity *entity, Ground **types, uint32_t count) {
     CtText text = ct_text(el->arena);
     bool hidden = entity->kind == ENTITY_GLOBAL && ct_elab_is_library(el, entity->span) &&
-                  ct_lookup(el->types, entity->name) != entity;
+                  ct_types_lookup(el->types, entity->name) != entity;
     if (hidden && entity->module != NULL) ct_text_printf(&text, "%s.", entity->module);
     ct_text_puts(&text, entity->name->text);
     for (uint32_t i = 0; i < count; i++) {
@@ -113,7 +113,7 @@ static bool may_specialise(CtElab *el, const Spec *spec, CtSpan span) {
 
 static void enqueue(CtElab *el, Spec *spec, char *name, CtSpan span) {
     CtType *type = ct_elab_core_nary(el, spec->type, spec->arity);
-    spec->global = ct_global_new(el->program, unique_name(el, name), type, span);
+    spec->global = ct_core_global_new(el->program, unique_name(el, name), type, span);
     spec->global->is_library = span.source != 0 && ct_elab_is_library(el, span);
     ct_push(el->arena, &el->work, spec);
 }
@@ -164,7 +164,7 @@ Spec *ct_elab_spec_append(CtElab *el, Ground *list) {
     *spec = key;
     spec->types = CT_NEW(el->arena, Ground *);
     spec->types[0] = list;
-    Ground *fun = ct_elab_ground_con(el, ct_tycon_fun(el->types));
+    Ground *fun = ct_elab_ground_con(el, ct_types_con_fun(el->types));
     Ground *from_list = ct_elab_ground_app(el, fun, list);
     spec->type = ct_elab_ground_app(el, from_list, ct_elab_ground_app(el, from_list, list));
     spec->arity = 2;
@@ -218,8 +218,8 @@ static CtCore *pattern_part(CtElab *el, Spec *spec) {
     Spec *value =
         ct_elab_spec(el, spec->entity, binding, spec->env, whole, spec->types, spec->count, SPEC_PATTERN, span);
     CtCore *rhs = ct_core_global(el->program, span, value->global);
-    CtVar *column = ct_var_new(el->program, "value", rhs->type);
-    CtVar *part = ct_var_new(el->program, spec->entity->name->text, ct_elab_core(el, spec->type));
+    CtVar *column = ct_core_var_new(el->program, "value", rhs->type);
+    CtVar *part = ct_core_var_new(el->program, spec->entity->name->text, ct_elab_core(el, spec->type));
     Local *local = CT_NEW(el->arena, Local);
     *local = (Local){.var = part, .type = spec->type, .given = true};
     spec->entity->elab = local;

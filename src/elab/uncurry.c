@@ -160,7 +160,7 @@ static CtType *nary_type(CtElab *el, const CtType *type, uint32_t k) {
         params[i] = type->parts[0];
         type = type->parts[1];
     }
-    return ct_type_fun(el->program, params, k, (CtType *)type);
+    return ct_core_type_fun(el->program, params, k, (CtType *)type);
 }
 
 /* λx y. f x y is f, when f takes two arguments at once. */
@@ -210,7 +210,7 @@ static CtCore *convert(Walk *walk, CtCore *value, uint32_t k) {
     CtVar **params = CT_NEW_ARRAY(walk->el->arena, CtVar *, k);
     CtCore **args = CT_NEW_ARRAY(walk->el->arena, CtCore *, k);
     for (uint32_t i = 0; i < k; i++) {
-        params[i] = ct_var_new(p, "x", type->parts[0]);
+        params[i] = ct_core_var_new(p, "x", type->parts[0]);
         args[i] = ct_core_var(p, span, params[i]);
         type = type->parts[1];
     }
@@ -269,7 +269,7 @@ static bool decide(Walk *walk) {
         Spec *spec = param->spec;
         if (spec->uncurried == NULL) spec->uncurried = CT_NEW_ARRAY(walk->el->arena, uint32_t, spec->arity);
         spec->uncurried[param->index] = param->k;
-        param->fresh = ct_var_like(walk->el->program, param->var, nary_type(walk->el, param->var->type, param->k));
+        param->fresh = ct_core_var_like(walk->el->program, param->var, nary_type(walk->el, param->var->type, param->k));
     }
     for (uint32_t i = 0; any && i < walk->all.count; i++) {
         Param *param = walk->all.items[i];
@@ -280,7 +280,7 @@ static bool decide(Walk *walk) {
             Param *other = walk->all.items[i + j];
             parts[j] = other->fresh != NULL ? other->fresh->type : type->parts[j];
         }
-        param->spec->global->type = ct_type_fun(walk->el->program, parts, param->spec->arity, ct_type_fun_result(type));
+        param->spec->global->type = ct_core_type_fun(walk->el->program, parts, param->spec->arity, ct_core_type_fun_result(type));
     }
     return any;
 }

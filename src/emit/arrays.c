@@ -160,7 +160,7 @@ static const char *extreme(Emit *e, const CtFlowStep *step, const char *array) {
     const CtFlowType *type = step->args.items[0].type;
     const char *at =
         ct_format(e->arena, "ct_extreme%s(rt, %s, \"%s\", %s, %s)", type->element->kind == FLOW_I64 ? "_i64" : "",
-                  ct_emit_site(e, step->span), ct_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
+                  ct_emit_site(e, step->span), ct_core_array_info(step->as.bulk)->name, array, largest ? "true" : "false");
     return index ? at : ct_format(e->arena, "%s->data[%s].%c", array, at, ct_emit_letter(type->element));
 }
 
@@ -252,7 +252,7 @@ void ct_emit_array_step(Emit *e, CtFlowStep *step) {
         const char *length = length_text(e, &args->items[1], step->as.index);
         ct_emit_line(e, "ct_check_index(rt, %s, %s, %s);", site, index, length);
     } else if (step->kind == FLOW_CHECK_SIZE) {
-        ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_array_info(step->as.bulk)->name,
+        ct_emit_line(e, "ct_check_size(rt, %s, \"%s\", %s);", site, ct_core_array_info(step->as.bulk)->name,
                      ct_emit_arg(e, &args->items[0]));
     } else if (step->kind == FLOW_CHECK_ZIP) {
         const char *a = length_text(e, &args->items[0], 0), *b = length_text(e, &args->items[1], 0);

@@ -46,12 +46,12 @@ static void name_seen(Emit *e, Share *share) {
         Use *use = &e->uses[var->id];
         share->before[i] = *use;
         if (!is_name(use->text) && !isdigit((unsigned char)use->text[0])) ct_emit_declare(e, var, use->text);
-        use->lent = ct_flow_is_object(var->type) && !ct_share_is_of_numbers(var->type) && use->bare == 0;
+        use->lent = ct_flow_is_object(var->type) && !ct_emit_share_is_of_numbers(var->type) && use->bare == 0;
     }
 }
 
 void ct_emit_lent(Emit *e, CtFlowVar *var, const char *text) {
-    bool is_view = ct_share_is_of_numbers(var->type);
+    bool is_view = ct_emit_share_is_of_numbers(var->type);
     ct_emit_declare(e, var, is_view ? ct_format(e->arena, "ct_view(rt, %s)", text) : text);
     e->uses[var->id].lent = !is_view;
 }
@@ -143,7 +143,7 @@ static void add_seen(Fields *f) {
         if (share->before[i].bare != 0)
             add_bare(f, name, share->before[i].bare - 1);
         else
-            add_field(f, ct_emit_type(var->type), name, ct_share_is_of_numbers(var->type));
+            add_field(f, ct_emit_type(var->type), name, ct_emit_share_is_of_numbers(var->type));
     }
     for (uint32_t i = share->loop->as.loop.carried; i < share->loop->results.count; i++)
         if (share->loop->results.items[i]->type->rank == 1) add_field(f, "ct_array *", share->names[i], false);
@@ -163,7 +163,7 @@ static const ShareFold folds[] = {
     {PRIM_INT_OR, true, true, NULL, "ct_int_or(%s, %s)"},
 };
 
-const ShareFold *ct_share_fold(CtPrim prim) {
+const ShareFold *ct_emit_share_fold(CtPrim prim) {
     for (size_t i = 0; i < sizeof folds / sizeof *folds; i++)
         if (folds[i].prim == prim) return &folds[i];
     return NULL;
@@ -226,7 +226,7 @@ static const char *extra(Emit *e, const Share *share, const Lane *lanes) {
 
 /* ---- the part ---- */
 
-void ct_share_begin(Emit *e, Share *share, const char *count, const char **names) {
+void ct_emit_share_begin(Emit *e, Share *share, const char *count, const char **names) {
     const CtFlowStep *loop = share->loop;
     share->type = ct_format(e->arena, "%sshare_%u", e->prefix, ++e->shares);
     share->frame = ct_format(e->arena, "share%u", e->shares);
@@ -234,7 +234,7 @@ void ct_share_begin(Emit *e, Share *share, const char *count, const char **names
     share->names = CT_NEW_ARRAY(e->arena, const char *, loop->results.count + 1);
     see_block(e, loop->as.loop.block, share);
     name_seen(e, share);
-    share->work = ct_share_work(e, loop, &(double){0});
+    share->work = ct_emit_share_work(e, loop, &(double){0});
     for (uint32_t i = 0; i < loop->results.count; i++) {
         share->names[i] = names[i];
         if (is_rows(loop, i)) names[i] = ct_format(e->arena, "f->%s", names[i]);
@@ -286,7 +286,7 @@ static CtText *new_text(Emit *e) {
     return text;
 }
 
-void ct_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) {
+void ct_emit_share_end(Emit *e, Share *share, const char **names, const Lane *lanes) {
     const CtFlowStep *loop = share->loop;
     Fields f = {e, share, new_text(e), new_text(e), new_text(e), new_text(e), new_text(e), new_text(e), {0}};
     add_rows(&f);

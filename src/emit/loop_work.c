@@ -133,7 +133,7 @@ static void add_block(Emit *e, const CtFlowBlock *block, Work *work) {
     if (block->exit == EXIT_TAIL) add_call(e, block->tail, work);
 }
 
-const char *ct_share_work(Emit *e, const CtFlowStep *loop, double *most) {
+const char *ct_emit_share_work(Emit *e, const CtFlowStep *loop, double *most) {
     CtText terms = ct_text(e->arena);
     Work turn = {1, &terms, 0};
     ct_text_puts(&terms, "");

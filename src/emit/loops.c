@@ -99,7 +99,7 @@ static CtFlowVar *maker_of_rows(Emit *e, const LoopText *t, uint32_t i) {
 
 /* An object that stays behind the loop, and so behind a part of it. */
 static const char *stays(Emit *e, const CtFlowArg *arg) {
-    return e->part != NULL && ct_share_is_of_numbers(arg->type)
+    return e->part != NULL && ct_emit_share_is_of_numbers(arg->type)
                ? ct_format(e->arena, "&ct_stay(rt, %s)->head", ct_emit_arg(e, arg))
                : ct_emit_object(e, arg);
 }
@@ -255,7 +255,7 @@ static void emit_lanes(Emit *e, LoopText *t, const LaneSum *sums) {
     memcpy(before, e->uses, size);
     ask_if_far(e, t);
     ct_emit_line(e, "int64_t %s = %s;", t->index, t->from);
-    ct_lanes_turns(e, t->step, sums, t->count, t->to, t->index, &(LaneResults){t->names, t->data, t->far, t->is_over});
+    ct_emit_vector_turns(e, t->step, sums, t->count, t->to, t->index, &(LaneResults){t->names, t->data, t->far, t->is_over});
     memcpy(e->uses, before, size);
     e->lanes = NULL;
     e->skipped.count = 0;
@@ -317,15 +317,15 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.to = t.count;
     Share share;
     LaneSum *sums = CT_NEW_ARRAY(e->arena, LaneSum, t.carried + 1);
-    bool shared = ct_share_fits(e, step, &share);
-    Lane *lanes = ct_lanes_fit(e, step, sums) ? e->lanes : NULL;
+    bool shared = ct_emit_share_fits(e, step, &share);
+    Lane *lanes = ct_emit_vector_fit(e, step, sums) ? e->lanes : NULL;
     if (lanes != NULL) e->lanes = NULL; /* until its turns are written */
     if (lanes != NULL) find_ending(e, &t);
     share.once |= t.is_over;
     begin_carried(e, &t);
     begin_arrays(e, &t);
     if (shared) {
-        ct_share_begin(e, &share, t.count, t.names);
+        ct_emit_share_begin(e, &share, t.count, t.names);
         t.from = "from";
         t.to = "to";
     }
@@ -335,7 +335,7 @@ void ct_emit_loop(Emit *e, CtFlowStep *step) {
     t.index = ct_emit_name(e, index);
     ct_emit_alias(e, index, t.index);
     emit_inside(e, &t, lanes, sums, &outside);
-    if (shared) ct_share_end(e, &share, t.names, lanes);
+    if (shared) ct_emit_share_end(e, &share, t.names, lanes);
     for (uint32_t i = 0; i < t.arrays; i++) {
         const CtFlowType *type = array_of(&t, i)->type;
         const char *name = t.names[t.carried + i];

@@ -24,7 +24,7 @@ static bool is_outside(const Emit *e, const CtFlowVar *var) { return var != NULL
 
 static bool is_lent(const Scan *s, const CtFlowVar *var) {
     if (var == NULL || !ct_flow_is_object(var->type) || s->e->uses[var->id].bare != 0) return false;
-    return s->lent[var->id] || (is_outside(s->e, var) && !ct_share_is_of_numbers(var->type));
+    return s->lent[var->id] || (is_outside(s->e, var) && !ct_emit_share_is_of_numbers(var->type));
 }
 
 /* How what is lent may be used. */
@@ -104,7 +104,7 @@ static void find_lent(Scan *s, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->results.count; i++) {
         const CtFlowVar *var = step->results.items[i];
         if (var == NULL || !ct_flow_is_object(var->type)) continue;
-        bool numbers = ct_share_is_of_numbers(var->type);
+        bool numbers = ct_emit_share_is_of_numbers(var->type);
         s->own[var->id] = step->kind == FLOW_READ && var->type->kind == FLOW_NODE &&
                           is_outside(s->e, step->args.items[0].var) && step->args.items[1].var == s->turn;
         s->lent[var->id] = !numbers && !s->copied[var->id];
@@ -157,7 +157,7 @@ static bool fits_results(const Emit *e, const CtFlowStep *step, Share *share) {
         if (e->uses[result->id].place != NULL) return false;
         bool objects = ct_flow_is_object(result->type->element);
         if (objects && result->type->rank > 1) return false;
-        share->leaves |= objects && !ct_share_is_of_numbers(result->type->element);
+        share->leaves |= objects && !ct_emit_share_is_of_numbers(result->type->element);
     }
     return true;
 }
@@ -186,7 +186,7 @@ static bool is_fold(const Emit *e, const CtFlowBlock *block, uint32_t index, Sha
     const CtFlowVar *param = block->params.items[1 + index], *value = block->values.items[index].var;
     const CtFlowStep *step = value != NULL ? maker_of(block, value) : NULL;
     if (step == NULL || step->kind != FLOW_PRIM || param->type->kind == FLOW_F32) return false;
-    const ShareFold *fold = ct_share_fold(step->as.prim);
+    const ShareFold *fold = ct_emit_share_fold(step->as.prim);
     if (fold == NULL || (!fold->is_exact && e->exact)) return false;
     *carried = (ShareCarried){.kind = SHARE_FOLD, .fold = fold};
     return is_folded(e, block, param, value, step->as.prim, fold->commutes);
@@ -271,12 +271,12 @@ static bool fits_carried(Scan *s, const CtFlowStep *step, Share *share) {
 /* What the compiler makes vectors of is left where it is in a loop around, lest that be slower. */
 static bool is_worth_it(Emit *e, const CtFlowStep *step, const Scan *scan) {
     double most;
-    ct_share_work(e, step, &most);
+    ct_emit_share_work(e, step, &most);
     bool inner = e->in_loop || e->function->recurses;
     return most >= SHARE_LEAST && (scan->has_loop || !inner);
 }
 
-bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
+bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share) {
     const CtFlowBlock *block = step->as.loop.block;
     Scan scan = {.e = e, .turn = block->params.items[0]};
     *share = (Share){.loop = step};

@@ -45,22 +45,22 @@ typedef struct Share {
 } Share;
 
 /* Arrays of numbers are seen as views in a part. */
-static inline bool ct_share_is_of_numbers(const CtFlowType *type) {
+static inline bool ct_emit_share_is_of_numbers(const CtFlowType *type) {
     return type->kind == FLOW_ARRAY && !ct_flow_is_object(type->element);
 }
 /* Whether the turns of a loop may be shared out, and whether that can be worth it. */
-bool ct_share_fits(Emit *e, const CtFlowStep *step, Share *share);
+bool ct_emit_share_fits(Emit *e, const CtFlowStep *step, Share *share);
 /* NULL where brackets would change results. */
-const ShareFold *ct_share_fold(CtPrim prim);
+const ShareFold *ct_emit_share_fold(CtPrim prim);
 
 /* The work of a turn, in steps or so, as C that is asked in front of the loop. `most`: of all turns, where that is
  * known. */
-const char *ct_share_work(Emit *e, const CtFlowStep *loop, double *most);
+const char *ct_emit_share_work(Emit *e, const CtFlowStep *loop, double *most);
 
 /* From here to the end what is written is a part, the turns from `from` to `to`. `names` are changed to those that they
  * have there. */
-void ct_share_begin(Emit *e, Share *share, const char *count, const char **names);
+void ct_emit_share_begin(Emit *e, Share *share, const char *count, const char **names);
 /* Writes the call instead. `lanes`: what variables are in them, if the loop ran in any. */
-void ct_share_end(Emit *e, Share *share, const char **names, const struct Lane *lanes);
+void ct_emit_share_end(Emit *e, Share *share, const char **names, const struct Lane *lanes);
 
 #endif

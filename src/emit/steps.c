@@ -327,7 +327,7 @@ void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
 
 void ct_emit_step(Emit *e, CtFlowStep *step) {
     tell_line(e, step->span);
-    if (e->lanes != NULL && ct_lanes_step(e, step)) return;
+    if (e->lanes != NULL && ct_emit_vector_step(e, step)) return;
     switch (step->kind) {
     case FLOW_PRIM: ct_emit_prim(e, step); return;
     case FLOW_CALL: emit_call(e, step); return;

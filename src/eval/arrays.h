@@ -7,9 +7,9 @@
 static inline CtArray *array_of(CtWord word) { return (CtArray *)word.object; }
 
 static inline CtArray *new_array(Machine *m, CtType *type, int64_t length) {
-    const CtLayout *layout = ct_layout_array(m->heap, type);
-    CtArray *array = layout == NULL ? NULL : ct_array_new(m->heap, layout, length, length);
-    if (array == NULL) ct_raise_memory(m);
+    const CtLayout *layout = ct_value_layout_array(m->heap, type);
+    CtArray *array = layout == NULL ? NULL : ct_value_array_new(m->heap, layout, length, length);
+    if (array == NULL) ct_eval_raise_memory(m);
     return array;
 }
 
@@ -17,7 +17,7 @@ static inline void copy_items(CtArray *to, int64_t at, const CtArray *from, int6
     if (count == 0) return;
     memcpy(to->items + at, from->items + start, (size_t)count * sizeof(CtWord));
     if (!to->head.layout->pointer_elements) return;
-    for (int64_t i = 0; i < count; i++) ct_retain_part(&from->head, to->items[at + i].object);
+    for (int64_t i = 0; i < count; i++) ct_value_retain_part(&from->head, to->items[at + i].object);
 }
 
 /* The result, and how many elements its steps are for. */
@@ -28,7 +28,7 @@ static inline bool give(ArrayCall *call, CtArray *array, int64_t touched) {
 }
 
 static inline bool size_fails(Machine *m, const char *what, int64_t count) {
-    return ct_raise(m, CT_E0508, "%s was asked for %lld elements", what, (long long)count);
+    return ct_eval_raise(m, CT_E0508, "%s was asked for %lld elements", what, (long long)count);
 }
 
 #endif

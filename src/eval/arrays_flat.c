@@ -73,40 +73,40 @@ static bool is_empty(const CtArray *view) {
     return false;
 }
 
-bool ct_array_strided(Machine *m, ArrayCall *call) {
+bool ct_eval_array_strided(Machine *m, ArrayCall *call) {
     const CtArray *view = array_of(call->args[0]), *from = array_of(call->args[1]);
     int64_t count = 0, low = 0, high = 0;
     bool sound = is_view(view), filled = sound && !is_empty(view);
     if (!sound || (filled && !measure(view, &count, &low, &high)))
-        return ct_raise(m, CT_E0508, "strided was asked for what is no view");
+        return ct_eval_raise(m, CT_E0508, "strided was asked for what is no view");
     if (filled) {
-        if (low < 0 || low >= from->length) return ct_array_index_fails(m, low, from->length);
-        if (high >= from->length) return ct_array_index_fails(m, high, from->length);
+        if (low < 0 || low >= from->length) return ct_eval_array_index_fails(m, low, from->length);
+        if (high >= from->length) return ct_eval_array_index_fails(m, high, from->length);
     }
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     if (count > 0) copy_view(out->items, from->items + view->items[0].integer, view->items + 1, view->length / 2);
     for (int64_t i = 0; out->head.layout->pointer_elements && i < count; i++)
-        ct_retain_part(&from->head, out->items[i].object);
+        ct_value_retain_part(&from->head, out->items[i].object);
     return give(call, out, count);
 }
 
 /* ---- lengths ---- */
 
-bool ct_array_zips(Machine *m, int64_t a, int64_t b) {
+bool ct_eval_array_zips(Machine *m, int64_t a, int64_t b) {
     if (a == b) return true;
-    return ct_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
+    return ct_eval_raise(m, CT_E0504, "zipWith takes arrays of one length; these have %lld and %lld elements", (long long)a,
                     (long long)b);
 }
 
 /* ---- rows ---- */
 
-bool ct_array_gather_or(Machine *m, ArrayCall *call) {
+bool ct_eval_array_gather_or(Machine *m, ArrayCall *call) {
     const CtArray *none = array_of(call->args[0]), *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
     int64_t size = none->length, count, there = size == 0 ? INT64_MAX : from->length / size;
-    if (__builtin_mul_overflow(size, rows->length, &count)) return ct_raise_memory(m);
+    if (__builtin_mul_overflow(size, rows->length, &count)) return ct_eval_raise_memory(m);
     for (int64_t i = 0; i < rows->length; i++)
-        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+        if (rows->items[i].integer >= there) return ct_eval_array_index_fails(m, rows->items[i].integer, there);
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     bool plain = size == 1 && !out->head.layout->pointer_elements;
@@ -140,25 +140,25 @@ static CtArray *zeros(Machine *m, const ArrayCall *call, int64_t count) {
     return out;
 }
 
-bool ct_array_is_rows(Machine *m, int64_t count, int64_t size) {
+bool ct_eval_array_is_rows(Machine *m, int64_t count, int64_t size) {
     if (size == 0 ? count == 0 : count % size == 0) return true;
-    return ct_raise(m, CT_E0504, "%lld elements are not whole rows of %lld", (long long)count, (long long)size);
+    return ct_eval_raise(m, CT_E0504, "%lld elements are not whole rows of %lld", (long long)count, (long long)size);
 }
 
-bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count) {
-    if (!ct_array_is_rows(m, from, rows->length)) return false;
+bool ct_eval_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count) {
+    if (!ct_eval_array_is_rows(m, from, rows->length)) return false;
     int64_t size = rows->length == 0 ? 0 : from / rows->length, there = size == 0 ? INT64_MAX : count / size;
     for (int64_t i = 0; i < rows->length; i++)
-        if (rows->items[i].integer >= there) return ct_array_index_fails(m, rows->items[i].integer, there);
+        if (rows->items[i].integer >= there) return ct_eval_array_index_fails(m, rows->items[i].integer, there);
     return true;
 }
 
-bool ct_array_scatter_add(Machine *m, ArrayCall *call) {
+bool ct_eval_array_scatter_add(Machine *m, ArrayCall *call) {
     int64_t count = call->args[0].integer;
     const CtArray *rows = array_of(call->args[1]), *from = array_of(call->args[2]);
     CtTypeKind kind = call->type->parts[0]->kind;
     if (count < 0) return size_fails(m, "scatterAdd", count);
-    if (!ct_array_places(m, from->length, rows, count)) return false;
+    if (!ct_eval_array_places(m, from->length, rows, count)) return false;
     int64_t size = rows->length == 0 ? 0 : from->length / rows->length;
     CtArray *out = zeros(m, call, count);
     if (out == NULL) return false;
@@ -182,12 +182,12 @@ static CtWord sum_of(CtTypeKind kind, CtWord sum, const CtArray *xs) {
     return sum;
 }
 
-bool ct_array_sum_rows(Machine *m, ArrayCall *call) {
+bool ct_eval_array_sum_rows(Machine *m, ArrayCall *call) {
     int64_t size = call->args[0].integer;
     const CtArray *from = array_of(call->args[1]);
     CtTypeKind kind = call->type->parts[0]->kind;
     if (size < 0) return size_fails(m, "sumRows", size);
-    if (!ct_array_is_rows(m, from->length, size)) return false;
+    if (!ct_eval_array_is_rows(m, from->length, size)) return false;
     CtArray *out = zeros(m, call, size);
     if (out == NULL) return false;
     if (size == 1) out->items[0] = sum_of(kind, out->items[0], from);
@@ -197,15 +197,15 @@ bool ct_array_sum_rows(Machine *m, ArrayCall *call) {
 
 /* ---- choice ---- */
 
-bool ct_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no) {
+bool ct_eval_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no) {
     if (yes == test && no == test) return true;
-    return ct_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
+    return ct_eval_raise(m, CT_E0504, "select takes arrays of one length; these have %lld, %lld and %lld elements",
                     (long long)test, (long long)yes, (long long)no);
 }
 
-bool ct_array_select(Machine *m, ArrayCall *call) {
+bool ct_eval_array_select(Machine *m, ArrayCall *call) {
     const CtArray *test = array_of(call->args[0]), *yes = array_of(call->args[1]), *no = array_of(call->args[2]);
-    if (!ct_array_selects(m, test->length, yes->length, no->length)) return false;
+    if (!ct_eval_array_selects(m, test->length, yes->length, no->length)) return false;
     CtArray *out = new_array(m, call->type, test->length);
     if (out == NULL) return false;
     for (int64_t i = 0; i < test->length; i++) copy_items(out, i, test->items[i].integer != 0 ? yes : no, i, 1);

@@ -1,22 +1,22 @@
 /* Array operations that make, take apart and rearrange: they borrow their arguments. */
 #include "eval/arrays.h"
 
-uint32_t ct_array_rank(const CtType *type) {
+uint32_t ct_eval_array_rank(const CtType *type) {
     uint32_t rank = 0;
     for (; type->kind == TYPE_ARRAY; type = type->parts[0]) rank++;
     return rank;
 }
 
-bool ct_array_index_fails(Machine *m, int64_t index, int64_t length) {
-    if (length == 0) return ct_raise(m, CT_E0501, "index %lld of an array without elements", (long long)index);
-    return ct_raise(m, CT_E0501, "index %lld is outside of an array of %lld element%s", (long long)index,
+bool ct_eval_array_index_fails(Machine *m, int64_t index, int64_t length) {
+    if (length == 0) return ct_eval_raise(m, CT_E0501, "index %lld of an array without elements", (long long)index);
+    return ct_eval_raise(m, CT_E0501, "index %lld is outside of an array of %lld element%s", (long long)index,
                     (long long)length, length == 1 ? "" : "s");
 }
 
-bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index) {
+bool ct_eval_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index) {
     for (uint32_t i = 0; i < rank; i++) {
         if (first->length != other->length)
-            return ct_raise(m, CT_E0507, "element %lld of an array has %lld element%s%s, but element 0 has %lld",
+            return ct_eval_raise(m, CT_E0507, "element %lld of an array has %lld element%s%s, but element 0 has %lld",
                             (long long)index, (long long)other->length, other->length == 1 ? "" : "s",
                             i == 0 ? "" : " in a deeper dimension", (long long)first->length);
         if (first->length == 0 || i + 1 == rank) break;
@@ -28,18 +28,18 @@ bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtA
 
 /* ---- making ---- */
 
-bool ct_array_replicate(Machine *m, ArrayCall *call) {
+bool ct_eval_array_replicate(Machine *m, ArrayCall *call) {
     int64_t count = call->args[0].integer;
     if (count < 0) return size_fails(m, "replicate", count);
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
     for (int64_t i = 0; i < count; i++) out->items[i] = call->args[1];
     if (out->head.layout->pointer_elements)
-        ct_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
+        ct_value_retain_times(call->args[1].object, (uint32_t)count); /* memory bounds it */
     return give(call, out, count);
 }
 
-bool ct_array_iota(Machine *m, ArrayCall *call) {
+bool ct_eval_array_iota(Machine *m, ArrayCall *call) {
     int64_t count = call->args[0].integer;
     if (count < 0) return size_fails(m, "iota", count);
     CtArray *out = new_array(m, call->type, count);
@@ -48,8 +48,8 @@ bool ct_array_iota(Machine *m, ArrayCall *call) {
     return give(call, out, count);
 }
 
-bool ct_array_shape(Machine *m, ArrayCall *call) {
-    uint32_t rank = ct_array_rank(call->operand);
+bool ct_eval_array_shape(Machine *m, ArrayCall *call) {
+    uint32_t rank = ct_eval_array_rank(call->operand);
     CtArray *out = new_array(m, call->type, rank);
     if (out == NULL) return false;
     const CtArray *level = array_of(call->args[0]);
@@ -62,11 +62,11 @@ bool ct_array_shape(Machine *m, ArrayCall *call) {
 
 /* ---- rearranging ---- */
 
-bool ct_array_gather(Machine *m, ArrayCall *call) {
+bool ct_eval_array_gather(Machine *m, ArrayCall *call) {
     const CtArray *from = array_of(call->args[0]), *indices = array_of(call->args[1]);
     for (int64_t i = 0; i < indices->length; i++) {
         int64_t index = indices->items[i].integer;
-        if ((uint64_t)index >= (uint64_t)from->length) return ct_array_index_fails(m, index, from->length);
+        if ((uint64_t)index >= (uint64_t)from->length) return ct_eval_array_index_fails(m, index, from->length);
     }
     CtArray *out = new_array(m, call->type, indices->length);
     if (out == NULL) return false;
@@ -74,7 +74,7 @@ bool ct_array_gather(Machine *m, ArrayCall *call) {
     return give(call, out, indices->length);
 }
 
-bool ct_array_reverse(Machine *m, ArrayCall *call) {
+bool ct_eval_array_reverse(Machine *m, ArrayCall *call) {
     const CtArray *from = array_of(call->args[0]);
     CtArray *out = new_array(m, call->type, from->length);
     if (out == NULL) return false;
@@ -82,11 +82,11 @@ bool ct_array_reverse(Machine *m, ArrayCall *call) {
     return give(call, out, from->length);
 }
 
-bool ct_array_append(Machine *m, ArrayCall *call) {
+bool ct_eval_array_append(Machine *m, ArrayCall *call) {
     const CtArray *a = array_of(call->args[0]), *b = array_of(call->args[1]);
-    uint32_t rank = ct_array_rank(call->type->parts[0]);
+    uint32_t rank = ct_eval_array_rank(call->type->parts[0]);
     if (rank > 0 && a->length > 0 && b->length > 0 &&
-        !ct_array_regular(m, rank, array_of(a->items[0]), array_of(b->items[0]), a->length))
+        !ct_eval_array_regular(m, rank, array_of(a->items[0]), array_of(b->items[0]), a->length))
         return false;
     CtArray *out = new_array(m, call->type, a->length + b->length);
     if (out == NULL) return false;
@@ -95,12 +95,12 @@ bool ct_array_append(Machine *m, ArrayCall *call) {
     return give(call, out, out->length);
 }
 
-bool ct_array_slice(Machine *m, ArrayCall *call) {
+bool ct_eval_array_slice(Machine *m, ArrayCall *call) {
     int64_t start = call->args[0].integer, count = call->args[1].integer;
     const CtArray *from = array_of(call->args[2]);
     if (count < 0) return size_fails(m, "slice", count);
     if (start < 0 || start > from->length || count > from->length - start)
-        return ct_raise(m, CT_E0501, "a slice of %lld from %lld is outside of an array of %lld elements",
+        return ct_eval_raise(m, CT_E0501, "a slice of %lld from %lld is outside of an array of %lld elements",
                         (long long)count, (long long)start, (long long)from->length);
     CtArray *out = new_array(m, call->type, count);
     if (out == NULL) return false;
@@ -108,12 +108,12 @@ bool ct_array_slice(Machine *m, ArrayCall *call) {
     return give(call, out, count);
 }
 
-bool ct_array_concat(Machine *m, ArrayCall *call) {
+bool ct_eval_array_concat(Machine *m, ArrayCall *call) {
     const CtArray *rows = array_of(call->args[0]);
     int64_t total = 0;
     for (int64_t i = 0; i < rows->length; i++) {
         int64_t length = array_of(rows->items[i])->length;
-        if (length > INT64_MAX / 16 - total) return ct_raise_memory(m); /* rows may be one object many times */
+        if (length > INT64_MAX / 16 - total) return ct_eval_raise_memory(m); /* rows may be one object many times */
         total += length;
     }
     CtArray *out = new_array(m, call->type, total);
@@ -137,7 +137,7 @@ static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns
     for (int64_t i = 0; i < rows; i++) {
         CtArray *row = new_array(m, call->type->parts[0], columns);
         if (row == NULL) {
-            ct_release(m->heap, &out->head);
+            ct_value_release_object(m->heap, &out->head);
             return false;
         }
         if (transposed) {
@@ -150,19 +150,19 @@ static bool make_rows(Machine *m, ArrayCall *call, int64_t rows, int64_t columns
     return give(call, out, rows * columns + rows);
 }
 
-bool ct_array_transpose(Machine *m, ArrayCall *call) {
+bool ct_eval_array_transpose(Machine *m, ArrayCall *call) {
     const CtArray *from = array_of(call->args[0]);
     int64_t rows = from->length == 0 ? 0 : array_of(from->items[0])->length;
     return make_rows(m, call, rows, from->length, from, true);
 }
 
-bool ct_array_reshape(Machine *m, ArrayCall *call) {
+bool ct_eval_array_reshape(Machine *m, ArrayCall *call) {
     int64_t rows = call->args[0].integer, columns = call->args[1].integer, product;
     const CtArray *from = array_of(call->args[2]);
     if (rows < 0 || columns < 0)
-        return ct_raise(m, CT_E0508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
+        return ct_eval_raise(m, CT_E0508, "reshape was asked for %lld rows of %lld", (long long)rows, (long long)columns);
     if (__builtin_mul_overflow(rows, columns, &product) || product != from->length)
-        return ct_raise(m, CT_E0504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
+        return ct_eval_raise(m, CT_E0504, "%lld rows of %lld cannot be made of %lld elements", (long long)rows,
                         (long long)columns, (long long)from->length);
     return make_rows(m, call, rows, columns, from, false);
 }
@@ -171,10 +171,10 @@ bool ct_array_reshape(Machine *m, ArrayCall *call) {
 
 /* The array itself when nobody else holds it, or a copy of it with room; NULL with an error raised. */
 static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *touched) {
-    if (ct_is_exclusive(&xs->head)) return xs;
-    CtArray *copy = ct_array_new(m->heap, xs->head.layout, xs->length, capacity);
+    if (ct_value_is_exclusive(&xs->head)) return xs;
+    CtArray *copy = ct_value_array_new(m->heap, xs->head.layout, xs->length, capacity);
     if (copy == NULL) {
-        ct_raise_memory(m);
+        ct_eval_raise_memory(m);
         return NULL;
     }
     copy_items(copy, 0, xs, 0, xs->length);
@@ -182,29 +182,29 @@ static CtArray *own_array(Machine *m, CtArray *xs, int64_t capacity, uint64_t *t
     return copy;
 }
 
-CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched) {
+CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched) {
     int64_t other = index == 0 ? 1 : 0;
-    if (rank > 0 && xs->length > 1 && !ct_array_regular(m, rank, array_of(xs->items[other]), array_of(item), index))
+    if (rank > 0 && xs->length > 1 && !ct_eval_array_regular(m, rank, array_of(xs->items[other]), array_of(item), index))
         return NULL;
     CtArray *out = own_array(m, xs, xs->length, touched);
     if (out == NULL) return NULL;
-    if (out->head.layout->pointer_elements) ct_release(m->heap, out->items[index].object);
+    if (out->head.layout->pointer_elements) ct_value_release_object(m->heap, out->items[index].object);
     out->items[index] = item;
-    if (out != xs) ct_release(m->heap, &xs->head);
+    if (out != xs) ct_value_release_object(m->heap, &xs->head);
     return out;
 }
 
-CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched) {
-    if (rank > 0 && xs->length > 0 && !ct_array_regular(m, rank, array_of(xs->items[0]), array_of(item), xs->length))
+CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched) {
+    if (rank > 0 && xs->length > 0 && !ct_eval_array_regular(m, rank, array_of(xs->items[0]), array_of(item), xs->length))
         return NULL;
     CtArray *out = own_array(m, xs, xs->length + 1, touched);
     if (out == NULL) return NULL;
-    if (out->length == out->capacity && !ct_array_grow(m->heap, out)) {
-        if (out != xs) ct_release(m->heap, &out->head);
-        ct_raise_memory(m);
+    if (out->length == out->capacity && !ct_value_array_grow(m->heap, out)) {
+        if (out != xs) ct_value_release_object(m->heap, &out->head);
+        ct_eval_raise_memory(m);
         return NULL;
     }
     out->items[out->length++] = item;
-    if (out != xs) ct_release(m->heap, &xs->head);
+    if (out != xs) ct_value_release_object(m->heap, &xs->head);
     return out;
 }

@@ -82,18 +82,18 @@ typedef struct Compile {
 } Compile;
 
 /* scope.c */
-void ct_compile_scope(Compile *c);
-Local *ct_compile_local(Compile *c, const CtVar *var);
+void ct_eval_compile_scope(Compile *c);
+Local *ct_eval_compile_local(Compile *c, const CtVar *var);
 
 /* The code of a term that is nested too deeply, or NULL. */
-static inline bool has_rule(const CtCore *e) { return e->kind == CORE_DERIV && ct_deriv_has_rule(e->as.call.of.deriv); }
+static inline bool has_rule(const CtCore *e) { return e->kind == CORE_DERIV && ct_core_deriv_has_rule(e->as.call.of.deriv); }
 
 static inline CtCode *outlined_code(const Compile *c, const CtCore *e) {
     return c->outlined.count == 0 ? NULL : ct_map_get(&c->outlined, ct_key(e));
 }
 
 /* ownership.c: fills the ledger. */
-void ct_compile_ownership(Compile *c);
+void ct_eval_compile_ownership(Compile *c);
 
 /* Which forms both passes treat specially. */
 static inline bool is_var(const CtCore *e) { return e->kind == CORE_VAR; }
@@ -106,9 +106,9 @@ static inline bool is_global_function(const CtCore *e) {
 static inline bool is_inline_function(const CtCore *e) { return e->kind == CORE_LAM; }
 /* A long right-nested construction, such as a list literal, is built from an array of heads: [heads] and the tail. */
 enum { SPINE_MIN = 6 };
-uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail);
+uint32_t ct_eval_compile_spine(const CtCore *e, const CtCore **tail);
 /* Index of the function argument of an array operation, -1 for none; how many parameters it has. */
-int ct_array_function_index(CtArrayOp op);
+int ct_eval_array_function_index(CtArrayOp op);
 
 /* The alternatives of a case in the order in which both passes visit them: of two of an enumeration the higher one
  * first (True before False), since comparisons jump where they do not hold. */
@@ -121,10 +121,10 @@ typedef struct Alternative {
     uint32_t header; /* emit_case.c: where its drops stand in the ledger */
     bool takes;
 } Alternative;
-Alternative *ct_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count);
+Alternative *ct_eval_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count);
 
 /* fuse.c: the tree of array operations that runs as one, with its operands, where e is the root of such; or NULL. */
-const struct Fused *ct_compile_fused(Compile *c, CtCore *e);
+const struct Fused *ct_eval_compile_fused(Compile *c, CtCore *e);
 
 /* ---- emit.c: what the emitters share ---- */
 
@@ -139,52 +139,52 @@ typedef struct Operand {
     Local *local;    /* a variable's, or NULL */
 } Operand;
 
-uint32_t emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail);
+uint32_t ct_eval_emit_expr(Compile *c, CtCore *e, uint32_t want, bool tail);
 
 /* emit_core.c */
-void add_word(Compile *c, uint32_t word);
-void add_word64(Compile *c, uint64_t word);
-static inline void add_pointer(Compile *c, const void *pointer) { add_word64(c, (uint64_t)(uintptr_t)pointer); }
-uint32_t begin(Compile *c, Op op, CtSpan span);
-void event(Compile *c, uint32_t at, EventKind kind, uint32_t slot);
-void own(Compile *c, uint32_t slot);
-void count_steps(Compile *c, uint32_t steps);
-uint32_t slot_new(Compile *c);
-void slot_mark(Compile *c, uint32_t slot);
-void slot_free(Compile *c, uint32_t slot);
-uint32_t slot_top(const Compile *c);
-uint32_t next_entry(Compile *c);
+void ct_eval_add_word(Compile *c, uint32_t word);
+void ct_eval_add_word64(Compile *c, uint64_t word);
+static inline void add_pointer(Compile *c, const void *pointer) { ct_eval_add_word64(c, (uint64_t)(uintptr_t)pointer); }
+uint32_t ct_eval_begin(Compile *c, Op op, CtSpan span);
+void ct_eval_event(Compile *c, uint32_t at, EventKind kind, uint32_t slot);
+void ct_eval_own(Compile *c, uint32_t slot);
+void ct_eval_count_steps(Compile *c, uint32_t steps);
+uint32_t ct_eval_slot_new(Compile *c);
+void ct_eval_slot_mark(Compile *c, uint32_t slot);
+void ct_eval_slot_free(Compile *c, uint32_t slot);
+uint32_t ct_eval_slot_top(const Compile *c);
+uint32_t ct_eval_next_entry(Compile *c);
 /* The flag of the next use, which must be of `local`. */
-bool next_last(Compile *c, const Local *local);
+bool ct_eval_next_last(Compile *c, const Local *local);
 /* Brings a capture into a slot. */
-void load_capture(Compile *c, Local *local);
-void drop_slot(Compile *c, uint32_t slot);
+void ct_eval_load_capture(Compile *c, Local *local);
+void ct_eval_drop_slot(Compile *c, uint32_t slot);
 /* The end of an operand whose slot may be NULL by now: a result was made in what it held. */
-void drop_some(Compile *c, const Operand *op);
+void ct_eval_drop_some(Compile *c, const Operand *op);
 /* The end of a local that nothing uses any more. */
-void drop_local(Compile *c, Local *local);
+void ct_eval_drop_local(Compile *c, Local *local);
 /* Binds a variable to an owned value; one that is not used ends at once. */
-void bind_slot(Compile *c, const CtVar *var, uint32_t slot, bool used);
-void load_literal(Compile *c, uint32_t slot, CtCore *lit);
-CtWord literal_word(const CtCore *lit);
-void hold(Compile *c, CtObject *object);
+void ct_eval_bind_slot(Compile *c, const CtVar *var, uint32_t slot, bool used);
+void ct_eval_load_literal(Compile *c, uint32_t slot, CtCore *lit);
+CtWord ct_eval_literal_word(const CtCore *lit);
+void ct_eval_hold(Compile *c, CtObject *object);
 
 /* Operands of an instruction: `take` says that they are to be owned; a literal may stay a constant where `constants`.
  */
-void operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
+void ct_eval_operands(Compile *c, CtCore *const *args, uint32_t count, bool take, bool constants, Operand *out);
 /* The two halves of that: children that are not variables, then the variables. */
-void operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
-void operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, Operand *out);
+void ct_eval_operand_value(Compile *c, CtCore *e, bool take, bool constants, Operand *out);
+void ct_eval_operand_var(Compile *c, const CtVar *var, CtSpan span, bool take, Operand *out);
 /* One child by itself. */
-void operand(Compile *c, CtCore *e, bool take, Operand *out);
+void ct_eval_operand(Compile *c, CtCore *e, bool take, Operand *out);
 /* An owned value in a slot as an operand. */
-Operand operand_slot(uint32_t slot, bool is_pointer, bool take);
+Operand ct_eval_operand_slot(uint32_t slot, bool is_pointer, bool take);
 /* Where the result goes: `want`, unless a borrowed operand must still be dropped from there. Operands' slots that end
  * here are free from now on. */
-uint32_t result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count);
+uint32_t ct_eval_result_slot(Compile *c, uint32_t want, const Operand *ops, uint32_t count);
 /* Behind the instruction that began at `start`: what it took is gone, its result is owned, what was borrowed for the
  * last time is dropped, the result moves to `want`. Returns the result's slot. dest NO_SLOT: there is no result. */
-uint32_t finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
+uint32_t ct_eval_finish(Compile *c, uint32_t start, uint32_t dest, uint32_t want, bool is_pointer, const Operand *ops,
                 uint32_t count);
 
 /* A branch: the state before, to which every alternative returns. */
@@ -195,49 +195,49 @@ typedef struct Branch {
     Words joins; /* jumps to the end, to be patched */
     uint32_t cost_at;
 } Branch;
-void branch_begin(Compile *c, Branch *b);
-void branch_next(Compile *c, Branch *b);
-void branch_end(Compile *c, Branch *b);
-void patch(Compile *c, uint32_t word, uint32_t start);
+void ct_eval_branch_begin(Compile *c, Branch *b);
+void ct_eval_branch_next(Compile *c, Branch *b);
+void ct_eval_branch_end(Compile *c, Branch *b);
+void ct_eval_patch(Compile *c, uint32_t word, uint32_t start);
 
 /* emit_call.c */
-uint32_t emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
+uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* A call with arguments in slots: of a known code (fun NULL), or of the closure that it takes. */
-uint32_t emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
+uint32_t ct_eval_emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
                    uint32_t want, bool is_pointer);
-uint32_t emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
-uint32_t emit_closure(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail);
+uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want);
 /* A function of a group as a value. */
-uint32_t emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want);
-void emit_group_env(Compile *c, CtCore *letrec);
-uint32_t emit_constant(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_dual(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want);
+void ct_eval_emit_group_env(Compile *c, CtCore *letrec);
+uint32_t ct_eval_emit_constant(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_dual(Compile *c, CtCore *e, uint32_t want);
 
 /* emit_span.c: nothing, unless the evaluator shares loops out or measures spans. */
 typedef struct Span {
     bool measured;
     uint32_t begin, best, mark; /* slots */
 } Span;
-void span_begin(Compile *c, Span *s, CtSpan span);
+void ct_eval_span_begin(Compile *c, Span *s, CtSpan span);
 /* The loop has made the array in slot `out`. */
-void span_end(Compile *c, Span *s, uint32_t out);
+void ct_eval_span_end(Compile *c, Span *s, uint32_t out);
 
 /* emit_case.c */
-uint32_t emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
+uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail);
 /* Loads the fields that are used; takes the object when this was its last use. */
-void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
+void ct_eval_emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
                const bool *used);
-uint32_t emit_proj(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want);
 /* A primitive of scalars; of a comparison only its operands and, `jump`, the instruction that jumps where it does not
  * hold: the word of the jump is returned. */
-uint32_t emit_prim(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start);
+uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_compare(Compile *c, CtCore *e, uint32_t *start);
 
 /* emit_array.c, emit_loop.c, emit_fused.c */
-uint32_t emit_array(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_array_literal(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_spine(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want);
-uint32_t emit_fused(Compile *c, CtCore *e, const struct Fused *fused, uint32_t want);
+uint32_t ct_eval_emit_array(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_array_literal(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_spine(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_loop(Compile *c, CtCore *e, uint32_t want);
+uint32_t ct_eval_emit_fused(Compile *c, CtCore *e, const struct Fused *fused, uint32_t want);
 
 #endif

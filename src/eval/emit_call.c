@@ -2,8 +2,8 @@
 #include "eval/compile.h"
 
 static void add_operands(Compile *c, const Operand *ops, uint32_t count) {
-    add_word(c, count);
-    for (uint32_t i = 0; i < count; i++) add_word(c, ops[i].slot);
+    ct_eval_add_word(c, count);
+    for (uint32_t i = 0; i < count; i++) ct_eval_add_word(c, ops[i].slot);
 }
 
 /* ---- closures ---- */
@@ -12,84 +12,84 @@ static uint32_t emit_captures(Compile *c, CtCode *code, uint32_t want, CtSpan sp
     CtLam *lam = code->lam;
     uint32_t count = lam->capture_count;
     Operand *ops = CT_NEW_ARRAY(c->arena, Operand, count + 1);
-    for (uint32_t i = 0; i < count; i++) operand_var(c, lam->captures[i], span, true, &ops[i]);
-    if (ct_code_layout(c->m, code) == NULL) c->heap_full = true;
-    uint32_t dest = result_slot(c, want, ops, count);
-    uint32_t start = begin(c, OP_CLOSURE, span);
-    add_word(c, dest);
+    for (uint32_t i = 0; i < count; i++) ct_eval_operand_var(c, lam->captures[i], span, true, &ops[i]);
+    if (ct_eval_code_layout(c->m, code) == NULL) c->heap_full = true;
+    uint32_t dest = ct_eval_result_slot(c, want, ops, count);
+    uint32_t start = ct_eval_begin(c, OP_CLOSURE, span);
+    ct_eval_add_word(c, dest);
     add_pointer(c, code);
     add_operands(c, ops, count);
-    return finish(c, start, dest, want, true, ops, count);
+    return ct_eval_finish(c, start, dest, want, true, ops, count);
 }
 
 static uint32_t emit_static_closure(Compile *c, CtCode *code, uint32_t want, CtSpan span) {
-    CtClosure *closure = ct_code_closure(c->m, code);
+    CtClosure *closure = ct_eval_code_closure(c->m, code);
     if (closure == NULL) c->heap_full = true;
-    uint32_t dest = want == NO_SLOT ? slot_new(c) : want;
-    begin(c, OP_CONST, span);
-    add_word(c, dest);
+    uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
+    ct_eval_begin(c, OP_CONST, span);
+    ct_eval_add_word(c, dest);
     add_pointer(c, closure);
-    own(c, dest);
+    ct_eval_own(c, dest);
     return dest;
 }
 
-uint32_t emit_closure(Compile *c, CtCore *e, uint32_t want) {
-    CtCode *code = ct_code_of_lam(c->m, e->as.lam);
-    count_steps(c, 1);
+uint32_t ct_eval_emit_closure(Compile *c, CtCore *e, uint32_t want) {
+    CtCode *code = ct_eval_code_of_lam(c->m, e->as.lam);
+    ct_eval_count_steps(c, 1);
     if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, e->span);
     return emit_captures(c, code, want, e->span);
 }
 
-void emit_group_env(Compile *c, CtCore *letrec) {
-    Local *first = ct_compile_local(c, letrec->as.letrec.binds[0].var);
-    count_steps(c, 1);
+void ct_eval_emit_group_env(Compile *c, CtCore *letrec) {
+    Local *first = ct_eval_compile_local(c, letrec->as.letrec.binds[0].var);
+    ct_eval_count_steps(c, 1);
     if (first->env == NULL) return;
     first->env->slot = emit_captures(c, first->env->code, NO_SLOT, letrec->span);
-    if (!next_entry(c)) drop_local(c, first->env);
+    if (!ct_eval_next_entry(c)) ct_eval_drop_local(c, first->env);
 }
 
 /* The environment of a group as an operand: moved at its last use. */
 static Operand env_operand(Compile *c, Local *env, bool take) {
-    bool last = next_last(c, env);
+    bool last = ct_eval_next_last(c, env);
     Operand op = {.slot = env->slot, .is_pointer = true, .local = env, .taken = take};
     op.free_slot = last && take;
     op.drop_after = last && !take;
     if (take && !last) {
-        begin(c, OP_RETAIN, CT_NO_SPAN);
-        add_word(c, env->slot);
-        own(c, env->slot);
+        ct_eval_begin(c, OP_RETAIN, CT_NO_SPAN);
+        ct_eval_add_word(c, env->slot);
+        ct_eval_own(c, env->slot);
     }
     return op;
 }
 
-uint32_t emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want) {
+uint32_t ct_eval_emit_group_value(Compile *c, Local *local, CtSpan span, uint32_t want) {
     CtCode *code = local->code;
     if (code->lam->capture_count == 0) return emit_static_closure(c, code, want, span);
-    if (ct_code_layout(c->m, code) == NULL) c->heap_full = true;
+    if (ct_eval_code_layout(c->m, code) == NULL) c->heap_full = true;
     if (local->kind == LOCAL_SIBLING) {
-        uint32_t dest = want == NO_SLOT ? slot_new(c) : want;
-        begin(c, OP_CLOSURE_SIBLING, span);
-        add_word(c, dest);
+        uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
+        ct_eval_begin(c, OP_CLOSURE_SIBLING, span);
+        ct_eval_add_word(c, dest);
         add_pointer(c, code);
-        own(c, dest);
+        ct_eval_own(c, dest);
         return dest;
     }
     bool is_env = local->env->code == code;
     Operand env = env_operand(c, local->env, is_env);
     if (is_env && env.free_slot && (want == NO_SLOT || want == env.slot)) return env.slot;
-    uint32_t dest = result_slot(c, want, &env, 1);
-    uint32_t start = begin(c, is_env ? OP_MOVE : OP_CLOSURE_ENV, span);
-    add_word(c, dest);
+    uint32_t dest = ct_eval_result_slot(c, want, &env, 1);
+    uint32_t start = ct_eval_begin(c, is_env ? OP_MOVE : OP_CLOSURE_ENV, span);
+    ct_eval_add_word(c, dest);
     if (!is_env) add_pointer(c, code);
-    add_word(c, env.slot);
-    return finish(c, start, dest, want, true, &env, 1);
+    ct_eval_add_word(c, env.slot);
+    return ct_eval_finish(c, start, dest, want, true, &env, 1);
 }
 
 /* ---- calls ---- */
 
 static void add_frame(Compile *c, uint32_t top, uint32_t dest) {
-    add_word(c, top + FRAME_HEADER);
-    add_word(c, dest);
+    ct_eval_add_word(c, top + FRAME_HEADER);
+    ct_eval_add_word(c, dest);
 }
 
 static void note_out(Compile *c, uint32_t count) {
@@ -111,23 +111,23 @@ static uint32_t emit_call_of(Compile *c, CtSpan span, Callee callee, Operand *op
             : callee.has_fun    ? (tail ? OP_TAIL_ENV : OP_CALL_ENV)
             : callee.is_sibling ? (tail ? OP_TAIL_SIBLING : OP_CALL_SIBLING)
                                 : (tail ? OP_TAIL : OP_CALL);
-    uint32_t top = slot_top(c);
+    uint32_t top = ct_eval_slot_top(c);
     note_out(c, count);
-    uint32_t dest = tail ? NO_SLOT : result_slot(c, want, ops, all);
-    uint32_t start = begin(c, op, span);
+    uint32_t dest = tail ? NO_SLOT : ct_eval_result_slot(c, want, ops, all);
+    uint32_t start = ct_eval_begin(c, op, span);
     if (callee.code != NULL) add_pointer(c, callee.code);
-    if (callee.has_fun) add_word(c, ops[0].slot);
+    if (callee.has_fun) ct_eval_add_word(c, ops[0].slot);
     add_operands(c, args, count);
     if (!tail) {
         add_frame(c, top, dest);
-        return finish(c, start, dest, want, is_pointer, ops, all);
+        return ct_eval_finish(c, start, dest, want, is_pointer, ops, all);
     }
     for (uint32_t i = 0; i < all; i++)
-        if (ops[i].taken) event(c, start + 1, EVENT_DISOWN, ops[i].slot);
+        if (ops[i].taken) ct_eval_event(c, start + 1, EVENT_DISOWN, ops[i].slot);
     return NO_SLOT;
 }
 
-uint32_t emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
+uint32_t ct_eval_emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, const Operand *args, uint32_t count,
                    uint32_t want, bool is_pointer) {
     Operand *ops = CT_NEW_ARRAY(c->arena, Operand, count + 1);
     uint32_t used = 0;
@@ -138,67 +138,67 @@ uint32_t emit_call(Compile *c, CtSpan span, CtCode *code, const Operand *fun, co
 
 /* The function of an application when it is a variable: what is called, and its operand. */
 static Callee callee_var(Compile *c, CtCore *fun, Operand *out) {
-    Local *local = ct_compile_local(c, fun->as.var);
+    Local *local = ct_eval_compile_local(c, fun->as.var);
     if (local->kind == LOCAL_GROUP) {
         if (local->env == NULL) return (Callee){local->code, false, false};
         *out = env_operand(c, local->env, true);
         return (Callee){local->code, false, true};
     }
     if (local->kind == LOCAL_SIBLING) return (Callee){local->code, local->code->lam->capture_count > 0, false};
-    operand_var(c, fun->as.var, fun->span, true, out);
+    ct_eval_operand_var(c, fun->as.var, fun->span, true, out);
     return (Callee){NULL, false, true};
 }
 
-uint32_t emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
+uint32_t ct_eval_emit_app(Compile *c, CtCore *e, uint32_t want, bool tail) {
     CtCore *fun = e->as.call.of.fun, **args = e->as.call.args;
     uint32_t count = e->as.call.count;
     Operand *all = CT_NEW_ARRAY(c->arena, Operand, count + 1), *ops = all + 1;
     Callee callee = {NULL, false, true};
     if (is_global_function(fun)) {
-        callee = (Callee){ct_code_of_global(c->m, fun->as.global), false, false};
+        callee = (Callee){ct_eval_code_of_global(c->m, fun->as.global), false, false};
     } else if (!is_var(fun)) {
-        operand_value(c, fun, true, false, &all[0]);
+        ct_eval_operand_value(c, fun, true, false, &all[0]);
     }
     for (uint32_t i = 0; i < count; i++)
-        if (!is_var(args[i])) operand_value(c, args[i], true, false, &ops[i]);
+        if (!is_var(args[i])) ct_eval_operand_value(c, args[i], true, false, &ops[i]);
     if (is_var(fun)) callee = callee_var(c, fun, &all[0]);
     for (uint32_t i = 0; i < count; i++)
-        if (is_var(args[i])) operand_var(c, args[i]->as.var, args[i]->span, true, &ops[i]);
-    count_steps(c, 1);
-    return emit_call_of(c, e->span, callee, callee.has_fun ? all : ops, count, want, ct_type_is_pointer(e->type), tail);
+        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->span, true, &ops[i]);
+    ct_eval_count_steps(c, 1);
+    return emit_call_of(c, e->span, callee, callee.has_fun ? all : ops, count, want, ct_value_type_is_pointer(e->type), tail);
 }
 
 /* A term that is nested too deeply: its code is called with what it uses as environment. Counts no steps of its own. */
-uint32_t emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {
+uint32_t ct_eval_emit_outlined(Compile *c, CtCode *code, CtCore *e, uint32_t want, bool tail) {
     bool has_env = code->lam->capture_count > 0;
     Operand env = {.slot = 0};
-    if (has_env) env = operand_slot(emit_captures(c, code, NO_SLOT, e->span), true, true);
-    return emit_call_of(c, e->span, (Callee){code, false, has_env}, &env, 0, want, ct_type_is_pointer(e->type), tail);
+    if (has_env) env = ct_eval_operand_slot(emit_captures(c, code, NO_SLOT, e->span), true, true);
+    return emit_call_of(c, e->span, (Callee){code, false, has_env}, &env, 0, want, ct_value_type_is_pointer(e->type), tail);
 }
 
 /* ---- constants and duals ---- */
 
-uint32_t emit_constant(Compile *c, CtCore *e, uint32_t want) {
-    CtCode *code = ct_code_of_global(c->m, e->as.global);
-    uint32_t top = slot_top(c);
-    uint32_t dest = want == NO_SLOT ? slot_new(c) : want;
-    uint32_t start = begin(c, OP_CONSTANT, e->span);
+uint32_t ct_eval_emit_constant(Compile *c, CtCore *e, uint32_t want) {
+    CtCode *code = ct_eval_code_of_global(c->m, e->as.global);
+    uint32_t top = ct_eval_slot_top(c);
+    uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
+    uint32_t start = ct_eval_begin(c, OP_CONSTANT, e->span);
     add_pointer(c, code);
     add_frame(c, top, dest);
-    return finish(c, start, dest, want, ct_type_is_pointer(e->type), NULL, 0);
+    return ct_eval_finish(c, start, dest, want, ct_value_type_is_pointer(e->type), NULL, 0);
 }
 
-uint32_t emit_dual(Compile *c, CtCore *e, uint32_t want) {
+uint32_t ct_eval_emit_dual(Compile *c, CtCore *e, uint32_t want) {
     uint32_t count = e->as.call.count;
     Operand *ops = CT_NEW_ARRAY(c->arena, Operand, count);
-    operands(c, e->as.call.args, count, true, false, ops);
-    count_steps(c, 1);
-    uint32_t top = slot_top(c);
-    uint32_t dest = result_slot(c, want, ops, count);
-    uint32_t start = begin(c, OP_DUAL, e->span);
+    ct_eval_operands(c, e->as.call.args, count, true, false, ops);
+    ct_eval_count_steps(c, 1);
+    uint32_t top = ct_eval_slot_top(c);
+    uint32_t dest = ct_eval_result_slot(c, want, ops, count);
+    uint32_t start = ct_eval_begin(c, OP_DUAL, e->span);
     add_pointer(c, e->as.call.of.dual);
-    add_word(c, ops[0].slot);
+    ct_eval_add_word(c, ops[0].slot);
     add_operands(c, ops + 1, count - 1);
     add_frame(c, top, dest);
-    return finish(c, start, dest, want, true, ops, count);
+    return ct_eval_finish(c, start, dest, want, true, ops, count);
 }

@@ -8,70 +8,70 @@ static uint32_t prim_op(CtPrim prim, PrimForm form) { return OP_PRIM_FIRST + (ui
 /* Operands of a primitive: at most one of them stays a constant, and only of two. */
 static void prim_operands(Compile *c, CtCore *e, Operand *ops) {
     uint32_t count = e->as.call.count;
-    operands(c, e->as.call.args, count, false, true, ops);
+    ct_eval_operands(c, e->as.call.args, count, false, true, ops);
     bool both = count == 2 && ops[0].is_constant && ops[1].is_constant;
     if (!ops[0].is_constant || !(both || count == 1)) return;
-    uint32_t slot = slot_new(c);
-    load_literal(c, slot, e->as.call.args[0]);
-    ops[0] = operand_slot(slot, false, false);
+    uint32_t slot = ct_eval_slot_new(c);
+    ct_eval_load_literal(c, slot, e->as.call.args[0]);
+    ops[0] = ct_eval_operand_slot(slot, false, false);
 }
 
 static uint32_t emit_string_prim(Compile *c, CtCore *e, uint32_t want) {
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
     uint32_t count = e->as.call.count;
-    operands(c, e->as.call.args, count, false, false, ops);
-    count_steps(c, ct_prim_info(e->as.call.of.prim)->cost);
-    uint32_t dest = result_slot(c, want, ops, count);
-    uint32_t start = begin(c, OP_STRING_PRIM, e->span);
-    add_word(c, dest);
-    add_word(c, e->as.call.of.prim);
-    add_word(c, ops[0].slot);
-    add_word(c, ops[1].slot);
-    return finish(c, start, dest, want, true, ops, count);
+    ct_eval_operands(c, e->as.call.args, count, false, false, ops);
+    ct_eval_count_steps(c, ct_prim_info(e->as.call.of.prim)->cost);
+    uint32_t dest = ct_eval_result_slot(c, want, ops, count);
+    uint32_t start = ct_eval_begin(c, OP_STRING_PRIM, e->span);
+    ct_eval_add_word(c, dest);
+    ct_eval_add_word(c, e->as.call.of.prim);
+    ct_eval_add_word(c, ops[0].slot);
+    ct_eval_add_word(c, ops[1].slot);
+    return ct_eval_finish(c, start, dest, want, true, ops, count);
 }
 
-uint32_t emit_prim(Compile *c, CtCore *e, uint32_t want) {
+uint32_t ct_eval_emit_prim(Compile *c, CtCore *e, uint32_t want) {
     CtPrim prim = e->as.call.of.prim;
     const CtPrimInfo *info = ct_prim_info(prim);
     if (info->result == 'S') return emit_string_prim(c, e, want);
     uint32_t count = e->as.call.count;
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
     prim_operands(c, e, ops);
-    count_steps(c, info->cost);
-    uint32_t dest = result_slot(c, want, ops, count);
+    ct_eval_count_steps(c, info->cost);
+    uint32_t dest = ct_eval_result_slot(c, want, ops, count);
     PrimForm form = ops[0].is_constant ? PRIM_CONST_SLOT : ops[1].is_constant ? PRIM_SLOT_CONST : PRIM_SLOTS;
-    uint32_t start = begin(c, (Op)prim_op(prim, form), e->span);
-    add_word(c, dest);
-    if (!ops[0].is_constant) add_word(c, ops[0].slot);
-    if (!ops[1].is_constant) add_word(c, ops[1].slot);
+    uint32_t start = ct_eval_begin(c, (Op)prim_op(prim, form), e->span);
+    ct_eval_add_word(c, dest);
+    if (!ops[0].is_constant) ct_eval_add_word(c, ops[0].slot);
+    if (!ops[1].is_constant) ct_eval_add_word(c, ops[1].slot);
     for (uint32_t i = 0; i < 2; i++)
-        if (ops[i].is_constant) add_word64(c, (uint64_t)ops[i].constant.integer);
+        if (ops[i].is_constant) ct_eval_add_word64(c, (uint64_t)ops[i].constant.integer);
     if (e->type->kind == TYPE_FLOAT && info->result == 'R') {
-        begin(c, OP_ROUND, e->span);
-        add_word(c, dest);
+        ct_eval_begin(c, OP_ROUND, e->span);
+        ct_eval_add_word(c, dest);
     }
-    return finish(c, start, dest, want, false, ops, count);
+    return ct_eval_finish(c, start, dest, want, false, ops, count);
 }
 
 /* Words: a b off c c, or a k64 off c c. */
-uint32_t emit_compare(Compile *c, CtCore *e, uint32_t *start) {
+uint32_t ct_eval_emit_compare(Compile *c, CtCore *e, uint32_t *start) {
     CtPrim prim = e->as.call.of.prim;
     Operand ops[2] = {{.slot = 0}, {.slot = 0}};
     prim_operands(c, e, ops);
     if (ops[0].is_constant) {
-        uint32_t slot = slot_new(c);
-        load_literal(c, slot, e->as.call.args[0]);
-        ops[0] = operand_slot(slot, false, false);
+        uint32_t slot = ct_eval_slot_new(c);
+        ct_eval_load_literal(c, slot, e->as.call.args[0]);
+        ops[0] = ct_eval_operand_slot(slot, false, false);
     }
-    count_steps(c, ct_prim_info(prim)->cost);
-    uint32_t free = result_slot(c, NO_SLOT, ops, e->as.call.count);
-    slot_free(c, free); /* there is no result */
-    *start = begin(c, (Op)prim_op(prim, ops[1].is_constant ? PRIM_JUMP_CONST : PRIM_JUMP_SLOTS), e->span);
-    add_word(c, ops[0].slot);
+    ct_eval_count_steps(c, ct_prim_info(prim)->cost);
+    uint32_t free = ct_eval_result_slot(c, NO_SLOT, ops, e->as.call.count);
+    ct_eval_slot_free(c, free); /* there is no result */
+    *start = ct_eval_begin(c, (Op)prim_op(prim, ops[1].is_constant ? PRIM_JUMP_CONST : PRIM_JUMP_SLOTS), e->span);
+    ct_eval_add_word(c, ops[0].slot);
     if (ops[1].is_constant) {
-        add_word64(c, (uint64_t)ops[1].constant.integer);
+        ct_eval_add_word64(c, (uint64_t)ops[1].constant.integer);
     } else {
-        add_word(c, ops[1].slot);
+        ct_eval_add_word(c, ops[1].slot);
     }
     return c->words.count;
 }
@@ -90,50 +90,50 @@ typedef struct Opening {
 
 static void emit_opening(Compile *c, CtSpan span, const Operand *object, const Opening *o) {
     bool take = object->drop_after;
-    uint32_t start = begin(c, take ? OP_OPEN_MOVE : OP_OPEN_COPY, span);
-    add_word(c, object->slot);
-    add_word(c, o->scalars.count);
+    uint32_t start = ct_eval_begin(c, take ? OP_OPEN_MOVE : OP_OPEN_COPY, span);
+    ct_eval_add_word(c, object->slot);
+    ct_eval_add_word(c, o->scalars.count);
     for (uint32_t i = 0; i < o->scalars.count; i++) {
-        add_word(c, o->scalars.items[i].index);
-        add_word(c, o->scalars.items[i].dest);
+        ct_eval_add_word(c, o->scalars.items[i].index);
+        ct_eval_add_word(c, o->scalars.items[i].dest);
     }
-    add_word(c, o->objects.count);
+    ct_eval_add_word(c, o->objects.count);
     for (uint32_t i = 0; i < o->objects.count; i++) {
-        add_word(c, o->objects.items[i].index);
-        add_word(c, o->objects.items[i].dest);
+        ct_eval_add_word(c, o->objects.items[i].index);
+        ct_eval_add_word(c, o->objects.items[i].dest);
     }
     if (take) {
-        add_word(c, o->unwanted.count);
-        for (uint32_t i = 0; i < o->unwanted.count; i++) add_word(c, o->unwanted.items[i]);
-        event(c, start + 1, EVENT_DISOWN, object->slot);
+        ct_eval_add_word(c, o->unwanted.count);
+        for (uint32_t i = 0; i < o->unwanted.count; i++) ct_eval_add_word(c, o->unwanted.items[i]);
+        ct_eval_event(c, start + 1, EVENT_DISOWN, object->slot);
     }
-    for (uint32_t i = 0; i < o->objects.count; i++) own(c, o->objects.items[i].dest);
+    for (uint32_t i = 0; i < o->objects.count; i++) ct_eval_own(c, o->objects.items[i].dest);
 }
 
-void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
+void ct_eval_emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *vars, CtType *const *types, uint32_t count,
                const bool *used) {
     Opening o = {0};
     uint32_t wanted = 0;
     for (uint32_t i = 0; i < count; i++) wanted += used[i];
     if (!object->is_pointer || (wanted == 0 && !object->drop_after)) {
-        uint32_t free = result_slot(c, NO_SLOT, object, 1);
-        slot_free(c, free);
+        uint32_t free = ct_eval_result_slot(c, NO_SLOT, object, 1);
+        ct_eval_slot_free(c, free);
         return;
     }
     if (wanted == 0) {
-        drop_slot(c, object->slot);
-        slot_free(c, object->slot);
+        ct_eval_drop_slot(c, object->slot);
+        ct_eval_slot_free(c, object->slot);
         return;
     }
-    if (object->drop_after) slot_free(c, object->slot);
+    if (object->drop_after) ct_eval_slot_free(c, object->slot);
     for (uint32_t i = 0; i < count; i++) {
-        bool is_pointer = ct_type_is_pointer(types[i]);
+        bool is_pointer = ct_value_type_is_pointer(types[i]);
         if (!used[i]) {
             if (is_pointer) ct_push(c->arena, &o.unwanted, i);
             continue;
         }
-        Field field = {i, slot_new(c)};
-        ct_compile_local(c, vars[i])->slot = field.dest;
+        Field field = {i, ct_eval_slot_new(c)};
+        ct_eval_compile_local(c, vars[i])->slot = field.dest;
         if (is_pointer) {
             ct_push(c->arena, &o.objects, field);
         } else {
@@ -142,34 +142,34 @@ void emit_open(Compile *c, CtSpan span, const Operand *object, CtVar *const *var
     }
     emit_opening(c, span, object, &o);
     if (object->free_slot) { /* a capture seen for the last time */
-        uint32_t free = result_slot(c, NO_SLOT, object, 1);
-        slot_free(c, free);
+        uint32_t free = ct_eval_result_slot(c, NO_SLOT, object, 1);
+        ct_eval_slot_free(c, free);
     }
 }
 
-uint32_t emit_proj(Compile *c, CtCore *e, uint32_t want) {
+uint32_t ct_eval_emit_proj(Compile *c, CtCore *e, uint32_t want) {
     Operand tuple;
     CtType *type = e->as.proj.tuple->type;
     uint32_t index = e->as.proj.index;
-    operand(c, e->as.proj.tuple, false, &tuple);
-    count_steps(c, 1);
-    bool is_pointer = ct_type_is_pointer(e->type);
+    ct_eval_operand(c, e->as.proj.tuple, false, &tuple);
+    ct_eval_count_steps(c, 1);
+    bool is_pointer = ct_value_type_is_pointer(e->type);
     if (is_pointer && tuple.drop_after) {
-        slot_free(c, tuple.slot);
-        uint32_t dest = want == NO_SLOT ? slot_new(c) : want;
+        ct_eval_slot_free(c, tuple.slot);
+        uint32_t dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
         Opening o = {0};
         ct_push(c->arena, &o.objects, (Field){index, dest});
         for (uint32_t i = 0; i < type->count; i++)
-            if (i != index && ct_type_is_pointer(type->parts[i])) ct_push(c->arena, &o.unwanted, i);
+            if (i != index && ct_value_type_is_pointer(type->parts[i])) ct_push(c->arena, &o.unwanted, i);
         emit_opening(c, e->span, &tuple, &o);
         return dest;
     }
-    uint32_t dest = result_slot(c, want, &tuple, 1);
-    uint32_t start = begin(c, is_pointer ? OP_PROJ_OBJECT : OP_PROJ, e->span);
-    add_word(c, dest);
-    add_word(c, tuple.slot);
-    add_word(c, index);
-    return finish(c, start, dest, want, is_pointer, &tuple, 1);
+    uint32_t dest = ct_eval_result_slot(c, want, &tuple, 1);
+    uint32_t start = ct_eval_begin(c, is_pointer ? OP_PROJ_OBJECT : OP_PROJ, e->span);
+    ct_eval_add_word(c, dest);
+    ct_eval_add_word(c, tuple.slot);
+    ct_eval_add_word(c, index);
+    return ct_eval_finish(c, start, dest, want, is_pointer, &tuple, 1);
 }
 
 /* ---- branches ---- */
@@ -195,35 +195,35 @@ static void emit_test(Compile *c, Switch *s) {
     const CtData *data = s->e->as.cases.scrutinee->type->data;
     if (s->count == 1) return;
     if (s->scrutinee.slot == NO_SLOT) {
-        s->table = emit_compare(c, s->e->as.cases.scrutinee, &s->start);
+        s->table = ct_eval_emit_compare(c, s->e->as.cases.scrutinee, &s->start);
     } else if (s->count == 2) {
-        s->start = begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->span);
-        add_word(c, s->scrutinee.slot);
-        add_word(c, s->all[0].con == NULL ? 1 : s->all[0].con->tag); /* NULL: True, by their order */
+        s->start = ct_eval_begin(c, data->is_enum ? OP_JUMP_INT : OP_JUMP_TAG, s->e->span);
+        ct_eval_add_word(c, s->scrutinee.slot);
+        ct_eval_add_word(c, s->all[0].con == NULL ? 1 : s->all[0].con->tag); /* NULL: True, by their order */
         s->table = c->words.count;
     } else {
-        s->start = begin(c, data->is_enum ? OP_SWITCH_INT : OP_SWITCH_TAG, s->e->span);
-        add_word(c, s->scrutinee.slot);
-        add_word(c, data->con_count);
+        s->start = ct_eval_begin(c, data->is_enum ? OP_SWITCH_INT : OP_SWITCH_TAG, s->e->span);
+        ct_eval_add_word(c, s->scrutinee.slot);
+        ct_eval_add_word(c, data->con_count);
         s->table = c->words.count;
-        for (uint32_t i = 0; i < 2 * data->con_count; i++) add_word(c, 0);
-        add_word(c, 0); /* the steps of a default that nothing reaches */
+        for (uint32_t i = 0; i < 2 * data->con_count; i++) ct_eval_add_word(c, 0);
+        ct_eval_add_word(c, 0); /* the steps of a default that nothing reaches */
         return;
     }
-    for (uint32_t i = 0; i < 3; i++) add_word(c, 0);
+    for (uint32_t i = 0; i < 3; i++) ct_eval_add_word(c, 0);
 }
 
 /* Jumps to the alternative that starts here, and counts its steps where its jumps say. */
 static void enter_alternative(Compile *c, Switch *s, uint32_t index) {
     if (s->count == 1) return;
     if (s->count == 2) {
-        if (index == 1) patch(c, s->table, s->start);
+        if (index == 1) ct_eval_patch(c, s->table, s->start);
         c->cost_at = s->table + 1 + index;
         return;
     }
     const CtCon *con = s->all[index].con;
     if (con != NULL) {
-        patch(c, s->table + 2 * con->tag, s->start);
+        ct_eval_patch(c, s->table + 2 * con->tag, s->start);
         c->cost_at = s->table + 2 * con->tag + 1;
         return;
     }
@@ -231,7 +231,7 @@ static void enter_alternative(Compile *c, Switch *s, uint32_t index) {
     c->cost_at = s->table + 2 * data->con_count;
     for (uint32_t tag = 0; tag < data->con_count; tag++) {
         if (c->words.items[s->table + 2 * tag] != 0) continue;
-        patch(c, s->table + 2 * tag, s->start);
+        ct_eval_patch(c, s->table + 2 * tag, s->start);
         c->cost_at = s->table + 2 * tag + 1;
     }
 }
@@ -251,11 +251,11 @@ static void spread_cost(Compile *c, const Switch *s, uint32_t target) {
 static void open_alternative(Compile *c, Switch *s, const Alternative *a) {
     uint32_t after = c->read;
     c->read = a->header;
-    uint32_t drops = next_entry(c);
-    for (uint32_t i = 0; i < drops; i++) drop_local(c, c->locals.items[next_entry(c)]);
+    uint32_t drops = ct_eval_next_entry(c);
+    for (uint32_t i = 0; i < drops; i++) ct_eval_drop_local(c, c->locals.items[ct_eval_next_entry(c)]);
     c->read = after;
     bool *used = CT_NEW_ARRAY(c->arena, bool, a->count + 1);
-    for (uint32_t i = 0; i < a->count; i++) used[i] = a->vars[i] != NULL && next_entry(c);
+    for (uint32_t i = 0; i < a->count; i++) used[i] = a->vars[i] != NULL && ct_eval_next_entry(c);
     Operand object = s->scrutinee;
     if (object.slot == NO_SLOT) return;
     if (s->local != NULL) {
@@ -264,9 +264,9 @@ static void open_alternative(Compile *c, Switch *s, const Alternative *a) {
         object.free_slot = a->takes && !object.drop_after;
     }
     if (a->con == NULL) { /* nothing to load */
-        emit_open(c, s->e->span, &object, NULL, NULL, 0, NULL);
+        ct_eval_emit_open(c, s->e->span, &object, NULL, NULL, 0, NULL);
     } else {
-        emit_open(c, s->e->span, &object, a->vars, a->con->fields, a->count, used);
+        ct_eval_emit_open(c, s->e->span, &object, a->vars, a->con->fields, a->count, used);
     }
 }
 
@@ -275,48 +275,48 @@ static void read_scrutinee(Compile *c, Switch *s) {
     if (jumps_by_itself(c, s->e, s->count)) {
         s->scrutinee = (Operand){.slot = NO_SLOT};
     } else if (is_var(scrutinee)) {
-        s->local = ct_compile_local(c, scrutinee->as.var);
-        if (s->local->kind == LOCAL_CAPTURE) load_capture(c, s->local);
+        s->local = ct_eval_compile_local(c, scrutinee->as.var);
+        if (s->local->kind == LOCAL_CAPTURE) ct_eval_load_capture(c, s->local);
         s->scrutinee = (Operand){.slot = s->local->slot, .is_pointer = s->local->is_pointer, .local = s->local};
     } else {
-        operand_value(c, scrutinee, false, false, &s->scrutinee);
+        ct_eval_operand_value(c, scrutinee, false, false, &s->scrutinee);
     }
 }
 
 /* The drops of every alternative stand in the ledger before the first one's own entries. */
 static void read_headers(Compile *c, Switch *s) {
     for (uint32_t i = 0; i < s->count; i++) {
-        s->all[i].takes = next_entry(c);
+        s->all[i].takes = ct_eval_next_entry(c);
         s->all[i].header = c->read;
-        uint32_t drops = next_entry(c);
+        uint32_t drops = ct_eval_next_entry(c);
         c->read -= drops;
     }
 }
 
-uint32_t emit_case(Compile *c, CtCore *e, uint32_t want, bool tail) {
+uint32_t ct_eval_emit_case(Compile *c, CtCore *e, uint32_t want, bool tail) {
     Switch s = {.e = e};
-    s.all = ct_compile_alternatives(c, e, &s.count);
+    s.all = ct_eval_compile_alternatives(c, e, &s.count);
     read_scrutinee(c, &s);
-    count_steps(c, 1);
+    ct_eval_count_steps(c, 1);
     emit_test(c, &s);
     read_headers(c, &s);
     uint32_t dest = NO_SLOT;
-    if (!tail) dest = want == NO_SLOT ? slot_new(c) : want;
+    if (!tail) dest = want == NO_SLOT ? ct_eval_slot_new(c) : want;
     Branch branch;
-    branch_begin(c, &branch);
+    ct_eval_branch_begin(c, &branch);
     uint32_t target = 0;
     for (uint32_t i = 0; i < s.count; i++) {
-        if (i > 0) branch_next(c, &branch);
+        if (i > 0) ct_eval_branch_next(c, &branch);
         enter_alternative(c, &s, i);
         target = c->words.count - s.start;
         open_alternative(c, &s, &s.all[i]);
-        emit_expr(c, s.all[i].body, dest, tail);
+        ct_eval_emit_expr(c, s.all[i].body, dest, tail);
         if (tail || i + 1 == s.count) continue;
         ct_push(c->arena, &branch.joins, c->words.count);
-        begin(c, OP_JUMP, e->span);
-        add_word(c, 0);
+        ct_eval_begin(c, OP_JUMP, e->span);
+        ct_eval_add_word(c, 0);
     }
     spread_cost(c, &s, target);
-    branch_end(c, &branch);
+    ct_eval_branch_end(c, &branch);
     return dest;
 }

@@ -37,14 +37,14 @@ static void read_operands(Compile *c, LoopCode *l) {
     for (uint32_t i = 0; i < l->count; i++) {
         bool is_code = (int)i == l->function && (l->lam != NULL || is_global_function(l->fun));
         bool take = has_acc(l->op) && i == 1;
-        if (!is_var(args[i]) && !is_code) operand_value(c, args[i], take, false, &l->ops[i]);
+        if (!is_var(args[i]) && !is_code) ct_eval_operand_value(c, args[i], take, false, &l->ops[i]);
     }
     for (uint32_t i = 0; i < l->count; i++)
-        if (is_var(args[i])) operand_var(c, args[i]->as.var, args[i]->span, has_acc(l->op) && i == 1, &l->ops[i]);
-    uint32_t drops = next_entry(c);
+        if (is_var(args[i])) ct_eval_operand_var(c, args[i]->as.var, args[i]->span, has_acc(l->op) && i == 1, &l->ops[i]);
+    uint32_t drops = ct_eval_next_entry(c);
     for (uint32_t i = 0; i < drops; i++) {
-        Local *local = c->locals.items[next_entry(c)];
-        if (local->kind == LOCAL_CAPTURE) load_capture(c, local);
+        Local *local = c->locals.items[ct_eval_next_entry(c)];
+        if (local->kind == LOCAL_CAPTURE) ct_eval_load_capture(c, local);
         ct_push(c->arena, &l->drops, local);
     }
 }
@@ -55,20 +55,20 @@ static void settle_acc(Compile *c, LoopCode *l) {
     l->acc = acc->slot;
     bool own_slot = acc->free_slot && (acc->local == NULL || acc->local->kind == LOCAL_SLOT);
     if (own_slot) return;
-    uint32_t dest = result_slot(c, NO_SLOT, acc, 1);
+    uint32_t dest = ct_eval_result_slot(c, NO_SLOT, acc, 1);
     l->acc = dest;
     if (dest == acc->slot) return;
-    uint32_t start = begin(c, OP_MOVE, CT_NO_SPAN);
-    add_word(c, dest);
-    add_word(c, acc->slot);
-    finish(c, start, dest, dest, acc->is_pointer, acc, 1);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    ct_eval_add_word(c, dest);
+    ct_eval_add_word(c, acc->slot);
+    ct_eval_finish(c, start, dest, dest, acc->is_pointer, acc, 1);
 }
 
 /* ---- the instructions before and behind the body ---- */
 
 static void add_array(Compile *c, const Operand *array, bool own) {
-    add_word(c, array->slot);
-    add_word(c, array->drop_after && own);
+    ct_eval_add_word(c, array->slot);
+    ct_eval_add_word(c, array->drop_after && own);
 }
 
 /* Elements of a fold are moved out of an array that is consumed. Where they are independent of each other, the array
@@ -76,11 +76,11 @@ static void add_array(Compile *c, const Operand *array, bool own) {
  * map may still make its result of an array of numbers. */
 static bool takes_elements(const Compile *c, const LoopCode *l) {
     if (has_acc(l->op)) return true;
-    return !ct_type_is_pointer(l->e->as.call.args[1]->type->parts[0]) && home_of(c->m)->team == NULL;
+    return !ct_value_type_is_pointer(l->e->as.call.args[1]->type->parts[0]) && home_of(c->m)->team == NULL;
 }
 
 static void add_layout(Compile *c, const LoopCode *l) {
-    const CtLayout *layout = ct_layout_array(c->m->heap, out_type(l));
+    const CtLayout *layout = ct_value_layout_array(c->m->heap, out_type(l));
     if (layout == NULL) c->heap_full = true;
     add_pointer(c, layout);
 }
@@ -88,21 +88,21 @@ static void add_layout(Compile *c, const LoopCode *l) {
 /* The operands that both instructions share, in front. */
 static void add_state(Compile *c, const LoopCode *l) {
     if (l->op == ARRAY_BUILD) {
-        add_word(c, l->ops[0].slot);
-        add_word(c, l->out);
+        ct_eval_add_word(c, l->ops[0].slot);
+        ct_eval_add_word(c, l->out);
     } else if (has_acc(l->op)) {
         add_array(c, &l->ops[2], true);
     } else {
         add_array(c, &l->ops[1], takes_elements(c, l));
         if (l->op == ARRAY_ZIP_WITH) add_array(c, &l->ops[2], false);
-        add_word(c, l->out);
+        ct_eval_add_word(c, l->out);
     }
-    add_word(c, l->counter);
-    add_word(c, l->x);
-    if (l->op == ARRAY_ZIP_WITH) add_word(c, l->y);
+    ct_eval_add_word(c, l->counter);
+    ct_eval_add_word(c, l->x);
+    if (l->op == ARRAY_ZIP_WITH) ct_eval_add_word(c, l->y);
     if (has_acc(l->op) && has_out(l->op)) {
-        add_word(c, l->acc);
-        add_word(c, l->out);
+        ct_eval_add_word(c, l->acc);
+        ct_eval_add_word(c, l->out);
     }
 }
 
@@ -117,67 +117,67 @@ static Op loop_op(CtArrayOp op, bool next) {
 
 static void own_elements(Compile *c, const LoopCode *l) {
     uint32_t first = has_acc(l->op) ? 1 : 0;
-    if (ct_type_is_pointer(fun_param(l, first))) own(c, l->x);
-    if (l->op == ARRAY_ZIP_WITH && ct_type_is_pointer(fun_param(l, 1))) own(c, l->y);
+    if (ct_value_type_is_pointer(fun_param(l, first))) ct_eval_own(c, l->x);
+    if (l->op == ARRAY_ZIP_WITH && ct_value_type_is_pointer(fun_param(l, 1))) ct_eval_own(c, l->y);
 }
 
 static void loop_begin(Compile *c, LoopCode *l) {
-    l->counter = slot_new(c);
-    if (has_out(l->op)) l->out = slot_new(c);
-    l->x = slot_new(c);
-    if (l->op == ARRAY_ZIP_WITH) l->y = slot_new(c);
-    l->start = begin(c, loop_op(l->op, false), l->e->span);
+    l->counter = ct_eval_slot_new(c);
+    if (has_out(l->op)) l->out = ct_eval_slot_new(c);
+    l->x = ct_eval_slot_new(c);
+    if (l->op == ARRAY_ZIP_WITH) l->y = ct_eval_slot_new(c);
+    l->start = ct_eval_begin(c, loop_op(l->op, false), l->e->span);
     add_state(c, l);
-    if (has_acc(l->op) && has_out(l->op)) add_word(c, l->op == ARRAY_SCANL);
+    if (has_acc(l->op) && has_out(l->op)) ct_eval_add_word(c, l->op == ARRAY_SCANL);
     if (has_out(l->op)) add_layout(c, l);
-    add_word(c, 0);
-    add_word(c, 1); /* the element itself is a step */
-    if (has_out(l->op)) own(c, l->out);
-    branch_begin(c, &l->branch);
+    ct_eval_add_word(c, 0);
+    ct_eval_add_word(c, 1); /* the element itself is a step */
+    if (has_out(l->op)) ct_eval_own(c, l->out);
+    ct_eval_branch_begin(c, &l->branch);
     c->cost_at = c->words.count - 1;
     l->body = c->words.count;
     own_elements(c, l);
 }
 
 static void loop_turn(Compile *c, const LoopCode *l, uint32_t result, uint32_t cost) {
-    uint32_t start = begin(c, OP_TURN, l->e->span);
+    uint32_t start = ct_eval_begin(c, OP_TURN, l->e->span);
     bool build = l->op == ARRAY_BUILD, zip = l->op == ARRAY_ZIP_WITH;
-    add_word(c, build ? TURN_BUILD : zip ? TURN_ZIP : TURN_MAP);
-    add_word(c, l->ops[build ? 0 : 1].slot);
-    add_word(c, zip ? l->ops[2].slot : 0);
-    add_word(c, l->out);
-    add_word(c, l->counter);
-    add_word(c, l->x);
-    add_word(c, l->y);
-    add_word(c, result);
-    add_word(c, ct_array_rank(out_type(l)->parts[0]));
-    add_word(c, l->span.begin);
-    add_word(c, l->span.best);
-    add_word(c, l->span.mark);
-    add_word(c, start - l->body);
-    add_word(c, cost);
+    ct_eval_add_word(c, build ? TURN_BUILD : zip ? TURN_ZIP : TURN_MAP);
+    ct_eval_add_word(c, l->ops[build ? 0 : 1].slot);
+    ct_eval_add_word(c, zip ? l->ops[2].slot : 0);
+    ct_eval_add_word(c, l->out);
+    ct_eval_add_word(c, l->counter);
+    ct_eval_add_word(c, l->x);
+    ct_eval_add_word(c, l->y);
+    ct_eval_add_word(c, result);
+    ct_eval_add_word(c, ct_eval_array_rank(out_type(l)->parts[0]));
+    ct_eval_add_word(c, l->span.begin);
+    ct_eval_add_word(c, l->span.best);
+    ct_eval_add_word(c, l->span.mark);
+    ct_eval_add_word(c, start - l->body);
+    ct_eval_add_word(c, cost);
 }
 
 static void loop_next(Compile *c, LoopCode *l, uint32_t result) {
     uint32_t cost = c->words.items[l->body - 1];
     if (l->span.measured && !has_acc(l->op)) loop_turn(c, l, result, cost);
-    uint32_t start = begin(c, loop_op(l->op, true), l->e->span);
+    uint32_t start = ct_eval_begin(c, loop_op(l->op, true), l->e->span);
     add_state(c, l);
     bool takes = has_out(l->op) && l->op != ARRAY_SCANL && l->op != ARRAY_SCAN;
     if (takes) {
-        add_word(c, result);
-        if (ct_type_is_pointer(fun_result(l))) event(c, start + 1, EVENT_DISOWN, result);
-        slot_free(c, result);
+        ct_eval_add_word(c, result);
+        if (ct_value_type_is_pointer(fun_result(l))) ct_eval_event(c, start + 1, EVENT_DISOWN, result);
+        ct_eval_slot_free(c, result);
     }
-    if (has_out(l->op)) add_word(c, ct_array_rank(out_type(l)->parts[0]));
-    add_word(c, l->body - start);
-    add_word(c, cost);
+    if (has_out(l->op)) ct_eval_add_word(c, ct_eval_array_rank(out_type(l)->parts[0]));
+    ct_eval_add_word(c, l->body - start);
+    ct_eval_add_word(c, cost);
     if (l->op == ARRAY_MAP_ACCUM) {
-        slot_mark(c, l->acc);
-        if (ct_type_is_pointer(fun_param(l, 0))) own(c, l->acc);
+        ct_eval_slot_mark(c, l->acc);
+        if (ct_value_type_is_pointer(fun_param(l, 0))) ct_eval_own(c, l->acc);
     }
-    patch(c, l->body - 2, l->start);
-    branch_end(c, &l->branch);
+    ct_eval_patch(c, l->body - 2, l->start);
+    ct_eval_branch_end(c, &l->branch);
 }
 
 /* ---- the body ---- */
@@ -192,26 +192,26 @@ static uint32_t loop_body(Compile *c, LoopCode *l) {
     }
     uint32_t count = l->fun->type->count - 1, result;
     if (l->lam != NULL) {
-        for (uint32_t i = 0; i < count; i++) bind_slot(c, l->lam->params[i], slots[i], next_entry(c));
-        result = emit_expr(c, l->lam->body, want, false);
+        for (uint32_t i = 0; i < count; i++) ct_eval_bind_slot(c, l->lam->params[i], slots[i], ct_eval_next_entry(c));
+        result = ct_eval_emit_expr(c, l->lam->body, want, false);
     } else {
         Operand args[2], fun = l->ops[l->function];
         for (uint32_t i = 0; i < count; i++)
-            args[i] = operand_slot(slots[i], ct_type_is_pointer(fun_param(l, i)), true);
+            args[i] = ct_eval_operand_slot(slots[i], ct_value_type_is_pointer(fun_param(l, i)), true);
         CtCode *code = NULL;
         if (is_global_function(l->fun)) {
-            code = ct_code_of_global(c->m, l->fun->as.global);
+            code = ct_eval_code_of_global(c->m, l->fun->as.global);
         } else {
-            begin(c, OP_RETAIN, CT_NO_SPAN);
-            add_word(c, fun.slot);
-            own(c, fun.slot);
+            ct_eval_begin(c, OP_RETAIN, CT_NO_SPAN);
+            ct_eval_add_word(c, fun.slot);
+            ct_eval_own(c, fun.slot);
             fun = (Operand){.slot = fun.slot, .is_pointer = true, .taken = true};
         }
-        count_steps(c, 1);
-        result = emit_call(c, l->e->span, code, code == NULL ? &fun : NULL, args, count, want,
-                           ct_type_is_pointer(fun_result(l)));
+        ct_eval_count_steps(c, 1);
+        result = ct_eval_emit_call(c, l->e->span, code, code == NULL ? &fun : NULL, args, count, want,
+                           ct_value_type_is_pointer(fun_result(l)));
     }
-    if (into_acc) slot_mark(c, l->acc);
+    if (into_acc) ct_eval_slot_mark(c, l->acc);
     return result;
 }
 
@@ -219,52 +219,52 @@ static uint32_t loop_body(Compile *c, LoopCode *l) {
 
 static uint32_t loop_result(Compile *c, LoopCode *l, uint32_t want) {
     uint32_t slot = has_out(l->op) ? l->out : l->acc;
-    bool is_pointer = ct_type_is_pointer(l->e->type);
+    bool is_pointer = ct_value_type_is_pointer(l->e->type);
     if (l->op == ARRAY_MAP_ACCUM) {
-        Operand ops[2] = {operand_slot(l->acc, ct_type_is_pointer(fun_param(l, 0)), true),
-                          operand_slot(l->out, true, true)};
-        const CtLayout *layout = ct_layout_tuple(c->m->heap, l->e->type);
+        Operand ops[2] = {ct_eval_operand_slot(l->acc, ct_value_type_is_pointer(fun_param(l, 0)), true),
+                          ct_eval_operand_slot(l->out, true, true)};
+        const CtLayout *layout = ct_value_layout_tuple(c->m->heap, l->e->type);
         if (layout == NULL) c->heap_full = true;
-        uint32_t dest = result_slot(c, want, ops, 2);
-        uint32_t start = begin(c, OP_FIELDS2, l->e->span);
-        add_word(c, dest);
+        uint32_t dest = ct_eval_result_slot(c, want, ops, 2);
+        uint32_t start = ct_eval_begin(c, OP_FIELDS2, l->e->span);
+        ct_eval_add_word(c, dest);
         add_pointer(c, layout);
-        add_word(c, 0);
-        add_word(c, l->acc);
-        add_word(c, l->out);
-        return finish(c, start, dest, want, true, ops, 2);
+        ct_eval_add_word(c, 0);
+        ct_eval_add_word(c, l->acc);
+        ct_eval_add_word(c, l->out);
+        return ct_eval_finish(c, start, dest, want, true, ops, 2);
     }
     if (has_out(l->op) && has_acc(l->op)) {
-        if (ct_type_is_pointer(fun_param(l, 0))) drop_slot(c, l->acc);
-        slot_free(c, l->acc);
+        if (ct_value_type_is_pointer(fun_param(l, 0))) ct_eval_drop_slot(c, l->acc);
+        ct_eval_slot_free(c, l->acc);
     }
     if (want == NO_SLOT || want == slot) return slot;
-    Operand op = operand_slot(slot, is_pointer, true);
-    uint32_t dest = result_slot(c, want, &op, 1);
-    uint32_t start = begin(c, OP_MOVE, CT_NO_SPAN);
-    add_word(c, dest);
-    add_word(c, slot);
-    return finish(c, start, dest, want, is_pointer, &op, 1);
+    Operand op = ct_eval_operand_slot(slot, is_pointer, true);
+    uint32_t dest = ct_eval_result_slot(c, want, &op, 1);
+    uint32_t start = ct_eval_begin(c, OP_MOVE, CT_NO_SPAN);
+    ct_eval_add_word(c, dest);
+    ct_eval_add_word(c, slot);
+    return ct_eval_finish(c, start, dest, want, is_pointer, &op, 1);
 }
 
 /* ---- the whole ---- */
 
-uint32_t emit_loop(Compile *c, CtCore *e, uint32_t want) {
+uint32_t ct_eval_emit_loop(Compile *c, CtCore *e, uint32_t want) {
     LoopCode l = {.e = e, .op = e->as.call.of.array, .count = e->as.call.count};
-    l.function = ct_array_function_index(l.op);
+    l.function = ct_eval_array_function_index(l.op);
     l.fun = e->as.call.args[l.function];
     l.lam = is_inline_function(l.fun) ? l.fun->as.lam : NULL;
     read_operands(c, &l);
-    count_steps(c, 1);
+    ct_eval_count_steps(c, 1);
     if (has_acc(l.op)) settle_acc(c, &l);
-    if (!has_acc(l.op)) span_begin(c, &l.span, e->span);
+    if (!has_acc(l.op)) ct_eval_span_begin(c, &l.span, e->span);
     loop_begin(c, &l);
     uint32_t result = loop_body(c, &l);
     loop_next(c, &l, result);
-    if (!has_acc(l.op)) span_end(c, &l.span, l.out);
-    slot_free(c, l.counter); /* the elements' slots were the parameters', which ended with them */
+    if (!has_acc(l.op)) ct_eval_span_end(c, &l.span, l.out);
+    ct_eval_slot_free(c, l.counter); /* the elements' slots were the parameters', which ended with them */
     for (uint32_t i = 0; i < l.count; i++)
-        if (!(has_acc(l.op) && i == 1)) drop_some(c, &l.ops[i]);
-    for (uint32_t i = 0; i < l.drops.count; i++) drop_local(c, l.drops.items[i]);
+        if (!(has_acc(l.op) && i == 1)) ct_eval_drop_some(c, &l.ops[i]);
+    for (uint32_t i = 0; i < l.drops.count; i++) ct_eval_drop_local(c, l.drops.items[i]);
     return loop_result(c, &l, want);
 }

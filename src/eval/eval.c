@@ -6,10 +6,10 @@
 CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits) {
     Machine *m = calloc(1, sizeof *m);
     if (m == NULL) return NULL;
-    m->heap = ct_heap_new(limits.memory);
+    m->heap = ct_value_heap_new(limits.memory);
     m->stack = malloc(STACK_WORDS * sizeof(CtWord));
-    if (m->heap == NULL || m->stack == NULL || !ct_heap_charge(m->heap, STACK_WORDS * sizeof(CtWord))) {
-        ct_heap_free(m->heap);
+    if (m->heap == NULL || m->stack == NULL || !ct_value_heap_charge(m->heap, STACK_WORDS * sizeof(CtWord))) {
+        ct_value_heap_free(m->heap);
         free(m->stack);
         free(m);
         return NULL;
@@ -24,9 +24,9 @@ CtEval *ct_eval_new(CtProgram *program, CtAd *ad, CtEvalLimits limits) {
 
 void ct_eval_free(CtEval *eval) {
     if (eval == NULL) return;
-    ct_codes_free(eval);
-    ct_team_free(eval);
-    ct_heap_free(eval->heap);
+    ct_eval_codes_free(eval);
+    ct_eval_team_free(eval);
+    ct_value_heap_free(eval->heap);
     free(eval->stack);
     free(eval->form_key.data);
     free(eval);
@@ -45,12 +45,12 @@ static CtSpan failing_place(const Machine *m) {
     CtSpan first = CT_NO_SPAN;
     for (int calls = 0; calls < 1000000; calls++) {
         if (at != NULL) {
-            CtSpan span = ct_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
+            CtSpan span = ct_eval_code_place(frame_code(fp), (uint32_t)(at - frame_code(fp)->words));
             if (first.source == 0) first = span;
             if (span.source != 0 && !m->program->context->sources.items[span.source].is_library) return span;
         }
         const uint32_t *back = frame_return(fp);
-        if (back == &ct_machine_halt[2]) break;
+        if (back == &ct_eval_machine_halt[2]) break;
         at = back - 1;
         fp -= back[-2];
     }
@@ -67,8 +67,8 @@ static void add_help(Machine *m, CtDiag *diag) {
 /* Releases all that the run holds, then says what was wrong. */
 static bool failed(Machine *m) {
     CtSpan span = failing_place(m);
-    ct_unwind(m);
-    ct_stack_trim(m);
+    ct_eval_unwind(m);
+    ct_eval_stack_trim(m);
     CtArena *arena = m->program->context->arena;
     if (m->arena_failed) {
         m->arena_failed = false;
@@ -84,14 +84,14 @@ static bool failed(Machine *m) {
 /* ---- calls ---- */
 
 bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t count, CtWord *result) {
-    CtCode *code = ct_code_of_global(eval, global);
+    CtCode *code = ct_eval_code_of_global(eval, global);
     bool is_constant = code->lam == NULL;
     if (is_constant || (count == 0 && code->lam->count > 0)) {
         if (!is_constant) { /* a function as a value */
-            CtClosure *closure = ct_code_closure(eval, code);
+            CtClosure *closure = ct_eval_code_closure(eval, code);
             eval->fp = NULL;
-            if (closure == NULL) return ct_raise_memory(eval), failed(eval);
-            result->object = ct_retain(&closure->head);
+            if (closure == NULL) return ct_eval_raise_memory(eval), failed(eval);
+            result->object = ct_value_retain_object(&closure->head);
             return true;
         }
         if (code->state == CONSTANT_KNOWN) {
@@ -101,20 +101,20 @@ bool ct_eval_call(CtEval *eval, CtGlobal *global, const CtWord *args, uint32_t c
         }
         code->state = CONSTANT_RUNNING;
     }
-    return ct_machine_call(eval, code, NULL, args, count, result) || failed(eval);
+    return ct_eval_machine_call(eval, code, NULL, args, count, result) || failed(eval);
 }
 
 bool ct_eval_apply(CtEval *eval, CtType *type, CtWord function, const CtWord *args, uint32_t count, CtWord *result) {
     (void)type;
     CtClosure *closure = (CtClosure *)function.object;
     CtClosure *env = closure->head.layout->count == 0 ? NULL : closure;
-    if (env != NULL) ct_retain(&env->head);
-    return ct_machine_call(eval, closure->code, env, args, count, result) || failed(eval);
+    if (env != NULL) ct_value_retain_object(&env->head);
+    return ct_eval_machine_call(eval, closure->code, env, args, count, result) || failed(eval);
 }
 
-bool ct_eval_share(CtEval *eval, CtPool *pool) { return ct_team_new(eval, pool); }
+bool ct_eval_share(CtEval *eval, CtPool *pool) { return ct_eval_team_new(eval, pool); }
 
-void ct_eval_alone(CtEval *eval) { ct_team_end(eval); }
+void ct_eval_alone(CtEval *eval) { ct_eval_team_end(eval); }
 
 void ct_eval_measure(CtEval *eval) { eval->measures = true; }
 
@@ -128,7 +128,7 @@ const CtLam *ct_eval_lam(CtWord function) {
 CtEvalStats ct_eval_stats(const CtEval *eval) {
     return (CtEvalStats){.steps = steps_done(eval, eval->fuel),
                          .span = span_done(eval, eval->fuel) + eval->aside,
-                         .peak_memory = ct_heap_peak(eval->heap),
+                         .peak_memory = ct_value_heap_peak(eval->heap),
                          .max_depth = eval->max_depth};
 }
 
@@ -136,7 +136,7 @@ void ct_eval_reset_stats(CtEval *eval) {
     eval->slice_end = eval->slack = eval->aside = 0;
     eval->fuel = 0;
     eval->max_depth = 0;
-    ct_heap_reset_peak(eval->heap);
+    ct_value_heap_reset_peak(eval->heap);
 }
 
 void ct_eval_limit_steps(CtEval *eval, uint64_t steps) { eval->limits.steps = steps; }

@@ -37,7 +37,7 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
 
 static CtForm *form_fields(Machine *m, FormKey *key, const CtType *type, CtWord value, bool many, bool build) {
     bool is_data = type->kind == TYPE_DATA;
-    bool is_object = ct_type_is_pointer(type);
+    bool is_object = ct_value_type_is_pointer(type);
     uint32_t tag = !is_data ? 0 : is_object ? value.object->tag : (uint32_t)value.integer;
     const CtCon *con = is_data ? &type->data->cons[tag] : NULL;
     uint32_t count = con ? con->count : type->count;
@@ -132,12 +132,12 @@ static CtForm *form_at(Machine *m, FormKey *key, const CtType *type, CtWord valu
     return form;
 }
 
-bool ct_form_start(Machine *m, uint32_t transformed) {
+bool ct_eval_form_start(Machine *m, uint32_t transformed) {
     m->form_key.length = m->form_key.depth = 0;
     m->form_key.transformed = transformed;
     return put(&m->form_key, "", 0);
 }
 
-CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build) {
+CtForm *ct_eval_form(Machine *m, const CtType *type, CtWord value, bool build) {
     return form_at(m, &m->form_key, type, value, false, build);
 }

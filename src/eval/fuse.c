@@ -104,8 +104,8 @@ static bool add_leaf(Fuse *z, FusedLeaf leaf, CtCore *operand, FusedValue *value
 /* One for all points. */
 static bool add_number(Fuse *z, CtCore *e, FusedValue *value) {
     FusedLeaf leaf = {.is_literal = is_literal(e)};
-    if (leaf.is_literal) leaf.literal = literal_word(e);
-    return is_atom(e) && !ct_type_is_pointer(e->type) && add_leaf(z, leaf, leaf.is_literal ? NULL : e, value);
+    if (leaf.is_literal) leaf.literal = ct_eval_literal_word(e);
+    return is_atom(e) && !ct_value_type_is_pointer(e->type) && add_leaf(z, leaf, leaf.is_literal ? NULL : e, value);
 }
 
 static bool add_step(Fuse *z, FusedStep step, FusedValue *value) {
@@ -165,7 +165,7 @@ static bool prim_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) {
 }
 
 static bool name_value(Fuse *z, const CtVar *var, FusedValue value) {
-    if (z->name_count == FUSE_NAMES || ct_type_is_pointer(var->type)) return false;
+    if (z->name_count == FUSE_NAMES || ct_value_type_is_pointer(var->type)) return false;
     z->names[z->name_count] = var;
     z->named[z->name_count++] = value;
     return true;
@@ -176,7 +176,7 @@ static bool choice_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) 
     CtCore *test = e->as.cases.scrutinee;
     uint32_t count;
     if (test->type != z->c->m->program->bool_type) return false;
-    Alternative *all = ct_compile_alternatives(z->c, e, &count);
+    Alternative *all = ct_eval_compile_alternatives(z->c, e, &count);
     if (count != 2 || !is_atom(all[0].body) || !is_atom(all[1].body)) return false;
     FusedStep step = {.selects = true, .arg_count = 3};
     for (uint32_t i = 0; i < 3; i++)
@@ -186,7 +186,7 @@ static bool choice_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) 
 }
 
 static bool body_value(Fuse *z, CtCore *e, uint32_t *cost, FusedValue *value) {
-    if (outlined_code(z->c, e) != NULL || ct_type_is_pointer(e->type)) return false;
+    if (outlined_code(z->c, e) != NULL || ct_value_type_is_pointer(e->type)) return false;
     while (e->kind == CORE_LET) {
         FusedValue bound;
         if (!body_value(z, e->as.let.rhs, cost, &bound) || !name_value(z, e->as.let.vars[0], bound)) return false;
@@ -255,8 +255,8 @@ static bool strided_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
     uint32_t below;
     Array from;
     if (z->f->open >= 0 || !view_numbers(z->c, e, &numbers)) return false;
-    if (!ct_fuse_view(&z->space, &z->space.views[view], &below)) return false;
-    if (!ct_fuse_compose(&z->space, below, numbers.items, numbers.count)) return false;
+    if (!ct_eval_fuse_view(&z->space, &z->space.views[view], &below)) return false;
+    if (!ct_eval_fuse_compose(&z->space, below, numbers.items, numbers.count)) return false;
     if (!array_value(z, e->as.call.args[1], below, &from)) return false;
     FusedCheck check = {.kind = CHECK_VIEW, .lengths = {from.length}, .span = e->span};
     check.low = check.high = numbers.items[0];
@@ -295,7 +295,7 @@ static bool operation_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
 
 /* As a part of the tree, or else a leaf. */
 static bool array_value(Fuse *z, CtCore *e, uint32_t view, Array *out) {
-    if (ct_type_is_pointer(e->type->parts[0])) return false;
+    if (ct_value_type_is_pointer(e->type->parts[0])) return false;
     if (z->depth > 0 && e->kind == CORE_ARRAY && outlined_code(z->c, e) == NULL) {
         const Fused before = *z->f;
         const Fuse state = *z;
@@ -341,7 +341,7 @@ static bool start(Fuse *z, CtCore *e, CtCore *array) {
     space->sizes[0] = open ? 1 : length / row;
     space->sizes[1] = row;
     FusedView out = {0, {f->root == FUSED_ARRAY, 1}}, in = {0, {row, 1}}; /* added up along what does not step */
-    return ct_fuse_view(space, &out, &view) && ct_fuse_view(space, &in, &view);
+    return ct_eval_fuse_view(space, &out, &view) && ct_eval_fuse_view(space, &in, &view);
 }
 
 static bool is_product(const Fused *f) {
@@ -361,7 +361,7 @@ static void complete(Fuse *z, const Array *array) {
     memcpy(f->sizes, z->space.sizes, sizeof f->sizes);
     for (uint32_t i = 0; i < f->leaf_count; i++)
         if (f->leaves[i].is_array) f->leaves[i].view = z->space.views[z->leaf_views[i]];
-    ct_fuse_arrange(f);
+    ct_eval_fuse_arrange(f);
 }
 
 /* What is added up, and how. */
@@ -374,7 +374,7 @@ static bool sum(Fuse *z, CtCore *e, Array *array) {
     uint32_t view;
     if (summed->type->parts[0]->kind != TYPE_DOUBLE || !start(z, e, summed)) return false;
     if (f->root == FUSED_PLACES) {
-        if (!ct_fuse_view(&z->space, &still, &view) || !leaf_value(z, args[1], view, &places)) return false;
+        if (!ct_eval_fuse_view(&z->space, &still, &view) || !leaf_value(z, args[1], view, &places)) return false;
         f->places = places.value;
     }
     if (!array_value(z, summed, 1, array) || z->nodes == 0) return false;
@@ -396,7 +396,7 @@ static bool fuse(Compile *c, CtCore *e, uint32_t depth, Fused *f) {
     *f = (Fused){.open = -1};
     if (!root_of(e, &f->root)) return false;
     if (f->root == FUSED_ARRAY) {
-        if (ct_type_is_pointer(e->type->parts[0]) || !start(&z, e, e)) return false;
+        if (ct_value_type_is_pointer(e->type->parts[0]) || !start(&z, e, e)) return false;
         if (!operation_value(&z, e, 1, &array) || array.value < FUSED_LEAVES) return false; /* a view alone */
         if (f->may_fail && z.nodes > 1) return false;
     } else if (!sum(&z, e, &array)) {
@@ -406,7 +406,7 @@ static bool fuse(Compile *c, CtCore *e, uint32_t depth, Fused *f) {
     return true;
 }
 
-const Fused *ct_compile_fused(Compile *c, CtCore *e) {
+const Fused *ct_eval_compile_fused(Compile *c, CtCore *e) {
     static const Fused none;
     const Fused *found = ct_map_get(&c->fused, ct_key(e));
     if (found != NULL) return found != &none ? found : NULL;
@@ -415,7 +415,7 @@ const Fused *ct_compile_fused(Compile *c, CtCore *e) {
     bool ok = root_of(e, &root) && outlined_code(c, e) == NULL &&
               (fuse(c, e, FUSED_STEPS, &made) || fuse(c, e, root == FUSED_ARRAY ? 0 : 1, &made));
     if (ok) {
-        if (root != FUSED_TOTAL) made.layout = ct_layout_array(c->m->heap, e->type);
+        if (root != FUSED_TOTAL) made.layout = ct_value_layout_array(c->m->heap, e->type);
         if (root != FUSED_TOTAL && made.layout == NULL) c->heap_full = true;
         kept = CT_NEW(c->arena, Fused);
         *kept = made;

@@ -2,7 +2,7 @@
  * dimensions of the other; and the order of the loops. */
 #include "eval/fused.h"
 
-bool ct_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view) {
+bool ct_eval_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view) {
     if (space->view_count == FUSE_VIEWS) return false;
     *view = space->view_count;
     space->views[space->view_count++] = *like;
@@ -80,7 +80,7 @@ static bool stays_inside(const FuseSpace *space, const FusedView *view, const In
     return true;
 }
 
-bool ct_fuse_compose(FuseSpace *space, uint32_t index, const int64_t *numbers, uint32_t count) {
+bool ct_eval_fuse_compose(FuseSpace *space, uint32_t index, const int64_t *numbers, uint32_t count) {
     FusedView *view = &space->views[index];
     Inner inner = {.rank = count / 2, .dims = numbers + 1};
     if (inner.rank > FUSED_DIMS) return false;
@@ -159,7 +159,7 @@ static double price(Fused *f, uint32_t d) {
 
 /* Sums must keep the order of what is added, so of the dimensions along which is summed only the last may move, and
  * they stay in order. */
-void ct_fuse_arrange(Fused *f) {
+void ct_eval_fuse_arrange(Fused *f) {
     join_dims(f);
     if (f->root == FUSED_PLACES) return;
     uint32_t inner = f->rank - 1, last_summed = 0;

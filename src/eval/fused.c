@@ -40,13 +40,13 @@ static int64_t length_of(const Run *r, FusedLength length) {
 static bool check(const Run *r, const FusedCheck *c) {
     int64_t a = length_of(r, c->lengths[0]);
     switch (c->kind) {
-    case CHECK_ZIP: return ct_array_zips(r->m, a, length_of(r, c->lengths[1]));
-    case CHECK_SELECT: return ct_array_selects(r->m, a, length_of(r, c->lengths[1]), length_of(r, c->lengths[2]));
-    case CHECK_ROWS: return ct_array_is_rows(r->m, a, c->low);
-    case CHECK_PLACES: return ct_array_places(r->m, a, array_of(r->leaves[c->lengths[1].leaf]), c->low);
+    case CHECK_ZIP: return ct_eval_array_zips(r->m, a, length_of(r, c->lengths[1]));
+    case CHECK_SELECT: return ct_eval_array_selects(r->m, a, length_of(r, c->lengths[1]), length_of(r, c->lengths[2]));
+    case CHECK_ROWS: return ct_eval_array_is_rows(r->m, a, c->low);
+    case CHECK_PLACES: return ct_eval_array_places(r->m, a, array_of(r->leaves[c->lengths[1].leaf]), c->low);
     case CHECK_VIEW:
-        if (c->low < 0 || c->low >= a) return ct_array_index_fails(r->m, c->low, a);
-        return c->high < a || ct_array_index_fails(r->m, c->high, a);
+        if (c->low < 0 || c->low >= a) return ct_eval_array_index_fails(r->m, c->low, a);
+        return c->high < a || ct_eval_array_index_fails(r->m, c->high, a);
     }
     return true;
 }
@@ -99,9 +99,9 @@ static bool run_steps(Run *r, const Position *p, int64_t count) {
             continue;
         }
         CtErrorCode error =
-            ct_kernels[s->prim](made, args[0].words, args[0].steps, args[1].words, args[1].steps, count);
+            ct_eval_kernels[s->prim](made, args[0].words, args[0].steps, args[1].words, args[1].steps, count);
         if (error == CT_E0000) continue;
-        ct_raise(r->m, error, "%s", ct_error_title(error));
+        ct_eval_raise(r->m, error, "%s", ct_error_title(error));
         return fails_at(r, f->check_count);
     }
     return true;
@@ -182,7 +182,7 @@ static void add_products(const Run *r, const Position *p, int64_t count) {
         add_strided(p->out, stride, a, b, scales, count);
 }
 
-static void finish(const Run *r, const Position *p, int64_t count) {
+static void ct_eval_finish(const Run *r, const Position *p, int64_t count) {
     Block value = r->values[r->f->value];
     if (r->f->root == FUSED_ARRAY)
         put(r, p, value, count);
@@ -198,7 +198,7 @@ static void finish(const Run *r, const Position *p, int64_t count) {
 
 static bool charge(Machine *m, int64_t steps) {
     m->fuel -= steps;
-    return m->fuel >= 0 || ct_refuel(m);
+    return m->fuel >= 0 || ct_eval_refuel(m);
 }
 
 static void move_on(const Fused *f, Position *p, uint32_t dim, int64_t points) {
@@ -213,7 +213,7 @@ static bool innermost(Run *r, Position p) {
         int64_t count = left < BLOCK ? left : BLOCK;
         if (r->each * count > r->m->fuel) count = r->each > r->m->fuel ? 1 : r->m->fuel / r->each; /* to the limit */
         if (!charge(r->m, r->each * count) || !run_steps(r, &p, count)) return false;
-        finish(r, &p, count);
+        ct_eval_finish(r, &p, count);
         left -= count;
         r->done += (uint64_t)count;
         if (left > 0) move_on(f, &p, f->rank - 1, count);
@@ -261,7 +261,7 @@ static int32_t leaf_to_take(const Run *r, const bool *own) {
         if (!own[i] || !f->leaves[i].is_array) continue;
         const CtArray *array = array_of(r->leaves[i]);
         bool free = array->head.layout == f->layout && array->length == (int64_t)r->points &&
-                    ct_is_exclusive(r->leaves[i].object);
+                    ct_value_is_exclusive(r->leaves[i].object);
         for (uint32_t k = 0; k < f->leaf_count; k++)
             if (f->leaves[k].is_array && r->leaves[k].object == r->leaves[i].object)
                 free = free && same_view(f, &f->leaves[k].view);
@@ -285,10 +285,10 @@ static void start(const Run *r, CtWord *out, Position *p) {
 /* The points could be computed by as many threads; what is added up is added one after the other. */
 static void note_span(const Run *r) {
     uint64_t each = (uint64_t)r->each - (r->f->root != FUSED_ARRAY);
-    if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_span_of_sharing(r->points);
+    if (r->points > 1 && each > 0) r->m->slack += (r->points - 1) * each - ct_eval_span_of_sharing(r->points);
 }
 
-bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken) {
+bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken) {
     Run r;
     r.m = m;
     r.f = f;
@@ -305,11 +305,11 @@ bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *
     }
     int64_t length = f->root == FUSED_ARRAY ? (int64_t)r.points : f->sums;
     *taken = leaf_to_take(&r, own);
-    CtArray *out = *taken >= 0 ? array_of(leaves[*taken]) : ct_array_new(m->heap, f->layout, length, length);
-    if (out == NULL) return ct_raise_memory(m);
+    CtArray *out = *taken >= 0 ? array_of(leaves[*taken]) : ct_value_array_new(m->heap, f->layout, length, length);
+    if (out == NULL) return ct_eval_raise_memory(m);
     start(&r, out->items, &p);
     if (r.points > 0 && !nest(&r, p, 0)) {
-        if (*taken < 0) ct_release(m->heap, &out->head);
+        if (*taken < 0) ct_value_release_object(m->heap, &out->head);
         return false;
     }
     note_span(&r);

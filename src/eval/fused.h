@@ -96,7 +96,7 @@ struct Fused {
 /* fused.c: the result for the leaves' values (borrowed; those of literals are not read). An ARRAY may be made in a leaf
  * that `own` says to end here: `*taken` is its number, else −1. On failure m->pc has moved from the instruction's first
  * word to the one that stands for what failed. */
-bool ct_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken);
+bool ct_eval_fused_run(Machine *m, const Fused *f, const CtWord *leaves, const bool *own, CtWord *result, int32_t *taken);
 
 /* ---- fuse_views.c ---- */
 
@@ -110,11 +110,11 @@ typedef struct FuseSpace {
 } FuseSpace;
 
 /* A new view to start from; one like another, to go further from. False when there is no room. */
-bool ct_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view);
+bool ct_eval_fuse_view(FuseSpace *space, const FusedView *like, uint32_t *view);
 /* The view, of what `strided [offset, n₀, s₀, …]` gives, becomes one of the array that that takes from. False, and the
  * space is spoilt, when that is no view. */
-bool ct_fuse_compose(FuseSpace *space, uint32_t view, const int64_t *numbers, uint32_t count);
+bool ct_eval_fuse_compose(FuseSpace *space, uint32_t view, const int64_t *numbers, uint32_t count);
 /* Joins dimensions where that can be, and orders them so that most is done along the innermost. */
-void ct_fuse_arrange(Fused *f);
+void ct_eval_fuse_arrange(Fused *f);
 
 #endif

@@ -158,7 +158,7 @@ static inline uint64_t steps_done(const Machine *m, int64_t fuel) { return m->sl
 static inline uint64_t span_done(const Machine *m, int64_t fuel) { return steps_done(m, fuel) - m->slack; }
 
 /* The span of sharing `count` elements out, two by two. */
-static inline uint64_t ct_span_of_sharing(uint64_t count) {
+static inline uint64_t ct_eval_span_of_sharing(uint64_t count) {
     return count < 2 ? 0 : 64 - (uint64_t)__builtin_clzll(count - 1);
 }
 
@@ -172,80 +172,80 @@ static inline bool takes_turns(const Machine *m) {
 
 /* region.c. Behind the body of element i of a loop, at instruction TURN (pc, its operands) of the frame at m->fp:
  * computes all elements that follow on several threads, when that is worth it. False: nothing has happened. */
-bool ct_region_loop(Machine *m, int64_t i);
+bool ct_eval_region_loop(Machine *m, int64_t i);
 /* Makes and frees what several threads need; false without memory. */
-bool ct_team_new(Machine *m, CtPool *pool);
-void ct_team_free(Machine *m);
+bool ct_eval_team_new(Machine *m, CtPool *pool);
+void ct_eval_team_free(Machine *m);
 /* The pool is about to be freed. */
-void ct_team_end(Machine *m);
+void ct_eval_team_end(Machine *m);
 /* What is under way in the compiler and in the context is one thread's at a time. */
-void ct_team_lock(Machine *m);
-void ct_team_unlock(Machine *m);
+void ct_eval_team_lock(Machine *m);
+void ct_eval_team_unlock(Machine *m);
 /* A worker needs a constant: waits while another evaluates one. It is known then, or running, or this worker's to
  * evaluate; then it leaves it when that is done, or has failed. */
-void ct_constant_enter(Machine *m, CtCode *constant);
-void ct_constant_leave(Machine *m, CtCode *constant, bool known);
+void ct_eval_constant_enter(Machine *m, CtCode *constant);
+void ct_eval_constant_leave(Machine *m, CtCode *constant, bool known);
 /* A run begins, or what ended a region has been settled. */
-void ct_team_begin(Machine *m);
-/* ct_refuel of a worker. */
-bool ct_region_refuel(Machine *m);
+void ct_eval_team_begin(Machine *m);
+/* ct_eval_refuel of a worker. */
+bool ct_eval_region_refuel(Machine *m);
 
 /* code.c: the code of a λ or a global, not compiled yet; NULL when memory is short. */
-CtCode *ct_code_of_lam(Machine *m, CtLam *lam);
-CtCode *ct_code_of_global(Machine *m, CtGlobal *global);
+CtCode *ct_eval_code_of_lam(Machine *m, CtLam *lam);
+CtCode *ct_eval_code_of_global(Machine *m, CtGlobal *global);
 /* The closure of a code that captures nothing (borrowed). */
-CtClosure *ct_code_closure(Machine *m, CtCode *code);
-const CtLayout *ct_code_layout(Machine *m, CtCode *code);
+CtClosure *ct_eval_code_closure(Machine *m, CtCode *code);
+const CtLayout *ct_eval_code_layout(Machine *m, CtCode *code);
 /* Compiles, guarded against a full arena; false with an error raised. */
-bool ct_code_prepare(Machine *m, CtCode *code);
+bool ct_eval_code_prepare(Machine *m, CtCode *code);
 /* The code that makes the dual of closures of `code`; NULL with an error raised. */
-CtCode *ct_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
+CtCode *ct_eval_code_dual(Machine *m, CtCode *code, const CtDualPath *path);
 /* The code that makes the derivative of a closure at a point by `bulk`, for the forms that they have. */
-CtCode *ct_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
-void ct_codes_free(Machine *m);
+CtCode *ct_eval_code_bulk(Machine *m, CtClosure *closure, const CtDualPath *path, CtWord point);
+void ct_eval_codes_free(Machine *m);
 
 /* form.c: an empty key, m->form_key, for values of a program that so many methods have transformed. False without
  * memory. */
-bool ct_form_start(Machine *m, uint32_t transformed);
+bool ct_eval_form_start(Machine *m, uint32_t transformed);
 /* Appends the form of a value of a type to m->form_key; in the arena when `build`. NULL without memory. */
-CtForm *ct_form(Machine *m, const CtType *type, CtWord value, bool build);
+CtForm *ct_eval_form(Machine *m, const CtType *type, CtWord value, bool build);
 
 /* emit.c: compiles; a full arena jumps through its handler. False with an error raised. */
-bool ct_code_compile(Machine *m, CtCode *code);
+bool ct_eval_code_compile(Machine *m, CtCode *code);
 
 /* machine.c: goes on at m->pc in the frame at m->fp, until its base frame or its part has ended. */
-bool ct_machine_resume(Machine *m);
+bool ct_eval_machine_resume(Machine *m);
 /* Calls code with `count` arguments (taken) in an environment (taken) or none; on failure the frames stand
  * as they were, m->fp and m->pc where it failed. */
-bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result);
+bool ct_eval_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result);
 
 /* stack.c: room for `words` from m->fp on; more steps. False with an error raised. */
-bool ct_stack_reserve(Machine *m, size_t words);
-bool ct_refuel(Machine *m);
+bool ct_eval_stack_reserve(Machine *m, size_t words);
+bool ct_eval_refuel(Machine *m);
 /* How many, after so many, until a limit or a question. */
-uint64_t ct_steps_left(const Machine *m, uint64_t done);
+uint64_t ct_eval_steps_left(const Machine *m, uint64_t done);
 /* After a run: a stack that has grown very large gives its memory back. */
-void ct_stack_trim(Machine *m);
+void ct_eval_stack_trim(Machine *m);
 
 static inline CtCode *frame_code(const CtWord *fp) { return (CtCode *)(uintptr_t)fp[FRAME_CODE].integer; }
 static inline const uint32_t *frame_return(const CtWord *fp) {
     return (const uint32_t *)(uintptr_t)fp[FRAME_RETURN].integer;
 }
 /* The base frame's code: a call that returns here has ended the run. */
-extern const uint32_t ct_machine_halt[];
+extern const uint32_t ct_eval_machine_halt[];
 
 /* unwind.c */
-CtSpan ct_code_place(const CtCode *code, uint32_t at);
+CtSpan ct_eval_code_place(const CtCode *code, uint32_t at);
 /* Releases every frame; of a worker's base frame what the body owned. */
-void ct_unwind(Machine *m);
+void ct_eval_unwind(Machine *m);
 /* Calls `each` with every slot that owns an object when the loop whose body begins at word `body` is about to begin. */
-bool ct_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data);
+bool ct_eval_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data);
 
 /* Raises an error: remembers it and returns false. */
-bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-bool ct_raise_memory(Machine *m);
+bool ct_eval_raise(Machine *m, CtErrorCode code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool ct_eval_raise_memory(Machine *m);
 /* FAIL with a message: text of a [Char]. */
-bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message);
+bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message);
 
 typedef enum TurnKind { TURN_BUILD, TURN_MAP, TURN_ZIP } TurnKind;
 
@@ -261,33 +261,33 @@ typedef struct ArrayCall {
 
 typedef bool ArrayFunction(Machine *m, ArrayCall *call);
 /* The function of an operation that has no function argument and no instruction of its own. */
-ArrayFunction *ct_array_function(CtArrayOp op);
-ArrayFunction ct_array_shape, ct_array_sum, ct_array_product, ct_array_maximum, ct_array_minimum, ct_array_argmax,
-    ct_array_argmin, ct_array_replicate, ct_array_iota, ct_array_gather, ct_array_transpose, ct_array_reshape,
-    ct_array_reverse, ct_array_append, ct_array_slice, ct_array_concat, ct_array_strided, ct_array_gather_or,
-    ct_array_scatter_add, ct_array_sum_rows, ct_array_select;
+ArrayFunction *ct_eval_array_function(CtArrayOp op);
+ArrayFunction ct_eval_array_shape, ct_eval_array_sum, ct_eval_array_product, ct_eval_array_maximum, ct_eval_array_minimum, ct_eval_array_argmax,
+    ct_eval_array_argmin, ct_eval_array_replicate, ct_eval_array_iota, ct_eval_array_gather, ct_eval_array_transpose, ct_eval_array_reshape,
+    ct_eval_array_reverse, ct_eval_array_append, ct_eval_array_slice, ct_eval_array_concat, ct_eval_array_strided, ct_eval_array_gather_or,
+    ct_eval_array_scatter_add, ct_eval_array_sum_rows, ct_eval_array_select;
 
 /* Raises E0507 when two elements of an array, arrays of `rank` dimensions themselves, differ in shape. */
-bool ct_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);
+bool ct_eval_array_regular(Machine *m, uint32_t rank, const CtArray *first, const CtArray *other, int64_t index);
 /* How many arrays deep a type is: 0 for Double, 1 for Array Double. */
-uint32_t ct_array_rank(const CtType *type);
-bool ct_array_index_fails(Machine *m, int64_t index, int64_t length);
+uint32_t ct_eval_array_rank(const CtType *type);
+bool ct_eval_array_index_fails(Machine *m, int64_t index, int64_t length);
 /* Whether lengths are what zipWith, select, sumRows take; else E0504. */
-bool ct_array_zips(Machine *m, int64_t a, int64_t b);
-bool ct_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no);
-bool ct_array_is_rows(Machine *m, int64_t count, int64_t size);
+bool ct_eval_array_zips(Machine *m, int64_t a, int64_t b);
+bool ct_eval_array_selects(Machine *m, int64_t test, int64_t yes, int64_t no);
+bool ct_eval_array_is_rows(Machine *m, int64_t count, int64_t size);
 /* Whether scatterAdd takes `from` elements, a row for each of `rows`, to an array of `count`: else E0504 or E0501. */
-bool ct_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
+bool ct_eval_array_places(Machine *m, int64_t from, const CtArray *rows, int64_t count);
 /* xs with element i replaced, and with one more at the end; both take xs and the element when they succeed. */
-CtArray *ct_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
-CtArray *ct_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
+CtArray *ct_eval_array_update(Machine *m, CtArray *xs, int64_t index, CtWord item, uint32_t rank, uint64_t *touched);
+CtArray *ct_eval_array_snoc(Machine *m, CtArray *xs, CtWord item, uint32_t rank, uint64_t *touched);
 
 /* kernels.c: a primitive of scalars on `count` points. An operand steps from point to point, or is one for all; of a
  * unary one `b` is anything readable. `out` may be an operand. E0000, or the error of the first point that fails. */
 typedef CtErrorCode Kernel(CtWord *out, const CtWord *a, bool a_steps, const CtWord *b, bool b_steps, int64_t count);
-extern Kernel *const ct_kernels[CT_PRIM_COUNT];
+extern Kernel *const ct_eval_kernels[CT_PRIM_COUNT];
 
 /* strings.c: the primitives that make texts. */
-CtObject *ct_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);
+CtObject *ct_eval_string_prim(Machine *m, CtPrim prim, CtWord a, CtWord b);
 
 #endif

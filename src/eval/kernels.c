@@ -34,7 +34,7 @@
 #undef CT_PRIM
 #pragma GCC diagnostic pop
 
-Kernel *const ct_kernels[CT_PRIM_COUNT] = {
+Kernel *const ct_eval_kernels[CT_PRIM_COUNT] = {
 #define CT_PRIM(id, name, sig, value, d1, d2, fails, cost, work, lo1, hi1, lo2, hi2, doc) kernel_##id,
 #include "prim/primitives.def"
 #undef CT_PRIM

@@ -7,7 +7,7 @@
 #include "eval/fused.h"
 #include "eval/machine.h"
 
-const uint32_t ct_machine_halt[] = {1 + FRAME_HEADER, 0, OP_HALT};
+const uint32_t ct_eval_machine_halt[] = {1 + FRAME_HEADER, 0, OP_HALT};
 
 static inline uint64_t word64(const uint32_t *at) { return (uint64_t)at[0] | (uint64_t)at[1] << 32; }
 static inline void *pointer64(const uint32_t *at) { return (void *)(uintptr_t)word64(at); }
@@ -68,7 +68,7 @@ enter:
     if (UNLIKELY((size_t)(m->stack_end - fp) < reserve_of(callee))) {
         pc = NULL;
         SAVE();
-        CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
+        CHECK(ct_eval_code_prepare(m, callee) && ct_eval_stack_reserve(m, callee->reserve));
         LOAD();
     }
     if (UNLIKELY(++m->depth > m->max_depth)) {
@@ -85,7 +85,7 @@ tail:
     if (UNLIKELY((size_t)(m->stack_end - fp) < reserve_of(callee))) {
         pc = NULL;
         SAVE();
-        CHECK(ct_code_prepare(m, callee) && ct_stack_reserve(m, callee->reserve));
+        CHECK(ct_eval_code_prepare(m, callee) && ct_eval_stack_reserve(m, callee->reserve));
         LOAD();
     }
 charge:
@@ -93,7 +93,7 @@ charge:
     if (UNLIKELY(fuel < 0)) {
         pc = NULL;
         SAVE();
-        CHECK(ct_refuel(m));
+        CHECK(ct_eval_refuel(m));
         LOAD();
     }
     pc = callee->words;
@@ -108,35 +108,35 @@ charge:
 resume: /* a jump to anywhere at the top would cost every instruction its registers: measured, a fifth of the time */
     NEXT(0);
 too_deep:
-    ct_raise(m, CT_E0803, "more than %llu calls are waiting for each other", (unsigned long long)m->depth_limit);
+    ct_eval_raise(m, CT_E0803, "more than %llu calls are waiting for each other", (unsigned long long)m->depth_limit);
     goto fail;
 out_of_memory:
-    ct_raise_memory(m);
+    ct_eval_raise_memory(m);
 fail:
     SAVE();
     return false;
 }
 
-bool ct_machine_resume(Machine *m) { return run(m, NULL); }
+bool ct_eval_machine_resume(Machine *m) { return run(m, NULL); }
 
-bool ct_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result) {
-    ct_team_begin(m);
+bool ct_eval_machine_call(Machine *m, CtCode *code, CtClosure *env, const CtWord *args, uint32_t count, CtWord *result) {
+    ct_eval_team_begin(m);
     m->depth = 0;
-    m->fp = m->stack + FRAME_HEADER + ct_machine_halt[0];
+    m->fp = m->stack + FRAME_HEADER + ct_eval_machine_halt[0];
     m->pc = NULL;
-    bool has_room = ct_stack_reserve(m, (size_t)count + FRAME_HEADER);
+    bool has_room = ct_eval_stack_reserve(m, (size_t)count + FRAME_HEADER);
     if (!has_room) {
         for (uint32_t i = 0; i < count; i++) ct_value_release(m->heap, code->lam->params[i]->type, args[i]);
-        if (env != NULL) ct_release(m->heap, &env->head);
+        if (env != NULL) ct_value_release_object(m->heap, &env->head);
         m->fp = NULL;
         return false;
     }
     m->fp[FRAME_CODE].integer = (int64_t)(uintptr_t)code;
     m->fp[FRAME_ENV].object = (CtObject *)env;
-    m->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_machine_halt[2];
+    m->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_eval_machine_halt[2];
     for (uint32_t i = 0; i < count; i++) m->fp[i] = args[i];
     if (!run(m, code)) return false;
     *result = m->fp[0];
-    ct_stack_trim(m);
+    ct_eval_stack_trim(m);
     return true;
 }

@@ -13,7 +13,7 @@ static inline void retain_words(const CtObject *whole, const CtLayout *layout, c
     for (uint32_t base = 0; base < layout->count; base += 64) {
         uint64_t bits = layout->pointers[base / 64];
         while (bits != 0) {
-            ct_retain_part(whole, words[base + (uint32_t)__builtin_ctzll(bits)].object);
+            ct_value_retain_part(whole, words[base + (uint32_t)__builtin_ctzll(bits)].object);
             bits &= bits - 1;
         }
     }
@@ -23,10 +23,10 @@ static inline void retain_words(const CtObject *whole, const CtLayout *layout, c
 static inline CtWord loop_element(CtArray *array, int64_t i, bool own) {
     CtWord item = array->items[i];
     if (array->head.layout->pointer_elements) {
-        if (own && ct_is_exclusive(&array->head)) {
+        if (own && ct_value_is_exclusive(&array->head)) {
             array->items[i].object = NULL;
         } else {
-            ct_retain_part(&array->head, item.object);
+            ct_value_retain_part(&array->head, item.object);
         }
     }
     return item;

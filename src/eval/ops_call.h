@@ -35,7 +35,7 @@
 
 INSTRUCTION(CLOSURE) {
     CtCode *code = pointer64(pc + 2);
-    CtClosure *closure = ct_heap_take(heap, CT_CLOSURE_WORDS + (size_t)pc[4]);
+    CtClosure *closure = ct_value_heap_take(heap, CT_CLOSURE_WORDS + (size_t)pc[4]);
     CHECK_MEMORY(closure);
     closure->head = (CtObject){code->layout, 1, 0};
     closure->code = code;
@@ -46,7 +46,7 @@ INSTRUCTION(CLOSURE) {
 }
 INSTRUCTION(CLOSURE_ENV) {
     CtCode *code = pointer64(pc + 2);
-    CtClosure *closure = ct_closure_new(heap, code->layout, code);
+    CtClosure *closure = ct_value_closure_new(heap, code->layout, code);
     CHECK_MEMORY(closure);
     memcpy(closure->captures, captures_of(OBJECT(4)), code->layout->count * sizeof(CtWord));
     retain_words(OBJECT(4), code->layout, closure->captures);
@@ -57,10 +57,10 @@ INSTRUCTION(CLOSURE_SIBLING) {
     CtCode *code = pointer64(pc + 2);
     CtClosure *env = (CtClosure *)fp[FRAME_ENV].object;
     if (env->code == code) {
-        SLOT(1).object = ct_retain(&env->head);
+        SLOT(1).object = ct_value_retain_object(&env->head);
         NEXT(4);
     }
-    CtClosure *closure = ct_closure_new(heap, code->layout, code);
+    CtClosure *closure = ct_value_closure_new(heap, code->layout, code);
     CHECK_MEMORY(closure);
     memcpy(closure->captures, env->captures, code->layout->count * sizeof(CtWord));
     retain_words(&env->head, code->layout, closure->captures);
@@ -80,7 +80,7 @@ INSTRUCTION(CALL_ENV) {
     goto enter;
 }
 INSTRUCTION(CALL_SIBLING) {
-    CtObject *env = ct_retain(fp[FRAME_ENV].object);
+    CtObject *env = ct_value_retain_object(fp[FRAME_ENV].object);
     callee = pointer64(pc + 1);
     PUSH_FRAME(callee, env, pc + 3);
     goto enter;
@@ -99,7 +99,7 @@ INSTRUCTION(TAIL) {
     REUSE_FRAME(pc + 3);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = NULL;
-    if (env != NULL) ct_release(heap, env);
+    if (env != NULL) ct_value_release_object(heap, env);
     goto tail;
 }
 INSTRUCTION(TAIL_ENV) {
@@ -108,7 +108,7 @@ INSTRUCTION(TAIL_ENV) {
     REUSE_FRAME(pc + 4);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = new_env;
-    if (env != NULL) ct_release(heap, env);
+    if (env != NULL) ct_value_release_object(heap, env);
     goto tail;
 }
 INSTRUCTION(TAIL_SIBLING) {
@@ -125,7 +125,7 @@ INSTRUCTION(TAIL_CLOSURE) {
     REUSE_FRAME(pc + 2);
     fp[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     fp[FRAME_ENV].object = (CtObject *)closure;
-    if (env != NULL) ct_release(heap, env);
+    if (env != NULL) ct_value_release_object(heap, env);
     goto tail;
 }
 
@@ -139,7 +139,7 @@ INSTRUCTION(RETURN) {
 }
 INSTRUCTION(RETURN_ENV) {
     CtWord result = SLOT(1);
-    ct_release(heap, fp[FRAME_ENV].object);
+    ct_value_release_object(heap, fp[FRAME_ENV].object);
     pc = frame_return(fp);
     m->depth--;
     fp -= pc[-2];
@@ -157,7 +157,7 @@ INSTRUCTION(RETURN_CONSTANT) {
         m->aside += span;
     }
     if (m->home != NULL) {
-        ct_constant_leave(m, code, true);
+        ct_eval_constant_leave(m, code, true);
     } else {
         set_state(code, CONSTANT_KNOWN);
     }
@@ -169,14 +169,14 @@ INSTRUCTION(RETURN_CONSTANT) {
 }
 INSTRUCTION(CONSTANT) {
     callee = pointer64(pc + 1);
-    if (UNLIKELY(m->home != NULL)) ct_constant_enter(m, callee);
+    if (UNLIKELY(m->home != NULL)) ct_eval_constant_enter(m, callee);
     if (callee->state == CONSTANT_KNOWN) {
         ct_value_retain(callee->global->type, callee->value);
         SLOT(4) = callee->value;
         NEXT(5);
     }
     if (callee->state == CONSTANT_RUNNING) {
-        ct_raise(m, CT_E0509, "the value of `%s` depends on itself", callee->global->name->text);
+        ct_eval_raise(m, CT_E0509, "the value of `%s` depends on itself", callee->global->name->text);
         goto fail;
     }
     set_state(callee, CONSTANT_RUNNING);
@@ -194,10 +194,10 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure c
     SAVE();
     const CtDualPath *path = pointer64(pc + 1);
     callee =
-        path->method == METHOD_BULK ? ct_code_bulk(m, closure, path, SLOT(5)) : ct_code_dual(m, closure->code, path);
+        path->method == METHOD_BULK ? ct_eval_code_bulk(m, closure, path, SLOT(5)) : ct_eval_code_dual(m, closure->code, path);
     CHECK(callee != NULL);
     const uint32_t *end = pc + 5 + states;
-    CHECK(ct_stack_reserve(m, (size_t)end[0] + FRAME_HEADER + layout->count + states));
+    CHECK(ct_eval_stack_reserve(m, (size_t)end[0] + FRAME_HEADER + layout->count + states));
     LOAD();
     CtWord *frame = fp + end[0];
     for (uint32_t i = 0; i < states; i++) frame[layout->count + i] = SLOT(5 + i);
@@ -207,7 +207,7 @@ INSTRUCTION(DUAL) { /* the closed λ that makes the dual gets what the closure c
     frame[FRAME_CODE].integer = (int64_t)(uintptr_t)callee;
     frame[FRAME_ENV].object = NULL;
     frame[FRAME_RETURN].integer = (int64_t)(uintptr_t)(end + 2);
-    ct_release(heap, &closure->head);
+    ct_value_release_object(heap, &closure->head);
     fp = frame;
     goto enter;
 }
@@ -218,7 +218,7 @@ INSTRUCTION(WATCH) {
     NEXT(1);
 }
 INSTRUCTION(STRING_PRIM) {
-    CtObject *text = ct_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
+    CtObject *text = ct_eval_string_prim(m, (CtPrim)pc[2], SLOT(3), SLOT(4));
     CHECK_MEMORY(text);
     SLOT(1).object = text;
     NEXT(5);

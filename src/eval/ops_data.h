@@ -10,25 +10,25 @@ INSTRUCTION(LIT) {
 }
 INSTRUCTION(CONST) {
     CtObject *object = pointer64(pc + 2);
-    SLOT(1).object = ct_retain(object);
+    SLOT(1).object = ct_value_retain_object(object);
     NEXT(4);
 }
 INSTRUCTION(RETAIN) {
-    ct_retain(OBJECT(1));
+    ct_value_retain_object(OBJECT(1));
     NEXT(2);
 }
 INSTRUCTION(DROP) {
-    ct_release(heap, OBJECT(1));
+    ct_value_release_object(heap, OBJECT(1));
     NEXT(2);
 }
 INSTRUCTION(DROP_SOME) {
-    if (OBJECT(1) != NULL) ct_release(heap, OBJECT(1));
+    if (OBJECT(1) != NULL) ct_value_release_object(heap, OBJECT(1));
     NEXT(2);
 }
 INSTRUCTION(CAPTURE) {
     CtObject *env = fp[FRAME_ENV].object;
     SLOT(1) = captures_of(env)[pc[2]];
-    if (UNLIKELY(ct_is_marked(env)) && ct_layout_pointer(env->layout, pc[2])) ct_mark_part(env, OBJECT(1));
+    if (UNLIKELY(ct_is_marked(env)) && ct_value_layout_pointer(env->layout, pc[2])) ct_value_mark_part(env, OBJECT(1));
     NEXT(3);
 }
 INSTRUCTION(ROUND) {
@@ -37,7 +37,7 @@ INSTRUCTION(ROUND) {
 }
 
 INSTRUCTION(FIELDS) {
-    CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
+    CtFields *fields = ct_value_fields_take(heap, pointer64(pc + 2), pc[4]);
     CHECK_MEMORY(fields);
     uint32_t count = pc[5];
     for (uint32_t i = 0; i < count; i++) fields->words[i] = SLOT(6 + i);
@@ -45,7 +45,7 @@ INSTRUCTION(FIELDS) {
     NEXT(6 + count);
 }
 INSTRUCTION(FIELDS2) {
-    CtFields *fields = ct_fields_take(heap, pointer64(pc + 2), pc[4]);
+    CtFields *fields = ct_value_fields_take(heap, pointer64(pc + 2), pc[4]);
     CHECK_MEMORY(fields);
     fields->words[0] = SLOT(5);
     fields->words[1] = SLOT(6);
@@ -57,7 +57,7 @@ INSTRUCTION(PROJ) {
     NEXT(4);
 }
 INSTRUCTION(PROJ_OBJECT) {
-    SLOT(1).object = ct_retain_part(OBJECT(2), ((CtFields *)OBJECT(2))->words[pc[3]].object);
+    SLOT(1).object = ct_value_retain_part(OBJECT(2), ((CtFields *)OBJECT(2))->words[pc[3]].object);
     NEXT(4);
 }
 
@@ -65,16 +65,16 @@ INSTRUCTION(OPEN_MOVE) {
     CtFields *fields = (CtFields *)OBJECT(1);
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
-    if (ct_is_exclusive(&fields->head)) {
+    if (ct_value_is_exclusive(&fields->head)) {
         for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
-        for (uint32_t n = *at++; n > 0; n--, at++) ct_release(heap, fields->words[*at].object);
-        ct_fields_give(heap, fields);
+        for (uint32_t n = *at++; n > 0; n--, at++) ct_value_release_object(heap, fields->words[*at].object);
+        ct_value_fields_give(heap, fields);
     } else {
         for (uint32_t n = *at++; n > 0; n--, at += 2)
-            fp[at[1]].object = ct_retain_part(&fields->head, fields->words[at[0]].object);
+            fp[at[1]].object = ct_value_retain_part(&fields->head, fields->words[at[0]].object);
         uint32_t unwanted = *at++;
         at += unwanted;
-        ct_release(heap, &fields->head);
+        ct_value_release_object(heap, &fields->head);
     }
     pc = at;
     NEXT(0);
@@ -84,7 +84,7 @@ INSTRUCTION(OPEN_COPY) {
     const uint32_t *at = pc + 2;
     for (uint32_t n = *at++; n > 0; n--, at += 2) fp[at[1]] = fields->words[at[0]];
     for (uint32_t n = *at++; n > 0; n--, at += 2)
-        fp[at[1]].object = ct_retain_part(&fields->head, fields->words[at[0]].object);
+        fp[at[1]].object = ct_value_retain_part(&fields->head, fields->words[at[0]].object);
     pc = at;
     NEXT(0);
 }
@@ -93,11 +93,11 @@ INSTRUCTION(SPINE) { /* all cells or none, so that failing leaves the operands a
     const CtLayout *layout = pointer64(pc + 2);
     CtFields *first = NULL;
     for (int64_t i = 0; i < heads->length; i++) {
-        CtFields *cell = ct_fields_take(heap, layout, pc[4]);
+        CtFields *cell = ct_value_fields_take(heap, layout, pc[4]);
         if (UNLIKELY(cell == NULL)) {
             while (first != NULL) {
                 CtFields *next = (CtFields *)first->words[1].object;
-                ct_fields_give(heap, first);
+                ct_value_fields_give(heap, first);
                 first = next;
             }
             goto out_of_memory;
@@ -115,7 +115,7 @@ INSTRUCTION(SPINE) { /* all cells or none, so that failing leaves the operands a
         }
     }
     heads->length = 0; /* its items have moved */
-    ct_release(heap, &heads->head);
+    ct_value_release_object(heap, &heads->head);
     SLOT(1).object = &first->head;
     NEXT(7);
 }
@@ -149,11 +149,11 @@ INSTRUCTION(SWITCH_INT) {
 }
 
 INSTRUCTION(FAIL_TEXT) {
-    ct_raise(m, (CtErrorCode)pc[1], "%s", (const char *)pointer64(pc + 2));
+    ct_eval_raise(m, (CtErrorCode)pc[1], "%s", (const char *)pointer64(pc + 2));
     goto fail;
 }
 INSTRUCTION(FAIL_MESSAGE) {
-    ct_raise_string(m, (CtErrorCode)pc[1], SLOT(2));
+    ct_eval_raise_string(m, (CtErrorCode)pc[1], SLOT(2));
     goto fail;
 }
 INSTRUCTION(HALT) {

@@ -8,23 +8,23 @@
         fuel -= (cost);                                                                                                \
         if (UNLIKELY(fuel < 0)) {                                                                                      \
             SAVE();                                                                                                    \
-            CHECK(ct_refuel(m));                                                                                       \
+            CHECK(ct_eval_refuel(m));                                                                                       \
             LOAD();                                                                                                    \
         }                                                                                                              \
     } while (0)
 #define CHECK_SHAPE(rank, out, item, index)                                                                            \
     do {                                                                                                               \
         if ((rank) != 0 && (index) > 0)                                                                                \
-            CHECK(ct_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index));      \
+            CHECK(ct_eval_array_regular(m, rank, (CtArray *)(out)->items[0].object, (CtArray *)(item).object, index));      \
     } while (0)
 
 INSTRUCTION(BUILD_BEGIN) { /* n out i x layout64 off c */
     int64_t count = SLOT(1).integer;
     if (UNLIKELY(count < 0)) {
-        ct_raise(m, CT_E0508, "build was asked for %lld elements", (long long)count);
+        ct_eval_raise(m, CT_E0508, "build was asked for %lld elements", (long long)count);
         goto fail;
     }
-    CtArray *out = ct_array_new(heap, pointer64(pc + 5), 0, count);
+    CtArray *out = ct_value_array_new(heap, pointer64(pc + 5), 0, count);
     CHECK_MEMORY(out);
     SLOT(2).object = &out->head;
     SLOT(3).integer = 0;
@@ -55,10 +55,10 @@ INSTRUCTION(MAP_BEGIN) { /* a own out i x layout64 off c */
     CtArray *array = ARRAY(1), *out = array;
     const CtLayout *layout = pointer64(pc + 6);
     int64_t count = array->length;
-    if (pc[2] && array->head.layout == layout && ct_is_exclusive(&array->head)) {
+    if (pc[2] && array->head.layout == layout && ct_value_is_exclusive(&array->head)) {
         SLOT(1).object = NULL; /* the result is made of it, element by element */
     } else {
-        out = ct_array_new(heap, layout, 0, count);
+        out = ct_value_array_new(heap, layout, 0, count);
         CHECK_MEMORY(out);
     }
     SLOT(3).object = &out->head;
@@ -89,8 +89,8 @@ INSTRUCTION(MAP_NEXT) { /* a own out i x s rank off c */
 
 INSTRUCTION(ZIP_BEGIN) { /* a own b own out i x y layout64 off c */
     CtArray *a = ARRAY(1), *b = ARRAY(3);
-    CHECK(ct_array_zips(m, a->length, b->length));
-    CtArray *out = ct_array_new(heap, pointer64(pc + 9), 0, a->length);
+    CHECK(ct_eval_array_zips(m, a->length, b->length));
+    CtArray *out = ct_value_array_new(heap, pointer64(pc + 9), 0, a->length);
     CHECK_MEMORY(out);
     SLOT(5).object = &out->head;
     SLOT(6).integer = 0;
@@ -136,7 +136,7 @@ INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
     if (m->team != NULL && (i & (i + 1)) == 0) {
         CHECK_SHAPE(pc[9], out, SLOT(8), i);
         SAVE();
-        bool done = ct_region_loop(m, i);
+        bool done = ct_eval_region_loop(m, i);
         LOAD();
         if (done) {
             static const uint8_t words_of_next[] = {[TURN_BUILD] = 9, [TURN_MAP] = 10, [TURN_ZIP] = 13};
@@ -148,7 +148,7 @@ INSTRUCTION(TURN) { /* which a b out i x y s rank begin best mark off c */
 INSTRUCTION(JOIN) { /* begin best out */
     int64_t count = ARRAY(3)->length;
     uint64_t span = (uint64_t)SLOT(1).integer;
-    if (count > 0) span += (uint64_t)SLOT(2).integer + ct_span_of_sharing((uint64_t)count);
+    if (count > 0) span += (uint64_t)SLOT(2).integer + ct_eval_span_of_sharing((uint64_t)count);
     m->slack = steps_done(m, fuel) - span;
     NEXT(4);
 }
@@ -169,7 +169,7 @@ INSTRUCTION(FUSED) { /* d fused64 ⟨s own⟩ … */
     CtWord result;
     int32_t taken;
     SAVE();
-    bool done = ct_fused_run(m, fused, leaves, own, &result, &taken);
+    bool done = ct_eval_fused_run(m, fused, leaves, own, &result, &taken);
     LOAD();
     pc = m->pc;
     CHECK(done);
@@ -199,10 +199,10 @@ INSTRUCTION(FOLD_NEXT) { /* a own i x off c */
 INSTRUCTION(SCAN_BEGIN) { /* a own i x acc out start layout64 off c */
     CtArray *array = ARRAY(1);
     int64_t count = array->length, start = pc[7];
-    CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, count + start);
+    CtArray *out = ct_value_array_new(heap, pointer64(pc + 8), 0, count + start);
     CHECK_MEMORY(out);
     if (start) {
-        if (out->head.layout->pointer_elements) ct_retain(OBJECT(5));
+        if (out->head.layout->pointer_elements) ct_value_retain_object(OBJECT(5));
         out->items[0] = SLOT(5);
         out->length = 1;
     }
@@ -219,7 +219,7 @@ INSTRUCTION(SCAN_NEXT) { /* a own i x acc out rank off c */
     CHECK_SHAPE(pc[7], out, SLOT(5), out->length);
     bool more = i < array->length;
     if (more) REFUEL(pc[9]);
-    if (out->head.layout->pointer_elements) ct_retain(OBJECT(5));
+    if (out->head.layout->pointer_elements) ct_value_retain_object(OBJECT(5));
     out->items[out->length++] = SLOT(5);
     if (!more) NEXT(10);
     SLOT(3).integer = i;
@@ -229,7 +229,7 @@ INSTRUCTION(SCAN_NEXT) { /* a own i x acc out rank off c */
 
 INSTRUCTION(ACCUM_BEGIN) { /* a own i x acc out start layout64 off c */
     CtArray *array = ARRAY(1);
-    CtArray *out = ct_array_new(heap, pointer64(pc + 8), 0, array->length);
+    CtArray *out = ct_value_array_new(heap, pointer64(pc + 8), 0, array->length);
     CHECK_MEMORY(out);
     SLOT(6).object = &out->head;
     SLOT(3).integer = 0;
@@ -247,11 +247,11 @@ INSTRUCTION(ACCUM_NEXT) { /* a own i x acc out s rank off c */
     if (more) REFUEL(pc[10]);
     CtWord state = pair->words[0];
     out->items[out->length++] = pair->words[1];
-    if (ct_is_exclusive(&pair->head)) {
-        ct_fields_give(heap, pair);
+    if (ct_value_is_exclusive(&pair->head)) {
+        ct_value_fields_give(heap, pair);
     } else {
         retain_words(&pair->head, pair->head.layout, pair->words);
-        ct_release(heap, &pair->head);
+        ct_value_release_object(heap, &pair->head);
     }
     SLOT(5) = state;
     if (!more) NEXT(11);

@@ -55,7 +55,7 @@
 #include "prim/primitives.def"
 
 prim_fails:
-    ct_raise(m, prim_error, "%s", ct_error_title(prim_error));
+    ct_eval_raise(m, prim_error, "%s", ct_error_title(prim_error));
     goto fail;
 }
 

@@ -42,7 +42,7 @@ static bool touch(Compile *c, Local *local) {
 }
 
 static void use(Compile *c, const CtVar *var) {
-    Local *local = ct_compile_local(c, var);
+    Local *local = ct_eval_compile_local(c, var);
     if (local->kind == LOCAL_SIBLING) return;
     if (local->kind == LOCAL_GROUP) {
         if (local->env == NULL) return;
@@ -56,7 +56,7 @@ static void use(Compile *c, const CtVar *var) {
 static void unbind(Compile *c, CtVar *const *vars, uint32_t count) {
     for (uint32_t i = count; i-- > 0;) {
         if (vars[i] == NULL) continue;
-        Local *local = ct_compile_local(c, vars[i]);
+        Local *local = ct_eval_compile_local(c, vars[i]);
         put(c, local->is_live);
         local->is_live = false;
     }
@@ -71,7 +71,7 @@ static void walk_operands(Compile *c, CtCore *const *args, uint32_t count) {
 }
 
 static void walk_lam(Compile *c, CtLam *lam) {
-    ct_code_of_lam(c->m, lam);
+    ct_eval_code_of_lam(c->m, lam);
     for (uint32_t i = lam->capture_count; i-- > 0;) use(c, lam->captures[i]);
 }
 
@@ -147,9 +147,9 @@ static void walk_alternatives(Compile *c, Alternative *alternatives, uint32_t co
 
 static void walk_case(Compile *c, CtCore *e) {
     uint32_t count;
-    Alternative *alternatives = ct_compile_alternatives(c, e, &count);
+    Alternative *alternatives = ct_eval_compile_alternatives(c, e, &count);
     CtCore *scrutinee = e->as.cases.scrutinee;
-    walk_alternatives(c, alternatives, count, is_var(scrutinee) ? ct_compile_local(c, scrutinee->as.var) : NULL);
+    walk_alternatives(c, alternatives, count, is_var(scrutinee) ? ct_eval_compile_local(c, scrutinee->as.var) : NULL);
     if (!is_var(scrutinee)) walk(c, scrutinee);
 }
 
@@ -171,12 +171,12 @@ static void walk_loop_body(Compile *c, CtCore *function) {
 }
 
 static void walk_array(Compile *c, CtCore *e) {
-    const Fused *fused = ct_compile_fused(c, e);
+    const Fused *fused = ct_eval_compile_fused(c, e);
     if (fused != NULL) {
         walk_operands(c, fused->operands, fused->operand_count);
         return;
     }
-    int index = ct_array_function_index(e->as.call.of.array);
+    int index = ct_eval_array_function_index(e->as.call.of.array);
     CtCore **args = e->as.call.args;
     if (index < 0) {
         walk_operands(c, args, e->as.call.count);
@@ -230,7 +230,7 @@ static void walk_lets(Compile *c, CtCore *e) {
     while (c->chain.count > base) {
         e = c->chain.items[--c->chain.count];
         if (e->kind == CORE_LETREC) {
-            Local *local = ct_compile_local(c, e->as.letrec.binds[0].var);
+            Local *local = ct_eval_compile_local(c, e->as.letrec.binds[0].var);
             if (local->env == NULL) continue;
             put(c, local->env->is_live);
             local->env->is_live = false;
@@ -255,7 +255,7 @@ static void walk_node(Compile *c, CtCore *e) {
     case CORE_UNPACK:
     case CORE_LETREC: walk_lets(c, e); return;
     case CORE_CON: {
-        uint32_t spine = ct_compile_spine(e, &tail);
+        uint32_t spine = ct_eval_compile_spine(e, &tail);
         if (spine >= SPINE_MIN) {
             walk_spine(c, e, spine);
             return;
@@ -291,7 +291,7 @@ static void walk(Compile *c, CtCore *e) {
     }
 }
 
-void ct_compile_ownership(Compile *c) {
+void ct_eval_compile_ownership(Compile *c) {
     CtLam *lam = c->code->lam;
     walk(c, lam == NULL ? c->code->global->body : lam->body);
     if (lam != NULL) unbind(c, lam->params, lam->count);

@@ -49,7 +49,7 @@ struct Region {
 
 /* ---- teams ---- */
 
-bool ct_team_new(Machine *m, CtPool *pool) {
+bool ct_eval_team_new(Machine *m, CtPool *pool) {
     Team *team = calloc(1, sizeof *team);
     if (team == NULL) return false;
     team->pool = pool;
@@ -69,7 +69,7 @@ bool ct_team_new(Machine *m, CtPool *pool) {
 
 static void worker_free(Machine *w) {
     if (w == NULL) return;
-    ct_heap_free(w->heap);
+    ct_value_heap_free(w->heap);
     free(w->stack);
     free(w->form_key.data);
     free(w);
@@ -83,7 +83,7 @@ static void workers_free(Team *team) {
     team->workers = NULL;
 }
 
-void ct_team_free(Machine *m) {
+void ct_eval_team_free(Machine *m) {
     if (m->team == NULL) return;
     workers_free(m->team);
     pthread_mutex_destroy(&m->team->compiling);
@@ -92,18 +92,18 @@ void ct_team_free(Machine *m) {
     m->team = NULL;
 }
 
-void ct_team_end(Machine *m) {
+void ct_eval_team_end(Machine *m) {
     if (m->team != NULL) m->team->pool = NULL;
 }
 
-void ct_team_begin(Machine *m) {
+void ct_eval_team_begin(Machine *m) {
     if (m->team != NULL) m->team->gave_up = false;
 }
 
 static Machine *worker_new(Machine *m) {
     Machine *w = calloc(1, sizeof *w);
     if (w == NULL) return NULL;
-    w->heap = ct_heap_branch(m->heap);
+    w->heap = ct_value_heap_branch(m->heap);
     w->stack = malloc(STACK_WORDS * sizeof(CtWord));
     if (w->heap == NULL || w->stack == NULL) {
         worker_free(w);
@@ -141,20 +141,20 @@ static bool has_workers(Machine *m) {
 
 /* ---- what workers do one at a time ---- */
 
-void ct_team_lock(Machine *m) {
+void ct_eval_team_lock(Machine *m) {
     if (m->home != NULL) pthread_mutex_lock(&m->home->team->compiling);
 }
-void ct_team_unlock(Machine *m) {
+void ct_eval_team_unlock(Machine *m) {
     if (m->home != NULL) pthread_mutex_unlock(&m->home->team->compiling);
 }
 
 static void share_value(CtCode *constant) {
-    if (ct_type_is_pointer(constant->global->type)) ct_share(constant->value.object);
+    if (ct_value_type_is_pointer(constant->global->type)) ct_value_share(constant->value.object);
 }
 
 /* Who evaluates a constant has the lock until it is done; whoever needs one waits. So a constant that is running then
  * is this worker's own, or one that the region is a part of. */
-void ct_constant_enter(Machine *m, CtCode *constant) {
+void ct_eval_constant_enter(Machine *m, CtCode *constant) {
     if (__atomic_load_n(&constant->state, __ATOMIC_ACQUIRE) != CONSTANT_KNOWN) {
         if (m->constants == 0) pthread_mutex_lock(&m->home->team->constants);
         if (constant->state == CONSTANT_NEW) {
@@ -166,7 +166,7 @@ void ct_constant_enter(Machine *m, CtCode *constant) {
     if (constant->state == CONSTANT_KNOWN) share_value(constant);
 }
 
-void ct_constant_leave(Machine *m, CtCode *constant, bool known) {
+void ct_eval_constant_leave(Machine *m, CtCode *constant, bool known) {
     if (known) {
         share_value(constant);
         constant->known_next = m->region->known;
@@ -176,7 +176,7 @@ void ct_constant_leave(Machine *m, CtCode *constant, bool known) {
     if (--m->constants == 0) pthread_mutex_unlock(&m->home->team->constants);
 }
 
-bool ct_region_refuel(Machine *m) {
+bool ct_eval_region_refuel(Machine *m) {
     Region *region = m->region;
     bool stop = __atomic_load_n(&region->failed, __ATOMIC_RELAXED) ||
                 atomic_load_explicit(&m->home->interrupt, memory_order_relaxed);
@@ -203,15 +203,15 @@ static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) 
     CtWord *fp = w->stack + w->part_at;
     w->part_end = high;
     w->fuel -= pc[14];
-    if (w->fuel < 0 && !ct_refuel(w)) return false;
+    if (w->fuel < 0 && !ct_eval_refuel(w)) return false;
     fp[pc[5]].integer = low;
     fp[pc[12]].integer = (int64_t)(span_done(w, w->fuel) - pc[14]);
     fp[pc[6]] = element(fp, pc, 2, low);
     if (pc[1] == TURN_ZIP) fp[pc[7]] = element(fp, pc, 3, low);
     w->fp = fp;
     w->pc = pc - pc[13];
-    if (ct_machine_resume(w)) return true;
-    ct_unwind(w);
+    if (ct_eval_machine_resume(w)) return true;
+    ct_eval_unwind(w);
     return false;
 }
 
@@ -219,14 +219,14 @@ static bool run_part(Machine *w, const uint32_t *pc, int64_t low, int64_t high) 
 static bool copy_frame(Machine *w, const Region *region, CtArray *out) {
     const CtWord *from = region->m->fp;
     const CtCode *code = frame_code(from);
-    w->part_at = FRAME_HEADER + ct_machine_halt[0];
+    w->part_at = FRAME_HEADER + ct_eval_machine_halt[0];
     w->part_body = (uint32_t)(region->pc - region->pc[13] - code->words);
     w->part_out = region->pc[4];
     w->part_turn = region->pc;
     w->fp = w->stack + w->part_at;
-    if (!ct_stack_reserve(w, code->reserve)) return false;
+    if (!ct_eval_stack_reserve(w, code->reserve)) return false;
     memcpy(w->fp - FRAME_HEADER, from - FRAME_HEADER, (code->reserve + FRAME_HEADER) * sizeof(CtWord));
-    w->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_machine_halt[2];
+    w->fp[FRAME_RETURN].integer = (int64_t)(uintptr_t)&ct_eval_machine_halt[2];
     w->fp[region->pc[11]].integer = 0;
     *out = *(const CtArray *)from[region->pc[4]].object;
     w->fp[region->pc[4]].object = &out->head;
@@ -253,14 +253,14 @@ static void work(void *data, uint32_t who) {
     } else {
         __atomic_store_n(&region->failed, true, __ATOMIC_RELAXED);
     }
-    ct_stack_trim(w);
+    ct_eval_stack_trim(w);
 }
 
 /* ---- regions ---- */
 
 static void share_slot(void *data, uint32_t slot) {
     CtObject *object = ((CtWord *)data)[slot].object;
-    if (object != NULL) ct_share(object);
+    if (object != NULL) ct_value_share(object);
 }
 
 /* All that the body can reach begins at what the frame owned before it, and at its environment. */
@@ -269,11 +269,11 @@ static bool share_roots(const Region *region) {
     CtObject *env = fp[FRAME_ENV].object;
     const CtCode *code = frame_code(fp);
     if (env != NULL) {
-        ct_share(env);
+        ct_value_share(env);
         for (uint32_t i = 0; i < env->layout->count; i++)
-            if (ct_layout_pointer(env->layout, i)) ct_mark_part(env, captures_of(env)[i].object);
+            if (ct_value_layout_pointer(env->layout, i)) ct_value_mark_part(env, captures_of(env)[i].object);
     }
-    return ct_owned_before(code, (uint32_t)(region->pc - region->pc[13] - code->words), share_slot, fp);
+    return ct_eval_owned_before(code, (uint32_t)(region->pc - region->pc[13] - code->words), share_slot, fp);
 }
 
 static void start_worker(Machine *w, const Machine *m) {
@@ -301,7 +301,7 @@ static void collect(Machine *m, const Region *region) {
 /* As if the region had not been. */
 static void forget(Machine *m, const Region *region, CtArray *out, int64_t from) {
     for (int64_t i = from; out->head.layout->pointer_elements && i < region->end; i++)
-        if (out->items[i].object != NULL) ct_release(m->heap, out->items[i].object);
+        if (out->items[i].object != NULL) ct_value_release_object(m->heap, out->items[i].object);
     for (CtCode *code = region->known; code != NULL; code = code->known_next) {
         ct_value_release(m->heap, code->global->type, code->value);
         set_state(code, CONSTANT_NEW);
@@ -319,7 +319,7 @@ static bool is_worth(const Machine *m, int64_t i, int64_t left) {
     return left > 1 && so_far / (uint64_t)(i + 1) * (uint64_t)left >= CT_WORTH && m->watch.wants == NULL;
 }
 
-bool ct_region_loop(Machine *m, int64_t i) {
+bool ct_eval_region_loop(Machine *m, int64_t i) {
     Team *team = m->team;
     const uint32_t *pc = m->pc;
     int64_t end = loop_end(m->fp, pc), left = end - i - 1;
@@ -330,15 +330,15 @@ bool ct_region_loop(Machine *m, int64_t i) {
     uint32_t errors = context->error_count;
     CtArray *out = (CtArray *)m->fp[pc[4]].object;
     Region region = {.m = m, .pc = pc, .next = i + 1, .end = end, .part = left / (size * PARTS) + 1};
-    uint64_t steps = ct_steps_left(m, steps_done(m, m->fuel));
+    uint64_t steps = ct_eval_steps_left(m, steps_done(m, m->fuel));
     region.steps_left = steps > INT64_MAX ? INT64_MAX : (int64_t)steps;
     if (!share_roots(&region)) return false;
     out->items[i] = m->fp[pc[8]];
     for (int64_t at = i + 1; out->head.layout->pointer_elements && at < end; at++) out->items[at].object = NULL;
     for (uint32_t k = 0; k < size; k++) start_worker(team->workers[k], m);
-    ct_heap_lend(m->heap, team->heaps, size, team->regions++);
+    ct_value_heap_lend(m->heap, team->heaps, size, team->regions++);
     ct_pool_run(team->pool, work, &region);
-    ct_heap_take_back(m->heap, team->heaps, size);
+    ct_value_heap_take_back(m->heap, team->heaps, size);
     if (region.failed) {
         context->last_diag = last_diag;
         *last_diag = NULL;

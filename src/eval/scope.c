@@ -9,7 +9,7 @@ typedef struct Visit {
 
 typedef CT_VEC(Visit) Visits;
 
-int ct_array_function_index(CtArrayOp op) {
+int ct_eval_array_function_index(CtArrayOp op) {
     static const int indices[] = {
 #define CT_ARRAY_OP(op, name, arity, function, function_arity, type, doc) function,
 #include "core/core.def"
@@ -18,7 +18,7 @@ int ct_array_function_index(CtArrayOp op) {
     return indices[op];
 }
 
-Local *ct_compile_local(Compile *c, const CtVar *var) {
+Local *ct_eval_compile_local(Compile *c, const CtVar *var) {
     Local *local = ct_map_get(&c->by_var, var->id);
     return local;
 }
@@ -26,7 +26,7 @@ Local *ct_compile_local(Compile *c, const CtVar *var) {
 static Local *add_local(Compile *c, LocalKind kind, CtVar *var, uint32_t level) {
     Local *local = CT_NEW(c->arena, Local);
     *local = (Local){.kind = kind, .index = c->locals.count, .var = var, .level = level, .slot = NO_SLOT};
-    local->is_pointer = var == NULL || ct_type_is_pointer(var->type);
+    local->is_pointer = var == NULL || ct_value_type_is_pointer(var->type);
     ct_push(c->arena, &c->locals, local);
     if (var != NULL) ct_map_set(c->arena, &c->by_var, var->id, local);
     return local;
@@ -40,7 +40,7 @@ static void add_vars(Compile *c, CtVar *const *vars, uint32_t count, uint32_t le
 /* The group's environment, if it captures anything, is a closure of its first function. */
 static void add_group(Compile *c, const CtCore *letrec, uint32_t level) {
     CtLam *first = letrec->as.letrec.binds[0].lam->as.lam;
-    CtCode *code = ct_code_of_lam(c->m, first);
+    CtCode *code = ct_eval_code_of_lam(c->m, first);
     Local *env = NULL;
     if (first->capture_count > 0) {
         env = add_local(c, LOCAL_ENV, NULL, level);
@@ -49,7 +49,7 @@ static void add_group(Compile *c, const CtCore *letrec, uint32_t level) {
     for (uint32_t i = 0; i < letrec->as.letrec.count; i++) {
         Local *local = add_local(c, LOCAL_GROUP, letrec->as.letrec.binds[i].var, level);
         local->env = env;
-        local->code = ct_code_of_lam(c->m, letrec->as.letrec.binds[i].lam->as.lam);
+        local->code = ct_eval_code_of_lam(c->m, letrec->as.letrec.binds[i].lam->as.lam);
     }
 }
 
@@ -58,7 +58,7 @@ static void visit_later(Compile *c, Visits *todo, CtCore *e, uint32_t level, uin
 }
 
 static void visit_args(Compile *c, Visits *todo, const CtCore *e, Visit at) {
-    int function = e->kind == CORE_ARRAY ? ct_array_function_index(e->as.call.of.array) : -1;
+    int function = e->kind == CORE_ARRAY ? ct_eval_array_function_index(e->as.call.of.array) : -1;
     for (uint32_t i = 0; i < e->as.call.count; i++) {
         CtCore *arg = e->as.call.args[i];
         if ((int)i == function && is_inline_function(arg)) {
@@ -74,7 +74,7 @@ static void visit_args(Compile *c, Visits *todo, const CtCore *e, Visit at) {
 /* A long list is one thing, however many cells it has. */
 static void visit_con(Compile *c, Visits *todo, CtCore *e, Visit at) {
     const CtCore *tail;
-    uint32_t count = ct_compile_spine(e, &tail);
+    uint32_t count = ct_eval_compile_spine(e, &tail);
     if (count < SPINE_MIN) {
         visit_args(c, todo, e, at);
         return;
@@ -100,7 +100,7 @@ static void visit_case(Compile *c, Visits *todo, const CtCore *e, Visit at) {
 static void outline(Compile *c, CtCore *e) {
     CtLam *lam = CT_NEW(c->arena, CtLam);
     lam->body = e;
-    ct_map_set(c->arena, &c->outlined, ct_key(e), ct_code_of_lam(c->m, lam));
+    ct_map_set(c->arena, &c->outlined, ct_key(e), ct_eval_code_of_lam(c->m, lam));
 }
 
 /* let x = e in body, where f is λx. body. */
@@ -157,7 +157,7 @@ static void visit(Compile *c, Visits *todo, Visit at) {
     }
 }
 
-void ct_compile_scope(Compile *c) {
+void ct_eval_compile_scope(Compile *c) {
     CtLam *lam = c->code->lam;
     CtCore *body = lam == NULL ? c->code->global->body : lam->body;
     if (lam != NULL) {
@@ -168,7 +168,7 @@ void ct_compile_scope(Compile *c) {
         }
         for (uint32_t i = 0; i < lam->group_count; i++) {
             Local *local = add_local(c, LOCAL_SIBLING, lam->group_vars[i], 0);
-            local->code = ct_code_of_lam(c->m, lam->group[i]);
+            local->code = ct_eval_code_of_lam(c->m, lam->group[i]);
         }
     }
     Visits todo = {0};
@@ -176,7 +176,7 @@ void ct_compile_scope(Compile *c) {
     while (todo.count > 0) visit(c, &todo, todo.items[--todo.count]);
 }
 
-uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail) {
+uint32_t ct_eval_compile_spine(const CtCore *e, const CtCore **tail) {
     uint32_t count = 0;
     const CtCon *con = e->kind == CORE_CON ? e->as.call.of.con : NULL;
     while (e->kind == CORE_CON && e->as.call.of.con == con && con->count == 2 && con->fields[1] == con->data->type) {
@@ -187,7 +187,7 @@ uint32_t ct_compile_spine(const CtCore *e, const CtCore **tail) {
     return count;
 }
 
-Alternative *ct_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count) {
+Alternative *ct_eval_compile_alternatives(Compile *c, const CtCore *e, uint32_t *count) {
     uint32_t n = e->as.cases.count + (e->as.cases.otherwise != NULL);
     Alternative *all = CT_NEW_ARRAY(c->arena, Alternative, n);
     for (uint32_t i = 0; i < e->as.cases.count; i++) {

@@ -6,7 +6,7 @@
 
 enum { SLICE = 1 << 20, STACK_KEPT = 4 * 1024 * 1024 /* words */ };
 
-bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) {
+bool ct_eval_raise(Machine *m, CtErrorCode code, const char *format, ...) {
     va_list list;
     va_start(list, format);
     vsnprintf(m->error_buffer, sizeof m->error_buffer, format, list);
@@ -16,46 +16,46 @@ bool ct_raise(Machine *m, CtErrorCode code, const char *format, ...) {
     return false;
 }
 
-bool ct_raise_memory(Machine *m) { return ct_raise(m, CT_E0801, "the run needs more memory than it may use"); }
+bool ct_eval_raise_memory(Machine *m) { return ct_eval_raise(m, CT_E0801, "the run needs more memory than it may use"); }
 
 enum { MESSAGE_MAX = 4000 };
 
-bool ct_raise_string(Machine *m, CtErrorCode code, CtWord message) {
-    ct_team_lock(m);
+bool ct_eval_raise_string(Machine *m, CtErrorCode code, CtWord message) {
+    ct_eval_team_lock(m);
     jmp_buf here;
     CtArena *arena = m->program->context->arena;
     jmp_buf *before = ct_arena_on_failure(arena, &here);
     if (setjmp(here) == 0) {
         CtText text = ct_text(arena);
         ct_text_puts(&text, "");
-        ct_string_text(&text, message, MESSAGE_MAX);
+        ct_value_string_text(&text, message, MESSAGE_MAX);
         m->error = code;
         m->error_text = text.data;
     } else {
         m->arena_failed = true;
-        ct_raise_memory(m);
+        ct_eval_raise_memory(m);
     }
     ct_arena_on_failure(arena, before);
-    ct_team_unlock(m);
+    ct_eval_team_unlock(m);
     return false;
 }
 
 /* Grows by half, or by what is needed; the stack counts as memory like the heap. */
-bool ct_stack_reserve(Machine *m, size_t words) {
+bool ct_eval_stack_reserve(Machine *m, size_t words) {
     size_t used = (size_t)(m->fp - m->stack), size = (size_t)(m->stack_end - m->stack);
     if (size - used >= words) return true;
     size_t wanted = size + size / 2;
     if (wanted - used < words) wanted = used + words;
     size_t more = (wanted - size) * sizeof(CtWord);
-    if (!ct_heap_charge(m->heap, more)) {
+    if (!ct_value_heap_charge(m->heap, more)) {
         wanted = used + words;
         more = (wanted - size) * sizeof(CtWord);
-        if (!ct_heap_charge(m->heap, more)) return ct_raise_memory(m);
+        if (!ct_value_heap_charge(m->heap, more)) return ct_eval_raise_memory(m);
     }
     CtWord *stack = realloc(m->stack, wanted * sizeof(CtWord));
     if (stack == NULL) {
-        ct_heap_refund(m->heap, more);
-        return ct_raise_memory(m);
+        ct_value_heap_refund(m->heap, more);
+        return ct_eval_raise_memory(m);
     }
     m->stack = stack;
     m->fp = stack + used;
@@ -63,17 +63,17 @@ bool ct_stack_reserve(Machine *m, size_t words) {
     return true;
 }
 
-void ct_stack_trim(Machine *m) {
+void ct_eval_stack_trim(Machine *m) {
     size_t size = (size_t)(m->stack_end - m->stack);
     if (size <= STACK_KEPT) return;
     CtWord *stack = realloc(m->stack, STACK_KEPT * sizeof(CtWord));
     if (stack == NULL) return;
-    ct_heap_refund(m->heap, (size - STACK_KEPT) * sizeof(CtWord));
+    ct_value_heap_refund(m->heap, (size - STACK_KEPT) * sizeof(CtWord));
     m->stack = stack;
     m->stack_end = stack + STACK_KEPT;
 }
 
-uint64_t ct_steps_left(const Machine *m, uint64_t done) {
+uint64_t ct_eval_steps_left(const Machine *m, uint64_t done) {
     uint64_t end = m->limits.steps != 0 ? m->limits.steps : UINT64_MAX;
     if (m->question.ask != NULL && m->question.after < end) end = m->question.after;
     return end > done ? end - done : 0;
@@ -84,22 +84,22 @@ static bool is_to_end(Machine *m, uint64_t done) {
     CtQuestion question = m->question;
     if (question.ask == NULL || done <= question.after) return false;
     m->question.ask = NULL;
-    ct_team_begin(m);
+    ct_eval_team_begin(m);
     return question.ask(question.data);
 }
 
-bool ct_refuel(Machine *m) {
-    if (m->home != NULL) return ct_region_refuel(m);
+bool ct_eval_refuel(Machine *m) {
+    if (m->home != NULL) return ct_eval_region_refuel(m);
     uint64_t done = m->slice_end - (uint64_t)m->fuel; /* fuel is negative */
     bool ends = is_to_end(m, done);
     if (m->limits.steps != 0 && done > m->limits.steps)
-        return ct_raise(m, CT_E0802, "the run took more than %llu steps", (unsigned long long)m->limits.steps);
+        return ct_eval_raise(m, CT_E0802, "the run took more than %llu steps", (unsigned long long)m->limits.steps);
     if (atomic_load_explicit(&m->interrupt, memory_order_relaxed)) {
         atomic_store_explicit(&m->interrupt, false, memory_order_relaxed);
-        return ct_raise(m, CT_E0804, "interrupted");
+        return ct_eval_raise(m, CT_E0804, "interrupted");
     }
-    if (ends) return ct_raise(m, CT_E0802, "the run has been ended");
-    uint64_t slice = ct_steps_left(m, done);
+    if (ends) return ct_eval_raise(m, CT_E0802, "the run has been ended");
+    uint64_t slice = ct_eval_steps_left(m, done);
     if (slice > SLICE) slice = SLICE;
     m->slice_end = done + slice;
     m->fuel = (int64_t)slice;

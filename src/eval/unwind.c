@@ -4,7 +4,7 @@
 
 #include "eval/internal.h"
 
-CtSpan ct_code_place(const CtCode *code, uint32_t at) {
+CtSpan ct_eval_code_place(const CtCode *code, uint32_t at) {
     CtSpan span = CT_NO_SPAN;
     uint32_t low = 0, high = code->place_count;
     while (low < high) { /* the last place at or before `at` */
@@ -93,7 +93,7 @@ static void owned_free(Owned *o) {
     free(o->saved);
 }
 
-bool ct_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data) {
+bool ct_eval_owned_before(const CtCode *code, uint32_t body, void (*each)(void *data, uint32_t slot), void *data) {
     Owned owned = {0};
     owned_at(code, body - 1, &owned);
     for (uint32_t i = 0; i < owned.count && !owned.failed; i++) each(data, owned.slots[i]);
@@ -119,7 +119,7 @@ static void release_frame(Machine *m, CtWord *fp, Kept *kept, uint32_t at) {
     }
     for (uint32_t i = 0; i < entry->owned.count; i++) {
         CtObject *object = fp[entry->owned.slots[i]].object;
-        if (object != NULL) ct_release(m->heap, object);
+        if (object != NULL) ct_value_release_object(m->heap, object);
     }
 }
 
@@ -132,10 +132,10 @@ static void release_arguments(Machine *m, CtWord *fp) {
 
 static void leave_frame(Machine *m, CtWord *fp) {
     CtCode *code = frame_code(fp);
-    if (fp[FRAME_ENV].object != NULL) ct_release(m->heap, fp[FRAME_ENV].object);
+    if (fp[FRAME_ENV].object != NULL) ct_value_release_object(m->heap, fp[FRAME_ENV].object);
     if (code->lam != NULL) return;
     if (m->home != NULL) {
-        ct_constant_leave(m, code, false);
+        ct_eval_constant_leave(m, code, false);
     } else {
         set_state(code, CONSTANT_NEW);
     }
@@ -152,12 +152,12 @@ static void release_part(Machine *m, CtWord *fp, uint32_t at) {
     for (uint32_t i = 0; i < before.count; i++) disown(&now, before.slots[i]);
     disown(&now, m->part_out);
     for (uint32_t i = 0; i < now.count && !before.failed && !now.failed; i++)
-        if (fp[now.slots[i]].object != NULL) ct_release(m->heap, fp[now.slots[i]].object);
+        if (fp[now.slots[i]].object != NULL) ct_value_release_object(m->heap, fp[now.slots[i]].object);
     owned_free(&before);
     owned_free(&now);
 }
 
-void ct_unwind(Machine *m) {
+void ct_eval_unwind(Machine *m) {
     Kept kept[KEPT] = {0};
     CtWord *fp = m->fp;
     if (fp == NULL) return; /* nothing had begun */
@@ -174,7 +174,7 @@ void ct_unwind(Machine *m) {
             release_frame(m, fp, kept, (uint32_t)(at - frame_code(fp)->words));
         }
         leave_frame(m, fp);
-        if (back == &ct_machine_halt[2]) break;
+        if (back == &ct_eval_machine_halt[2]) break;
         fp -= back[-2];
         at = back - 1; /* the calling instruction has taken its operands and has no result yet */
     }

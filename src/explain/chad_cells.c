@@ -62,7 +62,7 @@ static int64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
         cells->nodes++;
         if (item.type->kind == TYPE_ARRAY) {
             const CtArray *array = (const CtArray *)item.value.object;
-            bool pointers = ct_type_is_pointer(item.type->parts[0]);
+            bool pointers = ct_value_type_is_pointer(item.type->parts[0]);
             size += pointers ? 0 : array->length;
             for (int64_t i = 0; i < array->length && pointers; i++) push(cells, item.type->parts[0], array->items[i]);
         } else if (item.type->kind == TYPE_DATA) {
@@ -70,7 +70,7 @@ static int64_t size_of(CtCells *cells, const CtType *type, CtWord value) {
             const CtCon *con = &item.type->data->cons[fields->head.tag];
             size += weight_of(con);
             for (uint32_t i = 0; i < con->count; i++)
-                if (ct_type_is_pointer(con->fields[i])) push(cells, con->fields[i], fields->words[i]);
+                if (ct_value_type_is_pointer(con->fields[i])) push(cells, con->fields[i], fields->words[i]);
         }
     }
     return size;
@@ -170,7 +170,7 @@ static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObjec
     row->out = C_PHI * size_of(cells, cot, after);
 }
 
-CtCells *ct_cells_watch(CtExplain *e) {
+CtCells *ct_explain_cells_watch(CtExplain *e) {
     CtCells *cells = CT_NEW(e->arena, CtCells);
     *cells = (CtCells){.e = e};
     ct_ad_record_cells(e->ad);
@@ -233,7 +233,7 @@ static const char *sums(const CtCells *cells) {
     return text.data;
 }
 
-void ct_cells_show_work(CtExplain *e, const CtRun *plain) {
+void ct_explain_cells_show_work(CtExplain *e, const CtRun *plain) {
     const char *text = ct_format(e->arena,
                                  "%llu steps forward, %llu in reverse, where uses in one straight line are added as "
                                  "one sum\n",
@@ -242,7 +242,7 @@ void ct_cells_show_work(CtExplain *e, const CtRun *plain) {
     ct_push(e->arena, &e->out->run->accumulated->blocks, block);
 }
 
-void ct_cells_show(CtCells *cells, CtRun *run) {
+void ct_explain_cells_show(CtCells *cells, CtRun *run) {
     CtArena *arena = cells->e->arena;
     CtStage *stage = run->accumulated = CT_NEW(arena, CtStage);
     stage->title = "the reverse pass";

@@ -41,10 +41,10 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
         .mode = a->mode, .function = c->function, .method = a->method, .reverse = c->vjp, .prefer_double = true};
     entry.one_rule = a->rule != NULL;
     if (a->rule != NULL) entry.rule = *a->rule;
-    CtSession *session = ct_program_session(c->program, &entry);
+    CtSession *session = ct_session_program_session(c->program, &entry);
     if (session == NULL) return false;
     if (session->point == NULL)
-        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
     CtWord input, with, result;
     CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     if (given == NULL || !ct_session_read(session, context, given, session->point, a->at_reals, &input)) return false;
@@ -63,14 +63,14 @@ static bool ask(Check *c, const Ask *a, CtLeaves *value, CtLeaves *derivative, C
         derivative_word = ((const CtFields *)result.object)->words[1];
     }
     CtText ignored = ct_text(c->arena);
-    bool written = ct_json_write(text != NULL ? text : &ignored, session->value, value_word, value);
+    bool written = ct_io_json_write(text != NULL ? text : &ignored, session->value, value_word, value);
     if (session->derivative != NULL)
-        written = written && ct_json_write(&ignored, session->derivative, derivative_word, derivative);
+        written = written && ct_io_json_write(&ignored, session->derivative, derivative_word, derivative);
     ct_session_release(session, ct_session_result(session), result);
-    return written || ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
+    return written || ct_session_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->function);
 }
 
-double ct_relative_difference(double a, double b, double floor) {
+double ct_explain_relative_difference(double a, double b, double floor) {
     if (a == b || (isnan(a) && isnan(b))) return 0;
     double difference = fabs(a - b) / fmax(floor, fmax(fabs(a), fabs(b)));
     return isnan(difference) ? INFINITY : difference;
@@ -142,7 +142,7 @@ static bool find_slopes(Check *c, const CtLeaves *x, const CtLeaves *dx, const C
             double floor =
                 1e-15 * fabs(y->reals.items[i]) / h / slope_tolerance; /* what rounding alone may differ by */
             double estimate = (4 * fine[i] - coarse[i]) / 3;
-            double difference = ct_relative_difference(tangent->reals.items[i], estimate, floor);
+            double difference = ct_explain_relative_difference(tangent->reals.items[i], estimate, floor);
             if (difference <= out->difference[i]) {
                 out->difference[i] = difference;
                 out->best[i] = estimate;
@@ -172,7 +172,7 @@ static double value_difference(const CtLeaves *y, const CtLeaves *value, uint32_
     double most = 0;
     *worst = 0;
     for (uint32_t i = 0; i < count; i++) {
-        double difference = ct_relative_difference(value->reals.items[i], y->reals.items[i], 1e-300);
+        double difference = ct_explain_relative_difference(value->reals.items[i], y->reals.items[i], 1e-300);
         if (difference > most) *worst = i;
         if (difference > most) most = difference;
     }
@@ -206,7 +206,7 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
     double left_size, right_size;
     double left = inner(&tangent, &dy, &left_size), right = inner(&dx, &cotangent, &right_size);
     what = ct_format(c->arena, "⟨dx, Jᵀ·dy⟩ = ⟨J·dx, dy⟩ along direction %d", which + 1);
-    double difference = ct_relative_difference(right, left, fmax(left_size, right_size));
+    double difference = ct_explain_relative_difference(right, left, fmax(left_size, right_size));
     add_row(c, what, right, left, difference, product_tolerance);
     return true;
 }
@@ -214,7 +214,7 @@ static bool check_direction(Check *c, const CtLeaves *x, const CtLeaves *y, cons
 static CtSession *session_of_run(Check *c) {
     CtEntry entry = {
         .mode = COTAN_RUN, .function = c->function, .method = c->jvp, .reverse = c->vjp, .prefer_double = true};
-    return ct_program_session(c->program, &entry);
+    return ct_session_program_session(c->program, &entry);
 }
 
 /* The reals of the point, read by the session of a run, which takes the same type. */
@@ -223,14 +223,14 @@ static bool point_leaves(Check *c, CtLeaves *x) {
     CtSession *session = session_of_run(c);
     if (session == NULL) return false;
     if (session->point == NULL)
-        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
+        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", c->function);
     CtInput *given = ct_session_parse(context, 0, "--at", c->at, c->at_length);
     CtWord point;
     if (given == NULL || !ct_session_read(session, context, given, session->point, NULL, &point)) return false;
     CtText ignored = ct_text(c->arena);
-    bool written = ct_json_write(&ignored, session->point, point, x);
+    bool written = ct_io_json_write(&ignored, session->point, point, x);
     ct_session_release(session, session->point, point);
-    return written || ct_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
+    return written || ct_session_report_one(context, CT_E0401, NULL, "the point of `%s` holds functions", c->function);
 }
 
 /* ---- the rules for derivatives that a function uses ---- */
@@ -248,7 +248,7 @@ static CtSpan *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
     while (work.count > 0) {
         CtCore *core = work.items[--work.count];
         ct_core_children(c->arena, core, &work);
-        if (core->kind == CORE_DERIV && ct_deriv_has_rule(core->as.call.of.deriv))
+        if (core->kind == CORE_DERIV && ct_core_deriv_has_rule(core->as.call.of.deriv))
             ct_push(c->arena, &spans, core->span);
     }
     if (spans.count > 0) qsort(spans.items, spans.count, sizeof *spans.items, by_place);
@@ -295,7 +295,7 @@ static bool find_rules(Check *c, const CtProgram *p, const CtLeaves *x, const Ct
     return true;
 }
 
-bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
+bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
               cotan_check_result *out) {
     Check check = {.program = program, .out = out, .arena = arena, .jvp = jvp, .vjp = vjp};
     check.function = call->function;

@@ -51,7 +51,7 @@ static void keep_error(Compare *c, cotan_compare_row *row) {
     row->error_file = copy(c, item->file);
     row->error_line = item->line;
     row->error_column = item->column;
-    ct_report_clear(c->context);
+    ct_session_report_clear(c->context);
 }
 
 /* The limit that a row's error tells of; E0000: none. */
@@ -72,7 +72,7 @@ static bool same_error(const cotan_compare_row *a, const cotan_compare_row *b) {
 
 /* Sessions are not kept: there are many, and one that has run before has its constants and counts fewer steps. */
 static void forget_sessions(Compare *c) {
-    while (c->program->sessions != c->sessions) ct_program_forget(c->program, c->program->sessions);
+    while (c->program->sessions != c->sessions) ct_session_program_forget(c->program, c->program->sessions);
     c->context->active = NULL;
 }
 
@@ -86,7 +86,7 @@ static bool run_function(Compare *c) {
     CtCall one = {.program = c->program, .call = &call, .out = &c->out->function.result, .at_point = true};
     one.point = &c->point;
     one.value = &c->value;
-    bool done = ct_call(c->context, &one);
+    bool done = ct_session_run_call(c->context, &one);
     if (one.session == NULL) return false;
     bool gradient = one.session->value->kind == TYPE_DOUBLE && c->call.with == NULL;
     c->out->mode = c->call.mode = gradient ? COTAN_GRAD : COTAN_VJP;
@@ -99,7 +99,7 @@ static bool run_function(Compare *c) {
 
 /* Of a method that may take exponentially long: far above what others take. 0: none but the context's. */
 static uint64_t step_limit(const Compare *c, CtMethod method) {
-    if (c->context->limits.steps != 0 || ct_method_info(method)->cost != COST_EXPONENTIAL) return 0;
+    if (c->context->limits.steps != 0 || ct_ad_method_info(method)->cost != COST_EXPONENTIAL) return 0;
     uint64_t size = c->out->function.result.steps + c->point.reals.reals.count + c->value.reals.reals.count;
     return 100000 + 1000 * size;
 }
@@ -107,18 +107,18 @@ static uint64_t step_limit(const Compare *c, CtMethod method) {
 /* One method's derivative, and what it cost. False on an error of the derivative, or one that ends all. */
 static bool run_method(Compare *c, size_t i) {
     cotan_call call = c->call;
-    call.method = ct_method_name(c->methods[i]);
+    call.method = ct_core_method_name(c->methods[i]);
     if (call.mode == COTAN_VJP && call.with == NULL) call.with = c->value.shape.data;
     c->rows[i].method = call.method;
     CtCall one = {.program = c->program, .call = &call, .out = &c->rows[i].result};
     one.steps = step_limit(c, c->methods[i]);
     one.value = &c->values[i];
     one.derivative = &c->derivatives[i];
-    bool done = ct_call(c->context, &one), counted = done && ct_call_counts(c->context, &one);
+    bool done = ct_session_run_call(c->context, &one), counted = done && ct_session_call_counts(c->context, &one);
     forget_sessions(c);
     if (!done || counted) return done;
     if (ends_all(c->context)) return false;
-    ct_report_clear(c->context); /* there are no counts where making them was stopped */
+    ct_session_report_clear(c->context); /* there are no counts where making them was stopped */
     return true;
 }
 
@@ -132,7 +132,7 @@ static double difference_of(const CtApart *a, const CtApart *b) {
     for (uint32_t i = 0; i < y->reals.count; i++)
         if (isfinite(y->reals.items[i])) size = fmax(size, fabs(y->reals.items[i]));
     for (uint32_t i = 0; i < x->reals.count; i++)
-        worst = fmax(worst, ct_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size));
+        worst = fmax(worst, ct_explain_relative_difference(x->reals.items[i], y->reals.items[i], least_size * size));
     return worst;
 }
 
@@ -194,7 +194,7 @@ static bool conclude(Compare *c) {
     if (results > 0 || !out->agrees) return true;
     for (size_t i = 0; i < out->count; i++)
         if (c->rows[i].outcome == COTAN_REFUSED) return run_method(c, i);
-    return ct_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
+    return ct_session_report_one(c->context, limit_of(&c->rows[0]), "--max-steps, --max-memory and --max-depth set the limits",
                          "%s was stopped: %s", out->count == 1 ? c->rows[0].method : "every method",
                          c->rows[0].error_message);
 }
@@ -215,7 +215,7 @@ static bool compare_all(Compare *c) {
     return conclude(c);
 }
 
-bool ct_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
+bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
                 cotan_compare_result *out) {
     Compare c = {.program = program, .context = program->context, .arena = arena, .methods = methods, .out = out};
     c.call = (cotan_call){.function = call->function, .at = call->at, .at_length = call->at_length};

@@ -105,10 +105,10 @@ bool ct_explain_work(CtExplain *e);
 /* What the reverse pass of `chad` adds to the cells of its environment: CHAD 2024 §4.3. */
 typedef struct CtCells CtCells;
 /* To be said before the wrapper is made; and when its pullback has run: what was seen goes into the run. */
-CtCells *ct_cells_watch(CtExplain *e);
-void ct_cells_show(CtCells *cells, CtRun *run);
+CtCells *ct_explain_cells_watch(CtExplain *e);
+void ct_explain_cells_show(CtCells *cells, CtRun *run);
 /* The steps of both passes when nobody looks on. */
-void ct_cells_show_work(CtExplain *e, const CtRun *plain);
+void ct_explain_cells_show_work(CtExplain *e, const CtRun *plain);
 
 /* ---- shared_values.c ---- */
 
@@ -126,13 +126,13 @@ typedef struct CtValueWriter {
 } CtValueWriter;
 
 /* Looks at a value that will be written, before any is. */
-void ct_value_look(CtValueWriter *w, const CtType *type, CtWord value);
+void ct_explain_value_look(CtValueWriter *w, const CtType *type, CtWord value);
 /* The value itself, even when it has a name. */
-void ct_value_write(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
+void ct_explain_value_write(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
 /* A term of nested `Let name term body`, a Let on each line (DELTA Fig. 12). */
-void ct_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
+void ct_explain_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value);
 /* `where` and the named values that were written so far, each on its line. */
-void ct_value_write_named(CtValueWriter *w, CtText *out);
+void ct_explain_value_write_named(CtValueWriter *w, CtText *out);
 
 /* ---- presenting ---- */
 
@@ -157,7 +157,7 @@ const char *ct_explain_escaped(CtArena *arena, const char *text);
 const char *ct_explain_graph(CtContext *context, CtArena *arena, const CtExplained *explained);
 
 /* The whole: what is asked for by `call`, as text or as a page. False on an error. */
-bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
+bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
                 const char **out);
 
 #endif

@@ -75,7 +75,7 @@ static const char *cut(Page *page, const char *text) {
 
 static void put_json(Page *page, const char *key, const char *text) {
     CtText string = ct_text(page->arena);
-    ct_json_write_string(&string, text, strlen(text));
+    ct_io_json_write_string(&string, text, strlen(text));
     ct_text_printf(page->out, "\"%s\":", key);
     for (const char *c = string.data; *c != '\0'; c++) {
         if (*c == '<')

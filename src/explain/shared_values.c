@@ -32,7 +32,7 @@ static bool is_list(const CtType *type) { return strcmp(type->data->name->text, 
 /* Constructors without fields and functions that capture nothing are one object everywhere: that says nothing. A single
  * number in a constructor is as short as its name. */
 static bool is_worth_a_name(const CtType *type, CtWord value) {
-    if (!ct_type_is_pointer(type)) return false;
+    if (!ct_value_type_is_pointer(type)) return false;
     const CtLayout *layout = value.object->layout;
     if (layout->kind == OBJECT_ARRAY) return ((const CtArray *)value.object)->length > 0;
     return layout->count > 1 || (layout->count == 1 && (layout->pointers[0] & 1));
@@ -51,7 +51,7 @@ typedef struct Items {
 } Items;
 
 static void add(Items *work, const CtType *type, CtWord value) {
-    if (!ct_type_is_pointer(type)) return;
+    if (!ct_value_type_is_pointer(type)) return;
     Item item = {type, value};
     ct_push(work->arena, &work->items, item);
 }
@@ -87,9 +87,9 @@ static void add_parts(Items *work, const CtType *type, CtWord value) {
     }
 }
 
-void ct_value_look(CtValueWriter *w, const CtType *type, CtWord value) {
+void ct_explain_value_look(CtValueWriter *w, const CtType *type, CtWord value) {
     Items work = {.arena = w->arena};
-    if (ct_type_is_pointer(type) && ct_map_has(&w->names, ct_key(value.object)))
+    if (ct_value_type_is_pointer(type) && ct_map_has(&w->names, ct_key(value.object)))
         add_parts(&work, type, value);
     else
         add(&work, type, value);
@@ -126,10 +126,10 @@ static void put_number(Put *p, const char *text, bool tight) {
     ct_text_printf(p->out, parentheses ? "(%s)" : "%s", text);
 }
 
-/* As ct_show_double, but long ones are rounded. */
+/* As ct_value_show_double, but long ones are rounded. */
 static void put_real(Put *p, double value, bool tight) {
     char number[40];
-    if (ct_show_double(number, value) > LONG_REAL) snprintf(number, sizeof number, "%.6g", value);
+    if (ct_value_show_double(number, value) > LONG_REAL) snprintf(number, sizeof number, "%.6g", value);
     put_number(p, number, tight);
 }
 
@@ -279,7 +279,7 @@ static void put_whole(Put *p, const CtType *type, CtWord value, bool tight) {
 
 static void put(Put *p, const CtType *type, CtWord value, bool tight) {
     CtNamed *named = NULL;
-    const char *name = ct_type_is_pointer(type) ? ct_map_get(&p->w->names, ct_key(value.object)) : NULL;
+    const char *name = ct_value_type_is_pointer(type) ? ct_map_get(&p->w->names, ct_key(value.object)) : NULL;
     if (name && !(p->w->whole && strcmp(name, p->w->whole) == 0)) {
         ct_text_puts(p->out, name);
         return;
@@ -299,12 +299,12 @@ static void put(Put *p, const CtType *type, CtWord value, bool tight) {
         put_whole(p, type, value, tight);
 }
 
-void ct_value_write(CtValueWriter *w, CtText *out, const CtType *type, CtWord value) {
+void ct_explain_value_write(CtValueWriter *w, CtText *out, const CtType *type, CtWord value) {
     Put p = {.w = w, .out = out};
     put_whole(&p, type, value, false);
 }
 
-void ct_value_write_named(CtValueWriter *w, CtText *out) {
+void ct_explain_value_write_named(CtValueWriter *w, CtText *out) {
     Put p = {.w = w, .out = out};
     for (uint32_t i = 0; i < w->named.count && i < MOST_NAMED; i++) {
         CtNamed *named = w->named.items[i];
@@ -323,7 +323,7 @@ static const CtCon *let_of(const CtType *type, CtWord value) {
     return is_let && con->fields[2] == type ? con : NULL;
 }
 
-void ct_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value) {
+void ct_explain_value_write_lets(CtValueWriter *w, CtText *out, const CtType *type, CtWord value) {
     Put p = {.w = w, .out = out};
     uint32_t left = 0;
     for (uint32_t i = 0; let_of(type, value); i++) {

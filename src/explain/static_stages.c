@@ -9,7 +9,7 @@ enum { MOST_FUNCTIONS = 12, MOST_TYPES = 40, MOST_LINES = 400 };
 
 static bool prepare(CtBuild *build, const CtEntry *entry, void *data) {
     CtExplain *e = data;
-    if (!ct_build_as_written(build, entry)) return false;
+    if (!ct_driver_build_as_written(build, entry)) return false;
     if (build->arity == 0 || build->entry->type->kind != TYPE_FUN) {
         ct_error(&build->context, CT_E0405, build->entry->span, "`%s` is not a function: it has no derivative",
                  e->call->function);
@@ -22,10 +22,10 @@ static bool prepare(CtBuild *build, const CtEntry *entry, void *data) {
 static CtGlobal *expanded(CtBuild *build) {
     CtProgram *p = build->program;
     CtSpan span = build->entry->span;
-    CtVar *x = ct_var_new(p, "x", build->entry->type->parts[0]);
+    CtVar *x = ct_core_var_new(p, "x", build->entry->type->parts[0]);
     CtCore *f = ct_core_global(p, span, build->entry), *use = ct_core_var(p, span, x);
     CtCore *body = ct_core_lam(p, span, "entry", &x, 1, ct_core_app(p, span, f, &use, 1));
-    CtGlobal *global = ct_global_new(p, "at", body->type, span);
+    CtGlobal *global = ct_core_global_new(p, "at", body->type, span);
     global->body = body;
     global->is_kept = true;
     return global;
@@ -45,16 +45,16 @@ static CtGlobal *global_named(CtProgram *p, const char *name) {
 
 static bool is_first_order(CtExplain *e) {
     CtType *const *parts = e->function->type->parts;
-    if (!ct_type_has_fun(parts[0]) && !ct_type_has_fun(parts[1])) return true;
-    return ct_report_one(e->context, CT_E0401, NULL, "`%s` takes or gives functions: it has no derivative",
+    if (!ct_core_type_has_fun(parts[0]) && !ct_core_type_has_fun(parts[1])) return true;
+    return ct_session_report_one(e->context, CT_E0401, NULL, "`%s` takes or gives functions: it has no derivative",
                          e->call->function);
 }
 
 bool ct_explain_begin(CtExplain *e) {
     if (e->method == METHOD_BULK && !e->call->at)
-        return ct_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
+        return ct_session_report_one(e->context, CT_E0701, "--at gives one", "`bulk` is shown for the shapes of a point");
     CtEntry entry = {.mode = COTAN_RUN, .function = e->call->function, .method = e->method, .prefer_double = true};
-    entry.reverse = ct_method_info(e->method)->reverse ? e->method : METHOD_TAPE;
+    entry.reverse = ct_ad_method_info(e->method)->reverse ? e->method : METHOD_TAPE;
     e->session = ct_session_make(e->program, &entry, prepare, e);
     if (!e->session) return false;
     e->context->active = e->session;
@@ -77,11 +77,11 @@ bool ct_explain_sound(CtExplain *e) {
     CtContext *diags = &e->session->build->context;
     const char *wrong = e->context->lint && diags->error_count == 0 ? ct_core_lint(e->p) : NULL;
     if (wrong) ct_error(diags, CT_E0901, CT_NO_SPAN, "while a method is explained: %s", wrong);
-    return diags->error_count == 0 || ct_report(e->context, diags);
+    return diags->error_count == 0 || ct_session_report(e->context, diags);
 }
 
 void ct_explain_end(CtExplain *e) {
-    if (e->session) ct_program_forget(e->program, e->session);
+    if (e->session) ct_session_program_forget(e->program, e->session);
     e->session = NULL;
     e->context->active = NULL;
 }
@@ -91,15 +91,15 @@ CtGlobal *ct_explain_wrapper(CtExplain *e) {
     CtSpan span = e->function->span;
     CtType *s = e->function->type->parts[0];
     CtVar *vars[2];
-    vars[0] = ct_var_new(p, "x", s);
-    vars[1] = ct_var_new(p, "dx", s);
+    vars[0] = ct_core_var_new(p, "x", s);
+    vars[1] = ct_core_var_new(p, "dx", s);
     CtCore *f = ct_core_global(p, span, e->function);
     CtCore *x = ct_core_var(p, span, vars[0]), *dx = ct_core_var(p, span, vars[1]);
     bool reverse = e->out->method->reverse;
     CtCore *body =
         reverse ? ct_ad_vjp_by(e->ad, e->method, span, f, x) : ct_ad_jvp_by(e->ad, e->method, span, f, x, dx);
     CtCore *lam = ct_core_lam(p, span, "wrapper", vars, reverse ? 1 : 2, body);
-    CtGlobal *global = ct_global_new(p, reverse ? "vjp" : "jvp", lam->type, span);
+    CtGlobal *global = ct_core_global_new(p, reverse ? "vjp" : "jvp", lam->type, span);
     global->body = lam;
     return global;
 }
@@ -206,7 +206,7 @@ typedef struct Types {
 static void meet(Types *t, CtType *type) {
     if (ct_map_has(&t->met, ct_key(type))) return;
     ct_map_set(t->e->arena, &t->met, ct_key(type), type);
-    if (ct_type_has_real(type) || ct_type_has_fun(type)) ct_push(t->e->arena, &t->found, type);
+    if (ct_core_type_has_real(type) || ct_core_type_has_fun(type)) ct_push(t->e->arena, &t->found, type);
     for (uint32_t i = 0; i < type->count; i++) meet(t, type->parts[i]);
     if (type->kind != TYPE_DATA) return;
     for (uint32_t c = 0; c < type->data->con_count; c++)
@@ -221,7 +221,7 @@ static CtCore *meet_types(void *data, CtCore *core) {
 
 static const char *type_text(CtExplain *e, const CtType *type) {
     CtText text = ct_text(e->arena);
-    ct_type_print(&text, type);
+    ct_core_type_print(&text, type);
     return text.data;
 }
 
@@ -275,13 +275,13 @@ static void show_types(CtExplain *e, const Reach *functions) {
         if (columns > wide && columns <= 40) wide = columns;
     }
     CtText text = ct_text(e->arena);
-    CtType *cotangent = ct_ad_cotangent_type(e->ad, e->method, e->p->double_type);
+    CtType *cotangent = ct_chad_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     for (uint32_t i = 0; i < shown; i++) {
         CtType *type = t.found.items[i], *dual = ct_ad_type(e->ad, e->method, type);
         const char *left = type_text(e, type);
         size_t pad = ct_explain_columns(left) < wide ? wide - ct_explain_columns(left) : 0;
         ct_text_printf(&text, "%s%*s  ↦  %s", left, (int)pad, "", type_text(e, dual));
-        if (cotangent) ct_text_printf(&text, "  and  %s", type_text(e, ct_ad_cotangent_type(e->ad, e->method, type)));
+        if (cotangent) ct_text_printf(&text, "  and  %s", type_text(e, ct_chad_ad_cotangent_type(e->ad, e->method, type)));
         ct_text_puts(&text, "\n");
         if (type->kind == TYPE_DATA) put_data(e, &text, type);
         if (type->kind == TYPE_DATA && dual != type) put_data(e, &text, dual);
@@ -299,7 +299,7 @@ static void show_types(CtExplain *e, const Reach *functions) {
                           ct_format(e->arena, "S = %s\n", type_text(e, state))};
         ct_push(e->arena, &to->blocks, block);
     }
-    CtType *second = cotangent ? ct_ad_cotangent_type(e->ad, e->method, ct_type_array(e->p, e->p->double_type))
+    CtType *second = cotangent ? ct_chad_ad_cotangent_type(e->ad, e->method, ct_core_type_array(e->p, e->p->double_type))
                                : ct_ad_type(e->ad, e->method, e->p->double_type)->parts[1];
     show_method_data(e, to, second, state);
 }
@@ -378,13 +378,13 @@ static bool show_stages(CtExplain *e) {
     return ct_explain_sound(e);
 }
 
-bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
+bool ct_explain_explain(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod method, cotan_page form,
                 const char **out) {
     CtExplained explained = {.arena = arena,
                              .file = program->name,
                              .function = call->function,
-                             .name = ct_method_name(method),
-                             .method = ct_method_info(method)};
+                             .name = ct_core_method_name(method),
+                             .method = ct_ad_method_info(method)};
     CtExplain e = {.program = program,
                    .context = program->context,
                    .call = call,
@@ -406,7 +406,7 @@ bool ct_explain(cotan_program *program, CtArena *arena, const cotan_call *call, 
     if (form == COTAN_HTML) {
         CtContext *diags = CT_NEW(arena, CtContext);
         ct_context_init(diags, arena);
-        if (!ct_explain_html(&text, diags, &explained)) return ct_report(program->context, diags);
+        if (!ct_explain_html(&text, diags, &explained)) return ct_session_report(program->context, diags);
     } else
         ct_explain_text(&text, &explained, form == COTAN_COLOURED);
     *out = text.data;

@@ -79,19 +79,19 @@ static void know_second(Watch *w, const CtType *type, CtWord second, int64_t nod
         know(w, &w->numbers, key, node);
         know(w, &w->numbers, (uint64_t)plain << 8, node);
     }
-    if (!ct_type_is_pointer(type) || !tells(second.object)) return;
+    if (!ct_value_type_is_pointer(type) || !tells(second.object)) return;
     know(w, &w->objects, ct_key(second.object), node);
     if (type->kind != TYPE_TUPLE) return;
     for (uint32_t i = 0; i < type->count; i++) {
         CtWord part = ((const CtFields *)second.object)->words[i];
-        if (ct_type_is_pointer(type->parts[i]) && tells(part.object)) know(w, &w->objects, ct_key(part.object), node);
+        if (ct_value_type_is_pointer(type->parts[i]) && tells(part.object)) know(w, &w->objects, ct_key(part.object), node);
     }
 }
 
 static int64_t node_of(Watch *w, const CtType *type, CtWord value) {
     uint64_t key;
     int64_t plain, node = CT_NO_NODE;
-    if (ct_type_is_pointer(type) && tells(value.object)) node = node_at(&w->objects, ct_key(value.object));
+    if (ct_value_type_is_pointer(type) && tells(value.object)) node = node_at(&w->objects, ct_key(value.object));
     if (node == CT_NO_NODE && number_of(type, value, &key, &plain)) node = node_at(&w->numbers, key);
     return node;
 }
@@ -101,7 +101,7 @@ static int64_t node_of(Watch *w, const CtType *type, CtWord value) {
 /* Held for as long as the evaluator lives, so that no other object takes its place. */
 static void add_node(Watch *w, CtNode node, const CtType *second) {
     CtArena *arena = w->e->arena;
-    ct_retain((CtObject *)&node.pair->head);
+    ct_value_retain_object((CtObject *)&node.pair->head);
     int64_t index = w->run->nodes.count;
     ct_map_set(arena, &w->pairs, ct_key(node.pair), index_of(index));
     know_second(w, second, node.pair->words[1], index);
@@ -275,7 +275,7 @@ static void inputs(Watch *w, CtWord point) {
     add_point(w, &places, point);
     while (places.items.count > 0) {
         Place at = places.items.items[--places.items.count];
-        if (!ct_type_has_real((CtType *)at.type)) continue;
+        if (!ct_core_type_has_real((CtType *)at.type)) continue;
         switch (at.type->kind) {
         case TYPE_DOUBLE:
         case TYPE_FLOAT: input(w, &at); break;
@@ -318,8 +318,8 @@ static const char *written_value(Watch *w, const CtType *type, CtWord value, int
     CtText text = ct_text(w->e->arena);
     CtValueWriter writer = writer_of(w);
     if (node != CT_NO_NODE) writer.whole = ct_format(w->e->arena, "#%lld", (long long)node + 1);
-    ct_value_look(&writer, type, value);
-    ct_value_write(&writer, &text, type, value);
+    ct_explain_value_look(&writer, type, value);
+    ct_explain_value_write(&writer, &text, type, value);
     return text.data;
 }
 
@@ -377,14 +377,14 @@ static void called(void *data, const CtGlobal *global, const CtLam *lam, CtObjec
     if (global && global == w->evaluates && !w->run->term) {
         CtText text = ct_text(w->e->arena);
         CtValueWriter writer = plain_writer(w);
-        ct_value_look(&writer, lam->params[w->term]->type, args[w->term]);
-        ct_value_write_lets(&writer, &text, lam->params[w->term]->type, args[w->term]);
-        ct_value_write_named(&writer, &text);
+        ct_explain_value_look(&writer, lam->params[w->term]->type, args[w->term]);
+        ct_explain_value_write_lets(&writer, &text, lam->params[w->term]->type, args[w->term]);
+        ct_explain_value_write_named(&writer, &text);
         w->run->term = text.data;
     }
     if (global && global == w->binds) {
         w->bound = args[w->binding];
-        if (w->bound.object) ct_retain(w->bound.object);
+        if (w->bound.object) ct_value_retain_object(w->bound.object);
         return;
     }
     if (watched) {
@@ -432,7 +432,7 @@ static bool call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord of, 
     bool done = global ? ct_eval_call(eval, global, args, count, result)
                        : ct_eval_apply(eval, (CtType *)type, of, args, count, result);
     atomic_store(&e->context->running, NULL);
-    return done || ct_report(e->context, &e->session->build->context);
+    return done || ct_session_report(e->context, &e->session->build->context);
 }
 
 /* `given`, or, where that is NULL, ones in the structure of `like`, a JSON text. */
@@ -448,7 +448,7 @@ static bool read_with(CtExplain *e, const CtType *type, const char *like, uint32
 
 static const char *json_of(CtExplain *e, const CtType *type, CtWord value, CtLeaves *leaves) {
     CtText text = ct_text(e->arena);
-    return ct_json_write(&text, type, value, leaves) ? text.data : "?";
+    return ct_io_json_write(&text, type, value, leaves) ? text.data : "?";
 }
 
 static const char *shown(CtExplain *e, const CtType *type, CtWord value) {
@@ -472,22 +472,22 @@ static void write_left(Watch *w, CtWord pullback) {
     if (count == 0) return;
     CtValueWriter writer = writer_of(w);
     CtText text = ct_text(w->e->arena);
-    for (uint32_t i = 0; i < count; i++) ct_value_look(&writer, lam->captures[i]->type, closure->captures[i]);
+    for (uint32_t i = 0; i < count; i++) ct_explain_value_look(&writer, lam->captures[i]->type, closure->captures[i]);
     for (uint32_t i = 0; i < count; i++) {
         CtText type = ct_text(w->e->arena);
-        ct_type_print(&type, lam->captures[i]->type);
+        ct_core_type_print(&type, lam->captures[i]->type);
         ct_text_printf(&text, "%s : %s\n  = ", lam->captures[i]->name->text, type.data);
-        ct_value_write(&writer, &text, lam->captures[i]->type, closure->captures[i]);
+        ct_explain_value_write(&writer, &text, lam->captures[i]->type, closure->captures[i]);
         ct_text_puts(&text, "\n");
     }
-    ct_value_write_named(&writer, &text);
+    ct_explain_value_write_named(&writer, &text);
     w->run->left = text.data;
 }
 
 static uint64_t steps_done(const CtExplain *e) { return ct_eval_stats(e->session->eval).steps; }
 
 static bool run_reverse(CtExplain *e, Watch *w, CtGlobal *wrapper, CtWord point) {
-    CtType *t = e->function->type->parts[1], *pair = ct_type_fun_result(wrapper->type);
+    CtType *t = e->function->type->parts[1], *pair = ct_core_type_fun_result(wrapper->type);
     CtWord both, dy, cotangent, none = {.integer = 0};
     CtLeaves leaves = {.arena = e->arena};
     w->run->forward = steps_done(e);
@@ -570,7 +570,7 @@ bool ct_explain_work(CtExplain *e) {
     ct_ad_expand(e->ad);
     ct_explain_simplify(e, wrapper);
     if (!ct_explain_sound(e) || !run_at(e, &w, wrapper)) return false;
-    ct_cells_show_work(e, &plain);
+    ct_explain_cells_show_work(e, &plain);
     return true;
 }
 
@@ -580,24 +580,24 @@ bool ct_explain_run(CtExplain *e) {
     Watch *w = CT_NEW(e->arena, Watch);
     *w = (Watch){.e = e, .run = run};
     CtBulkLook look = {.function = e->function, .in_words = true};
-    bool by_number = e->method != METHOD_BULK && !ct_ad_cotangent_type(e->ad, e->method, e->p->double_type);
+    bool by_number = e->method != METHOD_BULK && !ct_chad_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     ct_ad_expand(e->ad); /* derivatives inside the function: their operations are not those of the run */
     if (!ct_explain_sound(e)) return false;
-    CtCells *cells = e->method == METHOD_CHAD ? ct_cells_watch(e) : NULL;
+    CtCells *cells = e->method == METHOD_CHAD ? ct_explain_cells_watch(e) : NULL;
     if (by_number)
         ct_ad_record(e->ad, e->method);
     else
-        ct_ad_look(e->ad, &look);
+        ct_bulk_look(e->ad, &look);
     CtGlobal *wrapper = ct_explain_wrapper(e);
     ct_ad_expand(e->ad);
     if (by_number) watch(e, w);
     if (cells) ct_explain_simplify(e, wrapper);
     if (!ct_explain_sound(e)) return false;
     bool done = run_at(e, w, wrapper);
-    if (done && cells) ct_cells_show(cells, run);
+    if (done && cells) ct_explain_cells_show(cells, run);
     const char **texts[] = {&run->point, &run->with, &run->value, &run->derivative};
     for (int i = 0; i < 4 && done; i++) *texts[i] = beginning(e->arena, *texts[i]);
-    ct_ad_look(e->ad, NULL);
+    ct_bulk_look(e->ad, NULL);
     add_stages(e, &look);
     if (look.graph) e->out->graph = kept(e, look.graph);
     return done;

@@ -86,7 +86,7 @@ static void print_of(CtText *out, const CtFlowStep *step) {
     case FLOW_CHECK:
     case FLOW_DIM:
     case FLOW_CHECK_SHAPE: ct_text_printf(out, "%s %u of", names[step->kind], step->as.index); return;
-    case FLOW_BULK: ct_text_puts(out, ct_array_info(step->as.bulk)->name); return;
+    case FLOW_BULK: ct_text_puts(out, ct_core_array_info(step->as.bulk)->name); return;
     case FLOW_PRODUCT:
         ct_text_puts(out, step->as.product.cotangent > 0 ? "product, scaled:" : names[step->kind]);
         return;

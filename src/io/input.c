@@ -9,7 +9,7 @@ struct CtInput {
     CtNpy npy; /* when there is no other */
 };
 
-bool ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
+bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
                     CtInput **place) {
     CtInput *input = *place = calloc(1, sizeof *input);
     if (!input) {
@@ -17,30 +17,30 @@ bool ct_input_parse(CtContext *context, const char *what, const char *bytes, siz
         return false;
     }
     if (length >= 4 && memcmp(bytes, "PK", 2) == 0 && bytes[2] < 9) {
-        input->npz = ct_npz_read(context, what, bytes, length, room);
+        input->npz = ct_io_npz_read(context, what, bytes, length, room);
         return input->npz != NULL;
     }
     if (length >= 6 && memcmp(bytes, CT_NPY_MAGIC, 6) == 0)
-        return ct_npy_parse(context, what, bytes, length, &input->npy);
-    input->json = ct_json_parse(context, what, bytes, length);
+        return ct_io_npy_parse(context, what, bytes, length, &input->npy);
+    input->json = ct_io_json_parse(context, what, bytes, length);
     return input->json != NULL;
 }
 
-void ct_input_free(CtInput *input) {
+void ct_io_input_free(CtInput *input) {
     if (!input) return;
-    ct_json_free(input->json);
-    ct_npz_free(input->npz);
+    ct_io_json_free(input->json);
+    ct_io_npz_free(input->npz);
     free(input);
 }
 
-bool ct_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count) {
-    return !input->json || ct_json_arguments(context, input->json, function, count);
+bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count) {
+    return !input->json || ct_io_json_arguments(context, input->json, function, count);
 }
 
-bool ct_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
+bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
                     CtWord *value) {
     uint32_t next_leaf = 0;
-    if (input->json) return ct_json_value(context, heap, input->json, type, replace, value);
-    if (input->npz) return ct_npz_value(context, heap, input->npz, type, replace, value);
-    return ct_npy_value(context, heap, &input->npy, type, replace, &next_leaf, value);
+    if (input->json) return ct_io_json_value(context, heap, input->json, type, replace, value);
+    if (input->npz) return ct_io_npz_value(context, heap, input->npz, type, replace, value);
+    return ct_io_npy_value(context, heap, &input->npy, type, replace, &next_leaf, value);
 }

@@ -7,9 +7,9 @@
 #include "io/io.h"
 
 /* [a], [Char], Bool: data types of Core with forms of their own in JSON. */
-bool ct_json_is_list(const CtType *type);
-bool ct_json_is_string(const CtType *type);
-bool ct_json_is_bool(const CtType *type);
+bool ct_io_json_is_list(const CtType *type);
+bool ct_io_json_is_string(const CtType *type);
+bool ct_io_json_is_bool(const CtType *type);
 
 /* A type as it is written in Cotan, into `out`, which is returned: no arena memory while values are held. */
 const char *ct_io_type_name(const CtType *type, char *out, size_t size);
@@ -34,22 +34,22 @@ typedef struct CtNpy {
 } CtNpy;
 
 /* False with an error (E0610, E0611) when the bytes are no such file. */
-bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
+bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy);
 /* "(3, 4)" */
-void ct_npy_shape(const CtNpy *npy, char *out, size_t size);
-/* A value of a type of numbers, or lists and arrays of them. As ct_json_value; `next_leaf` is how many leaves of
+void ct_io_npy_shape(const CtNpy *npy, char *out, size_t size);
+/* A value of a type of numbers, or lists and arrays of them. As ct_io_json_value; `next_leaf` is how many leaves of
  * `replace` have been used. */
-bool ct_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
+bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
                   uint32_t *next_leaf, CtWord *value);
 
 /* ---- npz.c ---- */
 
 typedef struct CtNpz CtNpz; /* an archive, read whole; not in an arena */
 
-/* Reads an archive of at most `room` bytes. NULL with an error. Free it with ct_npz_free. */
-CtNpz *ct_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room);
-void ct_npz_free(CtNpz *npz);
-bool ct_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
+/* Reads an archive of at most `room` bytes. NULL with an error. Free it with ct_io_npz_free. */
+CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room);
+void ct_io_npz_free(CtNpz *npz);
+bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
                   CtWord *value);
 
 #endif

@@ -16,18 +16,18 @@ typedef struct CtLeaves {
 /* A JSON document being read: parsed once, then taken apart. */
 typedef struct CtJson CtJson;
 
-/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_json_free; it belongs
+/* Parses. NULL with an error in the context (E0602), which names `what` ("--at"). Free it with ct_io_json_free; it belongs
  * to Jansson's memory, not to an arena. */
-CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length);
-void ct_json_free(CtJson *json);
+CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length);
+void ct_io_json_free(CtJson *json);
 /* Takes the document as the array of `count` arguments of a function: one argument is read from its element. False with
  * an error when it is no such array. */
-bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count);
+bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count);
 
 /* The value of a type in a document; its owner is the caller. False with an error in the context whose message names
  * the path of the place, what was expected and what was found; then nothing is left in the heap. With `replace`, the
  * reals of the value are those leaves instead, one after the other. */
-bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
+bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                    CtWord *value);
 
 /* ---- inputs in any form ---- */
@@ -37,38 +37,38 @@ typedef struct CtInput CtInput;
 
 /* False with an error in the context, which names `what`. An archive may unpack to at most `room` bytes. The input
  * stands in `place` from the beginning, for the caller to free, also after a failure or when memory runs out. */
-bool ct_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
+bool ct_io_input_parse(CtContext *context, const char *what, const char *bytes, size_t length, size_t room,
                     CtInput **place);
-void ct_input_free(CtInput *input);
-/* As ct_json_arguments; in an archive, several arguments are a tuple's members. */
-bool ct_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
-/* As ct_json_value. */
-bool ct_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
+void ct_io_input_free(CtInput *input);
+/* As ct_io_json_arguments; in an archive, several arguments are a tuple's members. */
+bool ct_io_input_arguments(CtContext *context, CtInput *input, const char *function, uint32_t count);
+/* As ct_io_json_value. */
+bool ct_io_input_value(CtContext *context, CtHeap *heap, const CtInput *input, const CtType *type, const CtLeaves *replace,
                     CtWord *value);
 
 /* ---- writing ---- */
 
 /* Whether values of a type fit one .npy file: numbers and truth values, lists and arrays of them. */
-bool ct_npy_has(const CtType *type);
+bool ct_io_npy_has(const CtType *type);
 /* Appends a .npy file of a value (borrowed) of such a type. False when lists in it differ in length. */
-bool ct_npy_write(CtText *out, const CtType *type, CtWord value);
+bool ct_io_npy_write(CtText *out, const CtType *type, CtWord value);
 
 /* A .npz archive that is being written. It is not in an arena: whoever makes it sees that it is freed when memory runs
  * out. */
 typedef struct CtNpzWriter CtNpzWriter;
 /* NULL with an error; `what` names the archive in messages. What is added is kept in the arena until the end. */
-CtNpzWriter *ct_npz_writer_new(CtContext *context, CtArena *arena, const char *what);
-void ct_npz_writer_free(CtNpzWriter *writer);
+CtNpzWriter *ct_io_npz_writer_new(CtContext *context, CtArena *arena, const char *what);
+void ct_io_npz_writer_free(CtNpzWriter *writer);
 /* Adds a value: its parts as members NAME.part; with name NULL as `part`, or as `arr_0`… what has no names. False with
  * an error. */
-bool ct_npz_add(CtNpzWriter *writer, const char *name, const CtType *type, CtWord value);
+bool ct_io_npz_add(CtNpzWriter *writer, const char *name, const CtType *type, CtWord value);
 /* Appends the archive's bytes. */
-bool ct_npz_finish(CtNpzWriter *writer, CtText *out);
+bool ct_io_npz_finish(CtNpzWriter *writer, CtText *out);
 
 /* Writes a value (borrowed). False when it holds a function, which has no JSON form. Depth is bounded by memory alone.
  * With `collect`, its reals are added there, too. */
-bool ct_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect);
+bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect);
 /* A string with its quotes. */
-void ct_json_write_string(CtText *out, const char *text, size_t length);
+void ct_io_json_write_string(CtText *out, const char *text, size_t length);
 
 #endif

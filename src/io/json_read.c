@@ -205,7 +205,7 @@ static bool read_fields(Reader *r, const Path *path, const CtLayout *layout, uin
         parts[i] = names ? json_object_get(json, names[i]->text) : json_array_get(json, i);
     }
     bool done = read_parts(r, types, count, paths, parts, words);
-    CtFields *fields = done && layout ? ct_fields_new(r->heap, layout, tag) : NULL;
+    CtFields *fields = done && layout ? ct_value_fields_new(r->heap, layout, tag) : NULL;
     if (fields) {
         memcpy(fields->words, words, count * sizeof *words);
         value->object = &fields->head;
@@ -228,7 +228,7 @@ static bool read_tuple(Reader *r, const Path *path, const CtType *type, const js
         value->integer = 0;
         return true;
     }
-    return read_fields(r, path, ct_layout_tuple(r->heap, type), 0, type->parts, type->count, NULL, json, value);
+    return read_fields(r, path, ct_value_layout_tuple(r->heap, type), 0, type->parts, type->count, NULL, json, value);
 }
 
 /* Cells from the front, each hung into the one before, so that elements lie and fail in order. */
@@ -236,21 +236,21 @@ static bool read_list(Reader *r, const Path *path, const CtType *type, const jso
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     const CtCon *nil = &type->data->cons[0], *cons = &type->data->cons[1];
     const CtType *element = type->data->args[0];
-    const CtLayout *layout = ct_layout_con(r->heap, cons);
-    CtObject *end = ct_nullary(r->heap, nil);
+    const CtLayout *layout = ct_value_layout_con(r->heap, cons);
+    CtObject *end = ct_value_nullary(r->heap, nil);
     if (!layout || !end) return no_memory(r);
     CtWord list = {.object = end}, *link = &list;
     for (size_t i = 0; i < json_array_size(json); i++) {
         Path here = {.outer = path, .index = i};
         CtWord head;
         bool read = read_value(r, &here, element, json_array_get(json, i), &head);
-        CtFields *cell = read ? ct_fields_new(r->heap, layout, cons->tag) : NULL;
+        CtFields *cell = read ? ct_value_fields_new(r->heap, layout, cons->tag) : NULL;
         if (!cell) {
             if (read) {
                 ct_value_release(r->heap, element, head);
                 no_memory(r);
             }
-            ct_release(r->heap, list.object);
+            ct_value_release_object(r->heap, list.object);
             return false;
         }
         cell->words[0] = head;
@@ -280,15 +280,15 @@ static bool same_shape(const CtType *type, CtWord a, CtWord b, int64_t *length, 
 static bool read_array(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
     if (!json_is_array(json)) return expected(r, path, type, "an array", json);
     const CtType *element = type->parts[0];
-    const CtLayout *layout = ct_layout_array(r->heap, type);
+    const CtLayout *layout = ct_value_layout_array(r->heap, type);
     size_t count = json_array_size(json);
-    CtArray *array = layout ? ct_array_new(r->heap, layout, 0, (int64_t)count) : NULL;
+    CtArray *array = layout ? ct_value_array_new(r->heap, layout, 0, (int64_t)count) : NULL;
     if (!array) return no_memory(r);
     for (size_t i = 0; i < count; i++) {
         Path here = {.outer = path, .index = i};
         CtWord item;
         if (!read_value(r, &here, element, json_array_get(json, i), &item)) {
-            ct_release(r->heap, &array->head);
+            ct_value_release_object(r->heap, &array->head);
             return false;
         }
         array->items[array->length++] = item;
@@ -296,7 +296,7 @@ static bool read_array(Reader *r, const Path *path, const CtType *type, const js
         if (i > 0 && !same_shape(element, array->items[0], item, &first, &this)) {
             wrong(r, &here, "an array of arrays has elements of one shape: a length is %lld here and %lld in element 0",
                   (long long)this, (long long)first);
-            ct_release(r->heap, &array->head);
+            ct_value_release_object(r->heap, &array->head);
             return false;
         }
     }
@@ -339,7 +339,7 @@ static bool read_record(Reader *r, const Path *path, const CtType *type, const C
                      con->name->text);
     if (missing) return wrong(r, path, "the field `%s` of %s is missing", missing, con->name->text);
     if (extra) return wrong(r, path, "`%.80s` is not a field of %s", extra, con->name->text);
-    const CtLayout *layout = ct_layout_con(r->heap, con);
+    const CtLayout *layout = ct_value_layout_con(r->heap, con);
     return read_fields(r, path, layout, con->tag, con->fields, con->count, con->field_names, json, value);
 }
 
@@ -360,26 +360,26 @@ static bool read_con(Reader *r, const Path *path, const CtType *type, const CtCo
         return true;
     }
     if (con->count == 0) {
-        value->object = ct_nullary(r->heap, con);
+        value->object = ct_value_nullary(r->heap, con);
         return value->object || no_memory(r);
     }
-    const CtLayout *layout = ct_layout_con(r->heap, con);
+    const CtLayout *layout = ct_value_layout_con(r->heap, con);
     return read_fields(r, path, layout, con->tag, con->fields, con->count, NULL, args, value);
 }
 
 static bool read_data(Reader *r, const Path *path, const CtType *type, const json_t *json, CtWord *value) {
     const CtData *data = type->data;
-    if (ct_json_is_bool(type)) {
+    if (ct_io_json_is_bool(type)) {
         if (!json_is_boolean(json)) return expected(r, path, type, "true or false", json);
         value->integer = json_is_true(json);
         return true;
     }
-    if (ct_json_is_string(type)) {
+    if (ct_io_json_is_string(type)) {
         if (!json_is_string(json)) return expected(r, path, type, "a string", json);
-        value->object = ct_string_new(r->heap, type, json_string_value(json), json_string_length(json));
+        value->object = ct_value_string_new(r->heap, type, json_string_value(json), json_string_length(json));
         return value->object || no_memory(r);
     }
-    if (ct_json_is_list(type)) return read_list(r, path, type, json, value);
+    if (ct_io_json_is_list(type)) return read_list(r, path, type, json, value);
     if (data->con_count == 1 && data->cons[0].field_names)
         return read_record(r, path, type, &data->cons[0], json, value);
     const char *name = NULL;
@@ -460,7 +460,7 @@ static void not_json(CtContext *context, const char *what, const char *text, siz
 
 /* ---- the public functions ---- */
 
-CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
+CtJson *ct_io_json_parse(CtContext *context, const char *what, const char *text, size_t length) {
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
     json_error_t error;
     json_t *root = json_loadb(text, length, flags, &error);
@@ -487,7 +487,7 @@ CtJson *ct_json_parse(CtContext *context, const char *what, const char *text, si
     return NULL;
 }
 
-bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count) {
+bool ct_io_json_arguments(CtContext *context, CtJson *json, const char *function, uint32_t count) {
     char what[100];
     if (!json_is_array(json->root)) {
         CtDiag *diag = ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected an array of the arguments, found %s",
@@ -508,13 +508,13 @@ bool ct_json_arguments(CtContext *context, CtJson *json, const char *function, u
     return true;
 }
 
-void ct_json_free(CtJson *json) {
+void ct_io_json_free(CtJson *json) {
     if (!json) return;
     json_decref(json->root);
     free(json);
 }
 
-bool ct_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
+bool ct_io_json_value(CtContext *context, CtHeap *heap, const CtJson *json, const CtType *type, const CtLeaves *replace,
                    CtWord *value) {
     Reader reader = {.context = context, .heap = heap, .json = json, .replace = replace};
     const Path element = {.index = 0};

@@ -4,13 +4,13 @@
 
 #include "io/internal.h"
 
-bool ct_json_is_list(const CtType *type) {
+bool ct_io_json_is_list(const CtType *type) {
     return type->kind == TYPE_DATA && type->data->arg_count == 1 && strcmp(type->data->name->text, "[]") == 0;
 }
 
-bool ct_json_is_string(const CtType *type) { return ct_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR; }
+bool ct_io_json_is_string(const CtType *type) { return ct_io_json_is_list(type) && type->data->args[0]->kind == TYPE_CHAR; }
 
-bool ct_json_is_bool(const CtType *type) {
+bool ct_io_json_is_bool(const CtType *type) {
     if (type->kind != TYPE_DATA || strcmp(type->data->name->text, "Bool") != 0) return false;
     const CtData *data = type->data;
     return data->is_enum && data->con_count == 2 && strcmp(data->cons[0].name->text, "False") == 0;
@@ -40,7 +40,7 @@ static void write_real(CtText *out, const CtType *type, double value) {
         ct_text_double(out, value);
 }
 
-void ct_json_write_string(CtText *out, const char *text, size_t length) {
+void ct_io_json_write_string(CtText *out, const char *text, size_t length) {
     ct_text_putc(out, '"');
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
@@ -62,8 +62,8 @@ void ct_json_write_string(CtText *out, const char *text, size_t length) {
 
 static void write_string(CtText *out, CtWord string) {
     CtText plain = ct_text(out->arena);
-    ct_string_text(&plain, string, SIZE_MAX);
-    ct_json_write_string(out, plain.data ? plain.data : "", plain.length);
+    ct_value_string_text(&plain, string, SIZE_MAX);
+    ct_io_json_write_string(out, plain.data ? plain.data : "", plain.length);
 }
 
 static void write_char(CtText *out, int64_t point) {
@@ -85,7 +85,7 @@ static void write_char(CtText *out, int64_t point) {
         bytes[n++] = (char)(0x80 | (c >> 6 & 0x3F));
         bytes[n++] = (char)(0x80 | (c & 0x3F));
     }
-    ct_json_write_string(out, bytes, n);
+    ct_io_json_write_string(out, bytes, n);
 }
 
 /* ---- structures ---- */
@@ -118,7 +118,7 @@ static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
         frame.close = "}";
     } else {
         ct_text_putc(w->out, '{');
-        ct_json_write_string(w->out, con->name->text, con->name->length);
+        ct_io_json_write_string(w->out, con->name->text, con->name->length);
         ct_text_puts(w->out, con->field_names ? ":{" : ":[");
         frame.close = con->field_names ? "}}" : "]}";
     }
@@ -127,17 +127,17 @@ static void open_con(Writer *w, const CtCon *con, const CtFields *fields) {
 
 static void write_data(Writer *w, const CtType *type, CtWord value) {
     const CtData *data = type->data;
-    if (ct_json_is_bool(type)) {
+    if (ct_io_json_is_bool(type)) {
         ct_text_puts(w->out, value.integer ? "true" : "false");
-    } else if (ct_json_is_string(type)) {
+    } else if (ct_io_json_is_string(type)) {
         write_string(w->out, value);
-    } else if (ct_json_is_list(type)) {
+    } else if (ct_io_json_is_list(type)) {
         ct_text_putc(w->out, '[');
         push(w, (Frame){.kind = FRAME_LIST, .type = data->args[0], .cell = value.object, .close = "]"});
     } else {
         const CtCon *con = &data->cons[data->is_enum ? (uint32_t)value.integer : value.object->tag];
         if (con->count == 0)
-            ct_json_write_string(w->out, con->name->text, con->name->length);
+            ct_io_json_write_string(w->out, con->name->text, con->name->length);
         else
             open_con(w, con, (const CtFields *)value.object);
     }
@@ -212,7 +212,7 @@ static bool next_child(Frame *frame, const CtType **type, CtWord *value) {
     return false;
 }
 
-bool ct_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
+bool ct_io_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *collect) {
     Writer writer = {.out = out, .collect = collect}, *w = &writer;
     if (!write_start(w, type, value)) return false;
     while (w->frames.count > 0) {
@@ -226,7 +226,7 @@ bool ct_json_write(CtText *out, const CtType *type, CtWord value, CtLeaves *coll
         frame->next++;
         if (index > 0) ct_text_putc(out, ',');
         if (frame->names) {
-            ct_json_write_string(out, frame->names[index]->text, frame->names[index]->length);
+            ct_io_json_write_string(out, frame->names[index]->text, frame->names[index]->length);
             ct_text_putc(out, ':');
         }
         if (!write_start(w, type, value)) return false;

@@ -25,11 +25,11 @@ static void type_name(char *out, size_t size, const CtType *type, bool atomic) {
         return;
     case TYPE_ARRAY:
     case TYPE_DATA: {
-        if (ct_json_is_string(type)) {
+        if (ct_io_json_is_string(type)) {
             type_add(out, size, "String");
             return;
         }
-        if (ct_json_is_list(type)) {
+        if (ct_io_json_is_list(type)) {
             type_add(out, size, "[");
             type_name(out, size, type->data->args[0], false);
             type_add(out, size, "]");

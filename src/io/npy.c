@@ -130,7 +130,7 @@ static bool bad(CtContext *context, const char *what, const char *why) {
     return false;
 }
 
-bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy) {
+bool ct_io_npy_parse(CtContext *context, const char *what, const void *data, size_t length, CtNpy *npy) {
     const unsigned char *bytes = data;
     *npy = (CtNpy){.what = what};
     if (length < 10 || memcmp(bytes, CT_NPY_MAGIC, 6) != 0) return bad(context, what, "this is not a .npy file");
@@ -160,7 +160,7 @@ bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t
     uint64_t there = length - 8 - wide - header;
     if (__builtin_mul_overflow(count, npy->size, &needed) || needed != there) {
         char text[200];
-        ct_npy_shape(npy, text, sizeof text);
+        ct_io_npy_shape(npy, text, sizeof text);
         ct_error(context, CT_E0610, CT_NO_SPAN, "%s: its header says shape %s of %s, but %llu bytes follow", what, text,
                  npy->descr, (unsigned long long)there);
         return false;
@@ -168,7 +168,7 @@ bool ct_npy_parse(CtContext *context, const char *what, const void *data, size_t
     return true;
 }
 
-void ct_npy_shape(const CtNpy *npy, char *out, size_t size) {
+void ct_io_npy_shape(const CtNpy *npy, char *out, size_t size) {
     size_t n = (size_t)snprintf(out, size, "(");
     for (uint32_t i = 0; i < npy->rank && n < size; i++)
         n += (size_t)snprintf(out + n, size - n, "%s%llu", i > 0 ? ", " : "", (unsigned long long)npy->shape[i]);
@@ -216,7 +216,7 @@ typedef struct Builder {
 
 static const CtType *element_of(const CtType *type) {
     if (type->kind == TYPE_ARRAY) return type->parts[0];
-    return ct_json_is_list(type) ? type->data->args[0] : NULL;
+    return ct_io_json_is_list(type) ? type->data->args[0] : NULL;
 }
 
 static CtWord leaf(const Builder *b, const CtType *type, uint64_t index) {
@@ -235,12 +235,12 @@ static bool build(const Builder *b, const CtType *type, uint32_t axis, uint64_t 
 
 static bool build_array(const Builder *b, const CtType *type, uint32_t axis, uint64_t index, CtWord *value) {
     int64_t count = (int64_t)b->npy->shape[axis];
-    const CtLayout *layout = ct_layout_array(b->heap, type);
-    CtArray *array = layout ? ct_array_new(b->heap, layout, 0, count) : NULL;
+    const CtLayout *layout = ct_value_layout_array(b->heap, type);
+    CtArray *array = layout ? ct_value_array_new(b->heap, layout, 0, count) : NULL;
     if (!array) return false;
     for (int64_t i = 0; i < count; i++) {
         if (!build(b, type->parts[0], axis + 1, index + (uint64_t)i * b->strides[axis], &array->items[i])) {
-            ct_release(b->heap, &array->head);
+            ct_value_release_object(b->heap, &array->head);
             return false;
         }
         array->length = i + 1;
@@ -253,17 +253,17 @@ static bool build_array(const Builder *b, const CtType *type, uint32_t axis, uin
 static bool build_list(const Builder *b, const CtType *type, uint32_t axis, uint64_t index, CtWord *value) {
     const CtCon *cons = &type->data->cons[1];
     const CtType *element = type->data->args[0];
-    const CtLayout *layout = ct_layout_con(b->heap, cons);
-    CtObject *end = ct_nullary(b->heap, &type->data->cons[0]);
+    const CtLayout *layout = ct_value_layout_con(b->heap, cons);
+    CtObject *end = ct_value_nullary(b->heap, &type->data->cons[0]);
     if (!layout || !end) return false;
     CtWord list = {.object = end}, *link = &list;
     for (uint64_t i = 0; i < b->npy->shape[axis]; i++) {
         CtWord head;
         bool built = build(b, element, axis + 1, index + i * b->strides[axis], &head);
-        CtFields *cell = built ? ct_fields_new(b->heap, layout, cons->tag) : NULL;
+        CtFields *cell = built ? ct_value_fields_new(b->heap, layout, cons->tag) : NULL;
         if (!cell) {
             if (built) ct_value_release(b->heap, element, head);
-            ct_release(b->heap, list.object);
+            ct_value_release_object(b->heap, list.object);
             return false;
         }
         cell->words[0] = head;
@@ -277,7 +277,7 @@ static bool build_list(const Builder *b, const CtType *type, uint32_t axis, uint
 
 static bool build(const Builder *b, const CtType *type, uint32_t axis, uint64_t index, CtWord *value) {
     if (type->kind == TYPE_ARRAY) return build_array(b, type, axis, index, value);
-    if (ct_json_is_list(type)) return build_list(b, type, axis, index, value);
+    if (ct_io_json_is_list(type)) return build_list(b, type, axis, index, value);
     *value = leaf(b, type, index);
     return true;
 }
@@ -288,7 +288,7 @@ static bool fits(const CtNpy *npy, const CtType *scalar) {
     case TYPE_DOUBLE:
     case TYPE_FLOAT: return npy->kind != NPY_BOOL;
     case TYPE_INT: return npy->kind == NPY_INT || npy->kind == NPY_UNSIGNED;
-    case TYPE_DATA: return ct_json_is_bool(scalar) && npy->kind == NPY_BOOL;
+    case TYPE_DATA: return ct_io_json_is_bool(scalar) && npy->kind == NPY_BOOL;
     case TYPE_CHAR:
     case TYPE_TUPLE:
     case TYPE_ARRAY:
@@ -297,14 +297,14 @@ static bool fits(const CtNpy *npy, const CtType *scalar) {
     return false;
 }
 
-bool ct_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
+bool ct_io_npy_value(CtContext *context, CtHeap *heap, const CtNpy *npy, const CtType *type, const CtLeaves *replace,
                   uint32_t *next_leaf, CtWord *value) {
     uint32_t rank = 0;
     const CtType *scalar = type;
     for (const CtType *inner; rank <= CT_NPY_RANK && (inner = element_of(scalar)) != NULL; rank++) scalar = inner;
     if (rank != npy->rank || !fits(npy, scalar)) {
         char wanted[200], text[200];
-        ct_npy_shape(npy, text, sizeof text);
+        ct_io_npy_shape(npy, text, sizeof text);
         ct_error(context, CT_E0601, CT_NO_SPAN, "%s: expected %s, found an array of shape %s of %s", npy->what,
                  ct_io_type_name(type, wanted, sizeof wanted), text, npy->descr);
         return false;
@@ -387,7 +387,7 @@ static const char *descr_of(const CtType *scalar) {
     case TYPE_DOUBLE: return "<f8";
     case TYPE_FLOAT: return "<f4";
     case TYPE_INT: return "<i8";
-    case TYPE_DATA: return ct_json_is_bool(scalar) ? "|b1" : NULL;
+    case TYPE_DATA: return ct_io_json_is_bool(scalar) ? "|b1" : NULL;
     case TYPE_CHAR:
     case TYPE_TUPLE:
     case TYPE_ARRAY:
@@ -410,7 +410,7 @@ static void put_header(CtText *out, const char *descr, const Shape *s) {
     ct_text_add(out, text.data, text.length);
 }
 
-bool ct_npy_has(const CtType *type) {
+bool ct_io_npy_has(const CtType *type) {
     for (uint32_t rank = 0; rank <= CT_NPY_RANK; rank++) {
         const CtType *element = element_of(type);
         if (!element) return descr_of(type) != NULL;
@@ -419,7 +419,7 @@ bool ct_npy_has(const CtType *type) {
     return false;
 }
 
-bool ct_npy_write(CtText *out, const CtType *type, CtWord value) {
+bool ct_io_npy_write(CtText *out, const CtType *type, CtWord value) {
     Shape s = {0};
     const CtType *scalar = type;
     CtWord inner = value;

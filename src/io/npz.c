@@ -22,7 +22,7 @@ struct CtNpz {
     size_t count;
 };
 
-void ct_npz_free(CtNpz *npz) {
+void ct_io_npz_free(CtNpz *npz) {
     if (!npz) return;
     for (size_t i = 0; i < npz->count; i++) {
         free(npz->members[i].name);
@@ -95,14 +95,14 @@ static Outcome read_archive(CtNpz *npz, const void *bytes, size_t length, size_t
     return outcome;
 }
 
-CtNpz *ct_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room) {
+CtNpz *ct_io_npz_read(CtContext *context, const char *what, const void *bytes, size_t length, size_t room) {
     CtNpz *npz = calloc(1, sizeof *npz);
     Outcome outcome = npz ? read_archive(npz, bytes, length, room) : NO_MEMORY;
     if (outcome == DONE) {
         npz->what = what;
         return npz;
     }
-    ct_npz_free(npz);
+    ct_io_npz_free(npz);
     switch (outcome) {
     case NO_MEMORY: ct_error(context, CT_E0801, CT_NO_SPAN, "%s: there is no memory to read the archive", what); break;
     case TOO_LARGE:
@@ -179,7 +179,7 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
     bool only = name->length == 0 && r->npz->count == 1;
     Member *member = only ? &r->npz->members[0] : find(r->npz, name->length == 0 ? "arr_0" : name->text);
     char wanted[200];
-    if (!ct_npy_has(type)) {
+    if (!ct_io_npy_has(type)) {
         ct_error(r->context, CT_E0612, CT_NO_SPAN, "%s: %s has no form in .npy files; give it as JSON", r->npz->what,
                  ct_io_type_name(type, wanted, sizeof wanted));
         return false;
@@ -194,8 +194,8 @@ static bool read_array(Reader *r, const CtType *type, const Name *name, CtWord *
     member->used = true;
     CtNpy npy;
     const char *what = ct_format(r->context->arena, "%s: `%.60s`", r->npz->what, member->name);
-    return ct_npy_parse(r->context, what, member->bytes, member->length, &npy) &&
-           ct_npy_value(r->context, r->heap, &npy, type, r->replace, &r->next_leaf, value);
+    return ct_io_npy_parse(r->context, what, member->bytes, member->length, &npy) &&
+           ct_io_npy_value(r->context, r->heap, &npy, type, r->replace, &r->next_leaf, value);
 }
 
 static bool read_parts(Reader *r, CtType *const *types, uint32_t count, CtSym const *names, const Name *prefix,
@@ -224,8 +224,8 @@ static bool read_part(Reader *r, const CtType *type, const Name *name, int depth
     CtWord *words = CT_NEW_ARRAY(r->context->arena, CtWord, count);
     if (!read_parts(r, types, count, names, name, depth, words)) return false;
     const CtLayout *layout =
-        type->kind == TYPE_TUPLE ? ct_layout_tuple(r->heap, type) : ct_layout_con(r->heap, &type->data->cons[0]);
-    CtFields *fields = layout ? ct_fields_new(r->heap, layout, 0) : NULL;
+        type->kind == TYPE_TUPLE ? ct_value_layout_tuple(r->heap, type) : ct_value_layout_con(r->heap, &type->data->cons[0]);
+    CtFields *fields = layout ? ct_value_fields_new(r->heap, layout, 0) : NULL;
     if (!fields) {
         for (uint32_t i = 0; i < count; i++) ct_value_release(r->heap, types[i], words[i]);
         ct_error(r->context, CT_E0801, CT_NO_SPAN, "%s: the value does not fit into the memory limit", r->npz->what);
@@ -236,7 +236,7 @@ static bool read_part(Reader *r, const CtType *type, const Name *name, int depth
     return true;
 }
 
-bool ct_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
+bool ct_io_npz_value(CtContext *context, CtHeap *heap, const CtNpz *npz, const CtType *type, const CtLeaves *replace,
                   CtWord *value) {
     Reader r = {.context = context, .heap = heap, .npz = npz, .replace = replace};
     Name top = {.length = 0};
@@ -263,14 +263,14 @@ struct CtNpzWriter {
     const char *what;
 };
 
-void ct_npz_writer_free(CtNpzWriter *writer) {
+void ct_io_npz_writer_free(CtNpzWriter *writer) {
     if (!writer) return;
     if (writer->zip) zip_discard(writer->zip);
     zip_source_free(writer->source);
     free(writer);
 }
 
-CtNpzWriter *ct_npz_writer_new(CtContext *context, CtArena *arena, const char *what) {
+CtNpzWriter *ct_io_npz_writer_new(CtContext *context, CtArena *arena, const char *what) {
     CtNpzWriter *writer = calloc(1, sizeof *writer);
     zip_error_t error;
     zip_error_init(&error);
@@ -284,7 +284,7 @@ CtNpzWriter *ct_npz_writer_new(CtContext *context, CtArena *arena, const char *w
     }
     zip_error_fini(&error);
     if (writer && writer->zip) return writer;
-    ct_npz_writer_free(writer);
+    ct_io_npz_writer_free(writer);
     ct_error(context, CT_E0801, CT_NO_SPAN, "there is no memory to write %s", what);
     return NULL;
 }
@@ -293,12 +293,12 @@ static bool add_array(CtNpzWriter *w, const Name *name, const CtType *type, CtWo
     char shown[200];
     const char *text = name->length == 0 ? "arr_0" : name->text;
     CtText bytes = ct_text(w->arena);
-    if (!ct_npy_has(type)) {
+    if (!ct_io_npy_has(type)) {
         ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: `%s` is %s, which has no form in .npy files; write JSON",
                  w->what, text, ct_io_type_name(type, shown, sizeof shown));
         return false;
     }
-    if (!ct_npy_write(&bytes, type, value)) {
+    if (!ct_io_npy_write(&bytes, type, value)) {
         ct_error(w->context, CT_E0612, CT_NO_SPAN, "%s: the lists in `%s` are not all of one length", w->what, text);
         return false;
     }
@@ -328,13 +328,13 @@ static bool add_part(CtNpzWriter *w, const Name *name, const CtType *type, CtWor
     return true;
 }
 
-bool ct_npz_add(CtNpzWriter *writer, const char *name, const CtType *type, CtWord value) {
+bool ct_io_npz_add(CtNpzWriter *writer, const char *name, const CtType *type, CtWord value) {
     Name top = {.length = 0};
     if (name) top.length = (size_t)snprintf(top.text, sizeof top.text, "%s", name);
     return add_part(writer, &top, type, value, 0);
 }
 
-bool ct_npz_finish(CtNpzWriter *writer, CtText *out) {
+bool ct_io_npz_finish(CtNpzWriter *writer, CtText *out) {
     zip_stat_t stat;
     bool done = zip_close(writer->zip) == 0;
     if (done) writer->zip = NULL;

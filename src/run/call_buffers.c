@@ -17,12 +17,12 @@ static const CtFlowCon *node_of(CtFlow *flow, const CtType *type) {
     return ct_flow_parts(flow, type, &parts, &count) ? NULL : &ct_flow_node(flow, type)->data->cons[0];
 }
 
-const char *ct_native_form(CtNative *native, const CtFlat *flat) {
+const char *ct_run_native_form(CtNative *native, const CtFlat *flat) {
     const CtFlowTypes *words = ct_flow_types(native->flow, flat->type);
     if (flat->kind == FLAT_ARRAY && (words->count != flat->slots || ct_flow_is_object(words->items[0]->element)))
         return "an array holds tuples of too many parts";
     for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count; i++) {
-        const char *why = ct_native_form(native, flat->parts[i]);
+        const char *why = ct_run_native_form(native, flat->parts[i]);
         if (why != NULL) return why;
     }
     return NULL;
@@ -93,7 +93,7 @@ static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
     size_t sizes[COTAN_MOST_DIMENSIONS];
     char wrong[300];
     for (uint32_t i = 0; i < rank; i++) sizes[i] = (size_t)array->dims[i];
-    if (!ct_flat_fits(&native->apply->slots[slot], out, sizes, wrong)) ct_fail(&native->outer.run, 0, 601, "%s", wrong);
+    if (!ct_value_flat_fits(&native->apply->slots[slot], out, sizes, wrong)) ct_fail(&native->outer.run, 0, 601, "%s", wrong);
     if (out->data == NULL)
         out->data = ct_outer_data(&native->outer, object);
     else if (ct_words(array) > 0)
@@ -131,7 +131,7 @@ static void work(CtNative *native) {
 /* Of the caller's stack, for a function that does not recurse, or not deeply. */
 enum { CALLERS_STACK = 192 * 1024 };
 
-bool ct_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
+bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in, const CtFlat *result,
                      const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
     struct CtApply apply = {input, result, in, slots, out};
     native->work = work;
@@ -145,10 +145,10 @@ bool ct_native_apply(CtNative *native, size_t limit, const CtFlat *input, const 
     if (!native->done && native->recurses && native->outer.run.code == 801) {
         ct_outer_drop(&native->outer, native->constant_words);
         native->locale = uselocale((locale_t)0);
-        ct_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+        ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     }
     native->outer.run.interrupt = 0;
     native->apply = NULL;
-    if (!native->done) ct_native_failed(native, error);
+    if (!native->done) ct_run_native_failed(native, error);
     return native->done;
 }

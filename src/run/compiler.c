@@ -82,7 +82,7 @@ static bool find_in_path(const char *name, char *path, size_t size, struct stat 
     return false;
 }
 
-bool ct_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
+bool ct_run_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     const char *cc = getenv("CC");
     if (cc == NULL || *cc == '\0') cc = "cc";
     if (strlen(cc) >= sizeof compiler->words) return snprintf(reason, 200, "CC is too long"), false;
@@ -108,7 +108,7 @@ bool ct_compiler_find(CtCompiler *compiler, bool exact, char reason[200]) {
     return true;
 }
 
-void ct_compiler_processor(char text[64]) {
+void ct_run_compiler_processor(char text[64]) {
     unsigned a = 0, b = 0, c = 0, d = 0, model = 0;
 #if defined(__x86_64__)
     if (__get_cpuid(1, &model, &b, &c, &d)) a = c;
@@ -124,7 +124,7 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-bool ct_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
+bool ct_run_compiler_run(const CtCompiler *compiler, const char *folder, const char *source, const char *target,
                      char reason[200]) {
     char from[4400], to[4400];
     char *words[WORD_ROOM + FLAG_ROOM + 8];

@@ -125,7 +125,7 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
     put_rows(&rows, type, (const CtArray *)value.object);
 }
 
-void ct_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words) {
+void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, CtWord value, ct_word *words) {
     In in = {.rt = rt, .flow = flow};
     uint32_t width = ct_flow_types(flow, type)->count;
     ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *to);
@@ -167,8 +167,8 @@ static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *t
 
 static CtFields *new_fields(Out *out, const CtType *type, uint32_t tag) {
     bool data = type->kind == TYPE_DATA;
-    const CtLayout *layout = data ? ct_layout_con(out->heap, &type->data->cons[tag]) : ct_layout_tuple(out->heap, type);
-    CtFields *fields = layout != NULL ? ct_fields_new(out->heap, layout, tag) : NULL;
+    const CtLayout *layout = data ? ct_value_layout_con(out->heap, &type->data->cons[tag]) : ct_value_layout_tuple(out->heap, type);
+    CtFields *fields = layout != NULL ? ct_value_fields_new(out->heap, layout, tag) : NULL;
     if (fields == NULL) out->full = true;
     return fields;
 }
@@ -206,7 +206,7 @@ static void copy_node(Out *out, Outgoing one) {
     CtType *const *parts = data ? one.type->data->cons[tag].fields : one.type->parts;
     uint32_t count = data ? one.type->data->cons[tag].count : one.type->count;
     if (count == 0) {
-        one.to->object = ct_nullary(out->heap, &one.type->data->cons[tag]);
+        one.to->object = ct_value_nullary(out->heap, &one.type->data->cons[tag]);
         if (one.to->object == NULL) out->full = true;
         return;
     }
@@ -232,8 +232,8 @@ typedef struct Reading {
 
 static void get_rows(Reading *r, const CtType *type, uint32_t level, CtWord *to) {
     int64_t length = r->arrays[0]->dims[level];
-    const CtLayout *layout = ct_layout_array(r->out->heap, type);
-    CtArray *array = layout != NULL ? ct_array_new(r->out->heap, layout, length, length) : NULL;
+    const CtLayout *layout = ct_value_layout_array(r->out->heap, type);
+    CtArray *array = layout != NULL ? ct_value_array_new(r->out->heap, layout, length, length) : NULL;
     if (array == NULL) {
         r->out->full = true;
         return;
@@ -261,7 +261,7 @@ static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord
     get_rows(&r, type, 0, to);
 }
 
-bool ct_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value) {
+bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value) {
     Out out = {.heap = heap, .flow = flow};
     uint32_t width = ct_flow_types(flow, type)->count;
     const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *from);

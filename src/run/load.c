@@ -24,7 +24,7 @@ static CtText key_of(CtArena *arena, const CtCompiler *compiler, const char *c, 
     CtText key = ct_text(arena);
     ct_text_printf(&key, "cotan %s\n%s %s\n", CT_VERSION, compiler->path, compiler->identity);
     char processor[64];
-    ct_compiler_processor(processor);
+    ct_run_compiler_processor(processor);
     ct_text_printf(&key, "%s\n", processor);
     const char *word = compiler->words;
     for (int i = 0; i < compiler->word_count; i++) {
@@ -61,8 +61,8 @@ static bool compile(const CtCompiler *compiler, int folder, const char *path, co
     snprintf(source, sizeof source, "%s.%ld.%u.c", name, (long)getpid(), number);
     snprintf(target, sizeof target, "%s.%ld.%u.tmp", name, (long)getpid(), number);
     snprintf(reason, 200, "the cache in %.120s cannot be written", path);
-    bool sound = write_source(folder, source, c, length) && ct_compiler_run(compiler, path, source, target, reason);
-    sound = sound && ct_cache_keep(folder, target, name, key->data, key->length);
+    bool sound = write_source(folder, source, c, length) && ct_run_compiler_run(compiler, path, source, target, reason);
+    sound = sound && ct_run_cache_keep(folder, target, name, key->data, key->length);
     unlinkat(folder, source, 0);
     if (!sound) unlinkat(folder, target, 0);
     return sound;
@@ -97,7 +97,7 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     const int64_t *words = native->library != NULL ? dlsym(native->library, "cotan_constant_words") : NULL;
     void *entry = native->library != NULL ? dlsym(native->library, "cotan_entry") : NULL;
     const ct_outside *outside = native->library != NULL ? dlsym(native->library, "cotan_outside") : NULL;
-    if (words == NULL || entry == NULL || outside == NULL || !ct_outside_link(outside))
+    if (words == NULL || entry == NULL || outside == NULL || !ct_run_outside_link(outside))
         return snprintf(reason, 200, "what the compiler made cannot be loaded"), false;
     memcpy(&native->entry, &entry, sizeof entry);
     ct_run *rt = &native->outer.run;
@@ -106,32 +106,32 @@ static bool open_library(CtNative *native, int folder, const char *path, const c
     return rt->constants != NULL;
 }
 
-CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
+CtNative *ct_run_native_new(CtFlow *flow, const char *c, size_t length, bool exact, char reason[200]) {
     CtCompiler compiler;
     const char *mode = getenv("COTAN_NATIVE");
     snprintf(reason, 200, "there is no memory");
     if (mode != NULL && strcmp(mode, "off") == 0) return snprintf(reason, 200, "COTAN_NATIVE=off"), NULL;
-    if (!ct_compiler_find(&compiler, exact, reason)) return NULL;
+    if (!ct_run_compiler_find(&compiler, exact, reason)) return NULL;
     CtText key = key_of(flow->arena, &compiler, c, length);
     char name[64], *path;
     snprintf(name, sizeof name, "%016llx%016llx", (unsigned long long)hash(key.data, key.length, 0xCBF29CE484222325u),
              (unsigned long long)hash(key.data, key.length, 0x9E3779B97F4A7C15u));
     bool kept = true;
-    int folder = ct_cache_open(&path);
+    int folder = ct_run_cache_open(&path);
     if (folder < 0) {
         kept = false;
         folder = private_folder(&path);
     }
     if (folder < 0) return snprintf(reason, 200, "there is no folder for what is compiled"), NULL;
     CtNative *native = calloc(1, sizeof *native);
-    bool sound = native != NULL && (ct_cache_has(folder, name, key.data, key.length) ||
+    bool sound = native != NULL && (ct_run_cache_has(folder, name, key.data, key.length) ||
                                     compile(&compiler, folder, path, name, &key, c, length, reason));
     sound = sound && open_library(native, folder, path, name, reason);
     if (!kept) remove_private(folder, path, name);
     close(folder);
     free(path);
     if (!sound) {
-        ct_native_free(native);
+        ct_run_native_free(native);
         return NULL;
     }
     native->flow = flow;
@@ -142,7 +142,7 @@ CtNative *ct_native_new(CtFlow *flow, const char *c, size_t length, bool exact, 
 
 static void call_pool(void *pool, void (*work)(void *data, uint32_t who), void *data) { ct_pool_run(pool, work, data); }
 
-bool ct_native_share(CtNative *native, CtPool *pool) {
+bool ct_run_native_share(CtNative *native, CtPool *pool) {
     ct_crew_new(&native->outer.run, (int)ct_pool_size(pool));
     ct_crew *crew = native->outer.run.crew;
     if (crew == NULL) return false;
@@ -151,7 +151,7 @@ bool ct_native_share(CtNative *native, CtPool *pool) {
     return true;
 }
 
-void ct_native_free(CtNative *native) {
+void ct_run_native_free(CtNative *native) {
     if (native == NULL) return;
     ct_crew_free(&native->outer.run);
     ct_run_clear(&native->outer.run);
@@ -173,9 +173,9 @@ static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
     ct_run *rt = &native->outer.run;
     if (setjmp(rt->out) != 0) return;
-    if (native->input != NULL) ct_to_native(rt, native->flow, native->input, native->value, in);
+    if (native->input != NULL) ct_run_to_native(rt, native->flow, native->input, native->value, in);
     native->entry(rt, in, out);
-    if (!ct_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
+    if (!ct_run_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
     release_results(native, out);
     if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a count is wrong; found by tests */
         ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);
@@ -193,7 +193,7 @@ static void *on_stack(void *data) {
 }
 
 /* A stack as large as the limit: what is not touched takes no memory. */
-bool ct_native_on_stack(CtNative *native, size_t size) {
+bool ct_run_native_on_stack(CtNative *native, size_t size) {
     const size_t least = (size_t)1 << 20;
     void *stack = MAP_FAILED;
     size = size < least ? least : size / 65536 * 65536;
@@ -215,7 +215,7 @@ bool ct_native_on_stack(CtNative *native, size_t size) {
     return started;
 }
 
-void ct_native_failed(CtNative *native, CtNativeError *error) {
+void ct_run_native_failed(CtNative *native, CtNativeError *error) {
     ct_run *rt = &native->outer.run;
     char name[16];
     snprintf(name, sizeof name, "E%04d", rt->code);
@@ -228,7 +228,7 @@ void ct_native_failed(CtNative *native, CtNativeError *error) {
     ct_outer_drop(&native->outer, native->constant_words);
 }
 
-bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
+bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value, const CtType *type,
                     CtWord *result, CtNativeError *error) {
     native->heap = heap;
     native->input = input;
@@ -244,14 +244,14 @@ bool ct_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *
     native->outer.run.code = 801;
     native->outer.run.site = native->outer.run.here = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
-    ct_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
+    ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     native->outer.run.interrupt = 0;
     if (native->done) return true;
-    ct_native_failed(native, error);
+    ct_run_native_failed(native, error);
     return false;
 }
 
-void ct_native_interrupt(CtNative *native) {
+void ct_run_native_interrupt(CtNative *native) {
     ct_run *rt = &native->outer.run;
     for (int i = -1; i < (rt->crew != NULL ? rt->crew->count : 0); i++) {
         ct_run *each = i < 0 ? rt : &rt->crew->members[i];

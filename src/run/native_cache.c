@@ -49,7 +49,7 @@ static int open_folder(char **path, bool make) {
     return -1;
 }
 
-int ct_cache_open(char **path) { return open_folder(path, true); }
+int ct_run_cache_open(char **path) { return open_folder(path, true); }
 
 /* ---- looking up ---- */
 
@@ -72,7 +72,7 @@ static bool holds(int file, const char *key, size_t length) {
     return true;
 }
 
-bool ct_cache_has(int folder, const char *name, const char *key, size_t length) {
+bool ct_run_cache_has(int folder, const char *name, const char *key, size_t length) {
     int file = open_file(folder, name, ".key", O_RDONLY);
     if (file < 0) return false;
     bool same = holds(file, key, length);
@@ -164,7 +164,7 @@ static void bound(int folder) {
     free(all.items);
 }
 
-bool ct_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length) {
+bool ct_run_cache_keep(int folder, const char *temporary, const char *name, const char *key, size_t length) {
     char library[128], key_file[128], key_temporary[128];
     snprintf(library, sizeof library, "%s.so", name);
     snprintf(key_file, sizeof key_file, "%s.key", name);
@@ -182,7 +182,7 @@ bool ct_cache_keep(int folder, const char *temporary, const char *name, const ch
 
 /* ---- the command ---- */
 
-CtCacheState ct_cache_state(void) {
+CtCacheState ct_run_cache_state(void) {
     CtCacheState state = {NULL, 0, 0};
     int folder = open_folder(&state.folder, false);
     if (folder < 0) return state;
@@ -194,7 +194,7 @@ CtCacheState ct_cache_state(void) {
     return state;
 }
 
-uint64_t ct_cache_clear(void) {
+uint64_t ct_run_cache_clear(void) {
     char *path;
     int folder = open_folder(&path, false);
     if (folder < 0) return 0;

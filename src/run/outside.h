@@ -12,7 +12,7 @@ typedef struct CtOutside {
 extern const CtOutside ct_outside_functions[]; /* up to NULL */
 
 /* Tells a program, whose table it is, where what it does not carry is; false where there is no such function. */
-static inline bool ct_outside_link(const ct_outside *table) {
+static inline bool ct_run_outside_link(const ct_outside *table) {
     for (; table->name != NULL; table++) {
         const CtOutside *ours = ct_outside_functions;
         while (ours->name != NULL && strcmp(ours->name, table->name) != 0) ours++;

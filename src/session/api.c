@@ -73,7 +73,7 @@ cotan_context *cotan_open(const cotan_limits *limits) {
 #ifdef CT_LINT
     context->lint = true;
 #endif
-    ct_report_init(context);
+    ct_session_report_init(context);
     return context;
 }
 
@@ -87,11 +87,11 @@ static void program_free(cotan_program *program) {
         program->sessions = session->next;
         ct_session_free(session);
     }
-    ct_build_free(program->base);
+    ct_driver_build_free(program->base);
     ct_arena_free(program->results);
-    ct_files_free(program->files);
+    ct_session_files_free(program->files);
     ct_arena_free(program->warning_arena);
-    ct_program_free_inputs(program);
+    ct_session_program_free_inputs(program);
     free(program->name);
     free(program->text);
     free(program);
@@ -104,8 +104,8 @@ void cotan_close(cotan_context *context) {
         context->programs = program->next;
         program_free(program);
     }
-    ct_report_clear(context);
-    ct_folders_free(context);
+    ct_session_report_clear(context);
+    ct_session_folders_free(context);
     ct_arena_free(context->formatted);
     ct_pool_free(context->pool);
     freelocale(context->locale);
@@ -116,24 +116,24 @@ void cotan_interrupt(cotan_context *context) {
     CtEval *eval = atomic_load(&context->running);
     if (eval) ct_eval_interrupt(eval);
     CtNative *native = atomic_load(&context->running_native);
-    if (native) ct_native_interrupt(native);
+    if (native) ct_run_native_interrupt(native);
 }
 
 /* ---- guarding ---- */
 
 /* Memory has run out somewhere inside: what was being made or run cannot be trusted any more. */
 static void recover(cotan_context *context) {
-    if (context->making) ct_build_free(context->making);
-    if (context->active) ct_program_forget(context->active_program, context->active);
+    if (context->making) ct_driver_build_free(context->making);
+    if (context->active) ct_session_program_forget(context->active_program, context->active);
     atomic_store(&context->running, NULL);
     atomic_store(&context->running_native, NULL);
-    for (cotan_program *program = context->programs; program; program = program->next) ct_program_end_trial(program);
-    ct_report_out_of_memory(context);
+    for (cotan_program *program = context->programs; program; program = program->next) ct_session_program_end_trial(program);
+    ct_session_report_out_of_memory(context);
 }
 
-cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
+cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data) {
     jmp_buf failed;
-    ct_report_clear(context);
+    ct_session_report_clear(context);
     context->callers_locale = uselocale(context->locale);
     context->making = NULL;
     context->active = NULL;
@@ -141,28 +141,28 @@ cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data) {
     context->handler = &failed;
     if (setjmp(failed) == 0) {
         if (!work(context, data) && !context->error)
-            ct_report_one(context, CT_E0901, NULL, "something failed and did not say why");
+            ct_session_report_one(context, CT_E0901, NULL, "something failed and did not say why");
     } else {
         recover(context);
     }
     for (int i = 0; i < 2; i++) {
-        ct_input_free(context->inputs[i]);
+        ct_io_input_free(context->inputs[i]);
         context->inputs[i] = NULL;
     }
-    ct_npz_writer_free(context->archive);
+    ct_io_npz_writer_free(context->archive);
     context->archive = NULL;
     context->handler = NULL;
     uselocale(context->callers_locale);
     return context->error;
 }
 
-CtArena *ct_fresh_results(cotan_program *program) {
+CtArena *ct_session_fresh_results(cotan_program *program) {
     ct_arena_free(program->results);
     program->results = ct_arena_new(0);
     if (program->results)
         ct_arena_on_failure(program->results, program->context->handler);
     else
-        ct_report_out_of_memory(program->context);
+        ct_session_report_out_of_memory(program->context);
     return program->results;
 }
 
@@ -183,7 +183,7 @@ static bool load(cotan_context *context, void *data) {
     }
     if (!program || !program->name || !program->text) {
         if (program) program_free(program);
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     if (l->length > 0) memcpy(program->text, l->text, l->length);
@@ -192,7 +192,7 @@ static bool load(cotan_context *context, void *data) {
     program->context = context;
     program->next = context->programs;
     context->programs = program; /* from here on it is freed with the context, whatever happens */
-    program->base = ct_program_build(program, NULL);
+    program->base = ct_session_program_build(program, NULL);
     l->program = program->base ? program : NULL;
     return program->base != NULL;
 }
@@ -201,29 +201,29 @@ cotan_error *cotan_load(cotan_context *context, const char *name, const char *te
                         cotan_program **out) {
     Load l = {name, text, length, NULL};
     *out = NULL;
-    cotan_error *error = ct_guarded(context, load, &l);
+    cotan_error *error = ct_session_guarded(context, load, &l);
     if (!error) *out = l.program;
     return error;
 }
 
 /* ---- calling ---- */
 
-bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
+bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry) {
     entry->method = entry->mode == COTAN_JVP ? METHOD_FORWARD : METHOD_TAPE;
     entry->reverse = METHOD_TAPE;
     if (!name) return true;
-    if (!ct_method_find(name, &entry->method))
-        return ct_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
+    if (!ct_ad_method_find(name, &entry->method))
+        return ct_session_report_one(context, CT_E0705, "`cotan methods` lists them", "there is no method `%s`", name);
     entry->reverse = entry->method;
     return true;
 }
 
 /* Those of a call: native code has its own. Steps are the evaluator's. */
 static bool choose_for_call(cotan_context *context, const cotan_call *call, CtEntry *entry) {
-    const char *native = ct_method_name(METHOD_NATIVE), *name = call->method;
+    const char *native = ct_core_method_name(METHOD_NATIVE), *name = call->method;
     if (name == NULL && call->native) name = native;
     if (call->count && name != NULL && strcmp(name, native) == 0) name = NULL;
-    return ct_choose_method(context, name, entry);
+    return ct_session_choose_method(context, name, entry);
 }
 
 /* False when it holds functions, which has been reported. */
@@ -232,8 +232,8 @@ static bool take_apart(cotan_context *context, const CtCall *c, const CtType *ty
     CtArena *arena = c->program->results;
     out->shape = ct_text(arena);
     out->reals = (CtLeaves){.arena = arena, .apart = true};
-    if (ct_json_write(&out->shape, type, value, &out->reals)) return true;
-    return ct_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->call->function);
+    if (ct_io_json_write(&out->shape, type, value, &out->reals)) return true;
+    return ct_session_report_one(context, CT_E0401, NULL, "the result of `%s` holds functions", c->call->function);
 }
 
 /* The first input: the point of a derivative, or the arguments of a run. */
@@ -245,11 +245,11 @@ static bool read_point(cotan_context *context, CtSession *session, const CtCall 
     if (!call->at && session->point) {
         const char *help =
             run ? "give its arguments as an array, such as --args '[1, 2]'" : "give the point, such as --at '[1, 2]'";
-        return ct_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
+        return ct_session_report_one(context, CT_E0701, help, "`%s` takes %d argument%s, and none is given", function,
                              session->arity, session->arity == 1 ? "" : "s");
     }
     if (c->at_point && !session->point)
-        return ct_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", function);
+        return ct_session_report_one(context, CT_E0405, NULL, "`%s` is not a function: it has no derivative", function);
     if (!call->at) return true;
     CtInput *given = ct_session_parse(context, 0, what, call->at, call->at_length);
     if (!given) return false;
@@ -272,7 +272,7 @@ static bool read_input(cotan_context *context, CtSession *session, const CtCall 
     if (call->with)
         given = ct_session_parse(context, 1, what, call->with, call->with_length);
     else
-        ct_report_one(context, CT_E0701, NULL, "%s is missing", what);
+        ct_session_report_one(context, CT_E0701, NULL, "%s is missing", what);
     if (!given || !ct_session_read(session, context, given, session->with, NULL, &with)) {
         ct_session_release(session, session->point, *input);
         return false;
@@ -282,7 +282,7 @@ static bool read_input(cotan_context *context, CtSession *session, const CtCall 
 
 static const char *json_of(CtArena *arena, const CtType *type, CtWord value) {
     CtText out = ct_text(arena);
-    return ct_json_write(&out, type, value, NULL) ? out.data : NULL;
+    return ct_io_json_write(&out, type, value, NULL) ? out.data : NULL;
 }
 
 /* By the type's own instance of Show. */
@@ -293,7 +293,7 @@ static const char *shown_by(cotan_context *context, CtSession *session, CtArena 
     ct_value_retain(type, value);
     if (!ct_session_show(session, context, show, value, &text)) return NULL;
     ct_text_puts(&out, "");
-    ct_string_text(&out, text, SIZE_MAX);
+    ct_value_string_text(&out, text, SIZE_MAX);
     ct_session_release(session, session->build->program->string_type, text);
     return out.data;
 }
@@ -307,7 +307,7 @@ static const char *shown(cotan_context *context, CtSession *session, CtArena *ar
     CtText out = ct_text(arena);
     ct_text_puts(&out, "");
     if (type == session->build->program->string_type && !quotes)
-        ct_string_text(&out, value, SIZE_MAX);
+        ct_value_string_text(&out, value, SIZE_MAX);
     else
         ct_value_show(&out, type, value);
     return out.data;
@@ -339,18 +339,18 @@ static bool write_file(cotan_context *context, CtSession *session, CtArena *aren
     CtText bytes = ct_text(arena);
     if (call->form == COTAN_NPY) {
         if (session->derivative)
-            return ct_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
-        if (!ct_npy_has(session->value) || !ct_npy_write(&bytes, session->value, result))
-            return ct_report_one(context, CT_E0612, "write JSON",
+            return ct_session_report_one(context, CT_E0612, "write a .npz file", "a .npy file holds one array, not two");
+        if (!ct_io_npy_has(session->value) || !ct_io_npy_write(&bytes, session->value, result))
+            return ct_session_report_one(context, CT_E0612, "write JSON",
                                  "the value is not one array of numbers or truth values");
     } else {
         const CtFields *pair = (const CtFields *)result.object;
-        CtNpzWriter *writer = context->archive = ct_npz_writer_new(diags, arena, "the result");
+        CtNpzWriter *writer = context->archive = ct_io_npz_writer_new(diags, arena, "the result");
         bool two = session->derivative != NULL;
-        bool done = writer && ct_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
-                    (!two || ct_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
-                    ct_npz_finish(writer, &bytes);
-        if (!done) return ct_report(context, diags);
+        bool done = writer && ct_io_npz_add(writer, two ? "value" : NULL, session->value, two ? pair->words[0] : result) &&
+                    (!two || ct_io_npz_add(writer, names[call->mode], session->derivative, pair->words[1])) &&
+                    ct_io_npz_finish(writer, &bytes);
+        if (!done) return ct_session_report(context, diags);
     }
     out->file = bytes.data;
     out->file_length = bytes.length;
@@ -377,24 +377,24 @@ static bool count_trace(cotan_context *context, CtCall *c, CtSession *session, C
 
 /* What `bulk` writes down is written when a derivative is first asked for, so it is asked for where none was. */
 static bool count_nodes(cotan_context *context, CtCall *c, const CtEntry *entry) {
-    CtSession *session = ct_program_fresh_session(c->program, entry);
+    CtSession *session = ct_session_program_fresh_session(c->program, entry);
     CtWord point, both;
     if (!session || !read_again(context, c, session, &point)) return false;
     CtProgram *p = session->build->program;
-    CtGlobal *function = session->build->entry, *derivative = ct_global_new(p, "derivative", NULL, function->span);
+    CtGlobal *function = session->build->entry, *derivative = ct_core_global_new(p, "derivative", NULL, function->span);
     CtBulkLook look = {.function = function};
-    CtVar *x = ct_var_new(p, "x", function->type->parts[0]);
+    CtVar *x = ct_core_var_new(p, "x", function->type->parts[0]);
     CtCore *f = ct_core_global(p, function->span, function), *at = ct_core_var(p, function->span, x);
     CtCore *pair = ct_ad_vjp_by(session->build->ad, METHOD_BULK, function->span, f, at);
     derivative->body = ct_core_lam(p, function->span, NULL, &x, 1, pair);
     derivative->type = derivative->body->type;
-    ct_ad_look(session->build->ad, &look);
+    ct_bulk_look(session->build->ad, &look);
     bool done = ct_session_call(session, context, derivative, point, &both);
-    ct_ad_look(session->build->ad, NULL);
+    ct_bulk_look(session->build->ad, NULL);
     if (done) ct_session_release(session, pair->type, both);
     c->out->trace = look.nodes;
     c->out->has_trace = look.done;
-    ct_program_forget(c->program, session);
+    ct_session_program_forget(c->program, session);
     context->active = NULL;
     return done;
 }
@@ -421,7 +421,7 @@ static bool run_limited(cotan_context *context, CtCall *c, CtSession *session, C
 }
 
 /* The function alone, at the same point, for its steps. */
-bool ct_call_counts(cotan_context *context, CtCall *c) {
+bool ct_session_call_counts(cotan_context *context, CtCall *c) {
     CtEntry entry = entry_of(c->call);
     entry.mode = COTAN_RUN;
     entry.applied = entry.prefer_double = true;
@@ -429,7 +429,7 @@ bool ct_call_counts(cotan_context *context, CtCall *c) {
     CtEntry asked = {.mode = c->call->mode};
     choose_for_call(context, c->call, &asked);
     if (asked.reverse != METHOD_NATIVE) entry.reverse = asked.reverse;
-    CtSession *session = ct_program_session(c->program, &entry);
+    CtSession *session = ct_session_program_session(c->program, &entry);
     CtWord point = {.integer = 0}, result;
     if (!session || !read_again(context, c, session, &point)) return false;
     if (!run_limited(context, c, session, point, &result)) return false;
@@ -451,7 +451,7 @@ static bool begins_on_evaluator(const cotan_context *context, const CtCall *c) {
 /* On the evaluator, until native code takes over. */
 static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeover) {
     cotan_call eval = *c->call;
-    CtQuestion question = ct_takeover(takeover, eval.native_after);
+    CtQuestion question = ct_session_tier_up(takeover, eval.native_after);
     eval.native = false;
     CtCall first = *c;
     first.call = &eval;
@@ -461,21 +461,21 @@ static bool call_evaluator(cotan_context *context, CtCall *c, CtTakeover *takeov
     return done;
 }
 
-bool ct_call(cotan_context *context, CtCall *c) {
+bool ct_session_run_call(cotan_context *context, CtCall *c) {
     CtTakeover takeover = {.context = context, .call = c, .entry = entry_of(c->call)};
     if (begins_on_evaluator(context, c)) {
         if (!choose_for_call(context, c->call, &takeover.entry)) return false;
         if (call_evaluator(context, c, &takeover)) return true;
         bool ended = takeover.native && strcmp(context->error->items[0].code, ct_error_name(CT_E0802)) == 0;
         if (!ended) return false;
-        ct_report_clear(context);
+        ct_session_report_clear(context);
     }
     return call_in(context, c, takeover.native);
 }
 
 static CtSession *session_of(cotan_context *context, const CtCall *c) {
     CtEntry entry = entry_of(c->call);
-    return choose_for_call(context, c->call, &entry) ? ct_program_session(c->program, &entry) : NULL;
+    return choose_for_call(context, c->call, &entry) ? ct_session_program_session(c->program, &entry) : NULL;
 }
 
 /* In this session; NULL: that of the call. */
@@ -503,7 +503,7 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
     bool written = write_results(context, session, results, result, c);
     bool filed =
         written && (call->form == COTAN_NO_FILE || write_file(context, session, results, result, call, c->out));
-    bool bound = filed && (!call->bind || ct_program_bind(c->program, session, result, call->bind));
+    bool bound = filed && (!call->bind || ct_session_program_bind(c->program, session, result, call->bind));
     ct_session_release(session, ct_session_result(session), result);
     return bound;
 }
@@ -511,9 +511,9 @@ static bool call_in(cotan_context *context, CtCall *c, CtSession *session) {
 static bool call_json(cotan_context *context, void *data) {
     CtCall *c = data;
     context->measures = c->call->count;
-    if (!ct_fresh_results(c->program) || !ct_call(context, c)) return false;
+    if (!ct_session_fresh_results(c->program) || !ct_session_run_call(context, c)) return false;
     if (!c->call->count) return true;
-    if (c->call->mode != COTAN_RUN) return ct_call_counts(context, c);
+    if (c->call->mode != COTAN_RUN) return ct_session_call_counts(context, c);
     c->out->primal_steps = c->out->steps;
     c->out->primal_span = c->out->span;
     return true;
@@ -522,8 +522,8 @@ static bool call_json(cotan_context *context, void *data) {
 cotan_error *cotan_call_json(cotan_program *program, const cotan_call *call, cotan_result *out) {
     *out = (cotan_result){0};
     CtCall c = {.program = program, .call = call, .out = out};
-    ct_guarded(program->context, call_json, &c);
-    if (call->expression) ct_program_forget_expressions(program);
+    ct_session_guarded(program->context, call_json, &c);
+    if (call->expression) ct_session_program_forget_expressions(program);
     return program->context->error;
 }
 
@@ -537,14 +537,14 @@ typedef struct Show {
 
 static bool types(cotan_context *context, void *data) {
     Show *s = data;
-    CtArena *results = ct_fresh_results(s->program);
+    CtArena *results = ct_session_fresh_results(s->program);
     if (!results) return false;
-    CtBuild *build = ct_program_build(s->program, NULL);
+    CtBuild *build = ct_session_program_build(s->program, NULL);
     if (!build) return false;
     context->making = build;
     CtText out = ct_text(results);
-    bool done = ct_build_types(build, s->name, &out);
-    if (!done) ct_report(context, &build->context);
+    bool done = ct_driver_build_types(build, s->name, &out);
+    if (!done) ct_session_report(context, &build->context);
     *s->out = out.data ? out.data : "";
     context->making = NULL;
     s->program->base = build;
@@ -554,31 +554,31 @@ static bool types(cotan_context *context, void *data) {
 cotan_error *cotan_types(cotan_program *program, const char *name, const char **out) {
     Show s = {program, name, NULL, out};
     *out = NULL;
-    return ct_guarded(program->context, types, &s);
+    return ct_session_guarded(program->context, types, &s);
 }
 
 static bool core(cotan_context *context, void *data) {
     Show *s = data;
-    CtArena *results = ct_fresh_results(s->program);
+    CtArena *results = ct_session_fresh_results(s->program);
     if (!results) return false;
-    CtBuild *build = ct_program_build(s->program, NULL);
+    CtBuild *build = ct_session_program_build(s->program, NULL);
     if (!build) return false;
     context->making = build;
     CtText out = ct_text(build->arena);
-    bool done = ct_build_core(build, s->name, &out);
+    bool done = ct_driver_build_core(build, s->name, &out);
     if (done)
         *s->out = ct_copy_text(results, out.data ? out.data : "", out.length);
     else
-        ct_report(context, &build->context);
+        ct_session_report(context, &build->context);
     context->making = NULL;
-    ct_build_free(build);
+    ct_driver_build_free(build);
     return done;
 }
 
 cotan_error *cotan_core(cotan_program *program, const char *name, const char **out) {
     Show s = {program, name, NULL, out};
     *out = NULL;
-    return ct_guarded(program->context, core, &s);
+    return ct_session_guarded(program->context, core, &s);
 }
 
 typedef struct Dump {
@@ -595,19 +595,19 @@ static bool is_native_pass(const char *name) {
 
 static bool is_pass(const char *name) {
     if (is_native_pass(name)) return true;
-    for (uint32_t i = 0; i < ct_pass_count; i++)
-        if (strcmp(ct_passes[i].name, name) == 0) return true;
+    for (uint32_t i = 0; i < ct_driver_pass_count; i++)
+        if (strcmp(ct_driver_passes[i].name, name) == 0) return true;
     return false;
 }
 
 static bool unknown_pass(cotan_context *context, const char *name) {
     char help[300] = "the passes are";
-    for (uint32_t i = 0; i < ct_pass_count; i++) {
+    for (uint32_t i = 0; i < ct_driver_pass_count; i++) {
         size_t n = strlen(help);
-        snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_passes[i].name);
+        snprintf(help + n, sizeof help - n, "%s %s", i > 0 ? "," : "", ct_driver_passes[i].name);
     }
     strcat(help, ", lower, flow, c");
-    return ct_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
+    return ct_session_report_one(context, CT_E0701, help, "there is no pass `%s`", name);
 }
 
 static bool dump(cotan_context *context, void *data) {
@@ -615,26 +615,26 @@ static bool dump(cotan_context *context, void *data) {
     CtEntry entry = {.mode = d->call->mode, .function = d->call->function, .prefer_double = d->call->at != NULL};
     if (!is_pass(d->pass)) return unknown_pass(context, d->pass);
     bool native = d->call->method == NULL && is_native_pass(d->pass);
-    if (!ct_choose_method(context, native ? ct_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
-    CtArena *results = ct_fresh_results(d->program);
+    if (!ct_session_choose_method(context, native ? ct_core_method_name(METHOD_NATIVE) : d->call->method, &entry)) return false;
+    CtArena *results = ct_session_fresh_results(d->program);
     if (!results) return false;
-    CtBuild *build = ct_program_build(d->program, d->pass);
+    CtBuild *build = ct_session_program_build(d->program, d->pass);
     if (!build) return false;
     context->making = build;
-    bool done = ct_build_entry(build, &entry) || ct_report(context, &build->context);
+    bool done = ct_driver_build_entry(build, &entry) || ct_session_report(context, &build->context);
     const char *why;
-    if (done && is_native_pass(d->pass) && !ct_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
-        done = ct_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
+    if (done && is_native_pass(d->pass) && !ct_session_native_dump(build, d->pass, context->exact_math, &build->dumped, &why))
+        done = ct_session_report_one(context, CT_E0701, NULL, "the program is not lowered to Flow: %s", why);
     if (done) *d->out = ct_copy_text(results, build->dumped.data ? build->dumped.data : "", build->dumped.length);
     context->making = NULL;
-    ct_build_free(build);
+    ct_driver_build_free(build);
     return done;
 }
 
 cotan_error *cotan_dump(cotan_program *program, const cotan_call *call, const char *pass, const char **out) {
     Dump d = {program, call, pass, out};
     *out = NULL;
-    return ct_guarded(program->context, dump, &d);
+    return ct_session_guarded(program->context, dump, &d);
 }
 
 /* ---- explaining ---- */
@@ -649,18 +649,18 @@ typedef struct Stages {
 static bool stages(cotan_context *context, void *data) {
     Stages *s = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!ct_choose_method(context, s->call->method, &entry)) return false;
+    if (!ct_session_choose_method(context, s->call->method, &entry)) return false;
     if (entry.method == METHOD_NATIVE)
-        return ct_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
+        return ct_session_report_one(context, CT_E0705, "`--dump flow` and `--dump c` show what it makes",
                              "the method `native` has no stages of Core");
-    CtArena *results = ct_fresh_results(s->program);
-    return results && ct_explain(s->program, results, s->call, entry.method, s->form, s->out);
+    CtArena *results = ct_session_fresh_results(s->program);
+    return results && ct_explain_explain(s->program, results, s->call, entry.method, s->form, s->out);
 }
 
 cotan_error *cotan_stages(cotan_program *program, const cotan_call *call, cotan_page form, const char **out) {
     Stages s = {program, call, form, out};
     *out = NULL;
-    return ct_guarded(program->context, stages, &s);
+    return ct_session_guarded(program->context, stages, &s);
 }
 
 /* ---- checking ---- */
@@ -674,16 +674,16 @@ typedef struct CheckCall {
 static bool check(cotan_context *context, void *data) {
     CheckCall *c = data;
     CtEntry entry = {.mode = COTAN_VJP};
-    if (!ct_choose_method(context, c->call->method, &entry)) return false;
-    CtArena *results = ct_fresh_results(c->program);
+    if (!ct_session_choose_method(context, c->call->method, &entry)) return false;
+    CtArena *results = ct_session_fresh_results(c->program);
     CtMethod jvp = c->call->method ? entry.method : METHOD_FORWARD;
-    return results && ct_check(c->program, results, c->call, jvp, entry.method, c->out);
+    return results && ct_explain_check(c->program, results, c->call, jvp, entry.method, c->out);
 }
 
 cotan_error *cotan_check(cotan_program *program, const cotan_call *call, cotan_check_result *out) {
     *out = (cotan_check_result){0};
     CheckCall c = {program, call, out};
-    return ct_guarded(program->context, check, &c);
+    return ct_session_guarded(program->context, check, &c);
 }
 
 /* ---- comparing ---- */
@@ -698,23 +698,23 @@ typedef struct CompareCall {
 
 static bool compare(cotan_context *context, void *data) {
     CompareCall *c = data;
-    CtArena *results = ct_fresh_results(c->program);
+    CtArena *results = ct_session_fresh_results(c->program);
     if (!results) return false;
     size_t count = c->names ? c->count : CT_METHOD_COUNT;
-    if (count == 0) return ct_report_one(context, CT_E0701, NULL, "there is no method to compare");
+    if (count == 0) return ct_session_report_one(context, CT_E0701, NULL, "there is no method to compare");
     CtMethod *methods = CT_NEW_ARRAY(results, CtMethod, count);
     if (!c->names) count--; /* steps are compared, and native code counts none: it is the last */
     for (size_t i = 0; i < count; i++) {
         CtEntry entry = {.method = (CtMethod)i};
-        if (c->names && !ct_choose_method(context, c->names[i], &entry)) return false;
+        if (c->names && !ct_session_choose_method(context, c->names[i], &entry)) return false;
         methods[i] = entry.method;
     }
-    return ct_compare(c->program, results, c->call, methods, count, c->out);
+    return ct_explain_compare(c->program, results, c->call, methods, count, c->out);
 }
 
 cotan_error *cotan_compare(cotan_program *program, const cotan_call *call, const char *const *methods, size_t count,
                            cotan_compare_result *out) {
     *out = (cotan_compare_result){0};
     CompareCall c = {program, call, methods, count, out};
-    return ct_guarded(program->context, compare, &c);
+    return ct_session_guarded(program->context, compare, &c);
 }

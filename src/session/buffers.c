@@ -30,9 +30,9 @@ static const CtFlat *pair(CtArena *arena, const CtType *type, const CtFlat *firs
 
 static bool no_form(cotan_context *context, const cotan_function *function, const CtType *type) {
     CtText text = ct_text(function->arena);
-    ct_type_print(&text, type);
+    ct_core_type_print(&text, type);
     const char *name = function->entry.function != NULL ? function->entry.function : "the expression";
-    return ct_report_one(context, CT_E0613, "cotan_call_json takes and gives any value", "`%s` takes or gives %s", name,
+    return ct_session_report_one(context, CT_E0613, "cotan_call_json takes and gives any value", "`%s` takes or gives %s", name,
                          text.data);
 }
 
@@ -42,18 +42,18 @@ static bool find_forms(cotan_context *context, cotan_function *function) {
     const CtType *entry = session->build->entry->type, *result = ct_session_result(session);
     CtSlots in = {0}, out = {0};
     if (session->point != NULL) {
-        function->input = ct_flat(arena, session->point, "at", &in);
+        function->input = ct_value_flat(arena, session->point, "at", &in);
         if (session->with != NULL)
-            function->input = pair(arena, entry->parts[0], function->input, ct_flat(arena, session->with, "with", &in));
+            function->input = pair(arena, entry->parts[0], function->input, ct_value_flat(arena, session->with, "with", &in));
         if (function->input == NULL) return no_form(context, function, entry->parts[0]);
     }
-    function->result = ct_flat(arena, session->value, "value", &out);
+    function->result = ct_value_flat(arena, session->value, "value", &out);
     if (session->derivative != NULL)
         function->result =
-            pair(arena, result, function->result, ct_flat(arena, session->derivative, "derivative", &out));
+            pair(arena, result, function->result, ct_value_flat(arena, session->derivative, "derivative", &out));
     if (function->result == NULL) return no_form(context, function, result);
     CtText type = ct_text(arena);
-    ct_type_print(&type, entry);
+    ct_core_type_print(&type, entry);
     const char *why = function->signature.not_native;
     function->signature = (cotan_signature){type.data, in.items, out.items, in.count, out.count, why};
     return true;
@@ -63,8 +63,8 @@ static bool find_forms(cotan_context *context, cotan_function *function) {
 static bool make_session(cotan_context *context, cotan_function *function, const char *method) {
     CtEntry entry = function->entry;
     function->session = NULL;
-    if (!ct_choose_method(context, method, &entry)) return false;
-    CtSession *session = ct_program_fresh_session(function->program, &entry);
+    if (!ct_session_choose_method(context, method, &entry)) return false;
+    CtSession *session = ct_session_program_fresh_session(function->program, &entry);
     if (session == NULL) return false;
     session->apart = true;
     session->entry.expression = function->entry.expression;
@@ -74,7 +74,7 @@ static bool make_session(cotan_context *context, cotan_function *function, const
 }
 
 static void drop_session(cotan_context *context, cotan_function *function) {
-    ct_program_forget(function->program, function->session);
+    ct_session_program_forget(function->program, function->session);
     function->session = NULL;
     context->active = NULL;
 }
@@ -84,9 +84,9 @@ static bool is_native(cotan_context *context, cotan_function *function) {
     function->signature.not_native = NULL;
     if (ct_session_native(function->session, context)) {
         function->signature.not_native =
-            function->input != NULL ? ct_native_form(function->session->native, function->input) : NULL;
+            function->input != NULL ? ct_run_native_form(function->session->native, function->input) : NULL;
         if (function->signature.not_native == NULL)
-            function->signature.not_native = ct_native_form(function->session->native, function->result);
+            function->signature.not_native = ct_run_native_form(function->session->native, function->result);
         return function->signature.not_native == NULL;
     }
     const char *why = function->session->not_native;
@@ -98,7 +98,7 @@ static bool is_native(cotan_context *context, cotan_function *function) {
  * not. */
 static bool make_by(cotan_context *context, cotan_function *function, const char *method) {
     if (function->native && method == NULL) {
-        if (!make_session(context, function, ct_method_name(METHOD_NATIVE)) || !find_forms(context, function))
+        if (!make_session(context, function, ct_core_method_name(METHOD_NATIVE)) || !find_forms(context, function))
             return false;
         if (is_native(context, function)) return true;
         drop_session(context, function);
@@ -134,7 +134,7 @@ static bool make(cotan_context *context, void *data) {
     Make *m = data;
     cotan_function *function = allocate(m->program, m->call);
     if (function == NULL) {
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     ct_arena_on_failure(function->arena, context->handler);
@@ -146,7 +146,7 @@ static bool make(cotan_context *context, void *data) {
 cotan_error *cotan_function_make(cotan_program *program, const cotan_call *call, cotan_function **out) {
     Make m = {program, call, NULL};
     *out = NULL;
-    cotan_error *error = ct_guarded(program->context, make, &m);
+    cotan_error *error = ct_session_guarded(program->context, make, &m);
     if (error == NULL)
         *out = m.function;
     else if (m.function != NULL)
@@ -159,7 +159,7 @@ void cotan_function_free(cotan_function *function) {
     cotan_function **link = &function->program->functions;
     while (*link != function) link = &(*link)->next;
     *link = function->next;
-    if (function->session != NULL) ct_program_forget(function->program, function->session);
+    if (function->session != NULL) ct_session_program_forget(function->program, function->session);
     free((char *)function->entry.function);
     free((char *)function->entry.expression);
     ct_arena_free(function->arena);
@@ -179,21 +179,21 @@ typedef struct Apply {
 } Apply;
 
 static bool wrong_buffers(cotan_context *context, const char *wrong) {
-    return ct_report_one(context, CT_E0601, NULL, "%s", wrong);
+    return ct_session_report_one(context, CT_E0601, NULL, "%s", wrong);
 }
 
 static bool apply_eval(cotan_context *context, Apply *a) {
     cotan_function *function = a->function;
     CtSession *session = function->session;
     CtWord input = {.integer = 0}, result;
-    if (function->input != NULL && !ct_flat_read(ct_eval_heap(session->eval), function->input, a->in, &input)) {
-        ct_report_out_of_memory(context);
+    if (function->input != NULL && !ct_value_flat_read(ct_eval_heap(session->eval), function->input, a->in, &input)) {
+        ct_session_report_out_of_memory(context);
         return false;
     }
     ct_eval_limit_steps(session->eval, context->limits.steps);
     ct_eval_reset_stats(session->eval);
     if (!ct_session_run(session, context, input, &result)) return false;
-    const char *wrong = ct_flat_write(function->results, function->result, function->signature.out, result, a->out);
+    const char *wrong = ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
     ct_session_release(session, ct_session_result(session), result);
     return wrong == NULL || wrong_buffers(context, wrong);
 }
@@ -206,7 +206,7 @@ static bool renew(cotan_context *context, cotan_function *function) {
         ct_arena_on_failure(function->results, context->handler);
         return true;
     }
-    ct_report_out_of_memory(context);
+    ct_session_report_out_of_memory(context);
     return false;
 }
 
@@ -217,7 +217,7 @@ static bool apply(cotan_context *context, void *data) {
     cotan_function *function = a->function;
     const CtEntry *entry = &function->entry;
     bool native = function->native && function->signature.not_native == NULL;
-    if (function->session == NULL && !make_session(context, function, ct_method_name(entry->method))) return false;
+    if (function->session == NULL && !make_session(context, function, ct_core_method_name(entry->method))) return false;
     if (native && !ct_session_native(function->session, context)) native = false;
     context->active = function->session;
     context->active_program = function->program;
@@ -225,7 +225,7 @@ static bool apply(cotan_context *context, void *data) {
     bool full = ct_arena_bytes(function->results) > MUCH; /* messages about buffers */
     if ((!native || full) && !renew(context, function)) return false;
     const char *wrong = function->input != NULL
-                            ? ct_flat_check(function->results, function->input, function->signature.in, a->in)
+                            ? ct_value_flat_check(function->results, function->input, function->signature.in, a->in)
                             : NULL;
     bool done = wrong != NULL ? wrong_buffers(context, wrong)
                 : native ? ct_session_apply_native(function->session, context, function->input, a->in, function->result,
@@ -237,7 +237,7 @@ static bool apply(cotan_context *context, void *data) {
 
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
     Apply a = {function, in, out, false};
-    cotan_error *error = ct_guarded(function->program->context, apply, &a);
+    cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
     if (!a.ended) function->session = NULL; /* it went with what it had begun */
     return error;
 }

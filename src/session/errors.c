@@ -12,7 +12,7 @@ static int status_of(CtErrorCode code) {
     }
 }
 
-void ct_report_init(cotan_context *context) {
+void ct_session_report_init(cotan_context *context) {
     static CtErrorItem item = {"E0801", "out of memory", NULL, 0, 0};
     static const char plain[] = "error[E0801]: out of memory\n";
     static const char colour[] = "\033[1;31merror[E0801]\033[0m: out of memory\n";
@@ -21,13 +21,13 @@ void ct_report_init(cotan_context *context) {
     context->out_of_memory = (cotan_error){&item, 1, {{plain, json}, {colour, json}}, 1};
 }
 
-void ct_report_clear(cotan_context *context) {
+void ct_session_report_clear(cotan_context *context) {
     context->error = NULL;
     ct_arena_free(context->error_arena);
     context->error_arena = NULL;
 }
 
-void ct_report_out_of_memory(cotan_context *context) { context->error = &context->out_of_memory; }
+void ct_session_report_out_of_memory(cotan_context *context) { context->error = &context->out_of_memory; }
 
 /* Empties the list, so that the compilation can be used again. */
 static void forget(CtContext *diags) {
@@ -73,12 +73,12 @@ static void fill(cotan_error *error, CtArena *arena, CtContext *diags, bool warn
     for (int i = 0; i < 4; i++) error->texts[i / 2][i % 2] = texts[i / 2][i % 2].data;
 }
 
-bool ct_report(cotan_context *context, CtContext *diags) {
+bool ct_session_report(cotan_context *context, CtContext *diags) {
     CtArena *arena = ct_arena_new(0);
     jmp_buf failed;
     if (!arena || setjmp(failed) != 0) {
         ct_arena_free(arena);
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
     } else {
         ct_arena_on_failure(arena, &failed);
         cotan_error *error = CT_NEW(arena, cotan_error);
@@ -94,7 +94,7 @@ bool ct_report(cotan_context *context, CtContext *diags) {
 }
 
 /* Without memory for them there are none. */
-void ct_report_warnings(cotan_program *program, CtContext *diags) {
+void ct_session_report_warnings(cotan_program *program, CtContext *diags) {
     ct_arena_free(program->warning_arena);
     program->warnings = NULL;
     program->warning_arena = NULL;
@@ -116,12 +116,12 @@ void ct_report_warnings(cotan_program *program, CtContext *diags) {
 
 const cotan_error *cotan_warnings(const cotan_program *program) { return program->warnings; }
 
-bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...) {
+bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...) {
     CtArena *arena = ct_arena_new(0);
     jmp_buf failed;
     if (!arena || setjmp(failed) != 0) {
         ct_arena_free(arena);
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     ct_arena_on_failure(arena, &failed);
@@ -132,7 +132,7 @@ bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, c
     CtDiag *diag = ct_error(&diags, code, CT_NO_SPAN, "%s", ct_format_list(arena, format, list));
     va_end(list);
     if (help) ct_help(&diags, diag, "%s", help);
-    ct_report(context, &diags);
+    ct_session_report(context, &diags);
     ct_arena_free(arena);
     return false;
 }

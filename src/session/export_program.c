@@ -17,7 +17,7 @@ typedef struct Compile {
 
 /* The parameters' names, as the first clause has them, or their numbers. */
 static const char *const *params_of(CtBuild *build, CtArena *arena, const char *function, uint32_t arity) {
-    const CtEntity *entity = ct_lookup(build->types, ct_intern_text(&build->context.symbols, function));
+    const CtEntity *entity = ct_types_lookup(build->types, ct_intern_text(&build->context.symbols, function));
     const CtBinding *binding = entity != NULL ? entity->binding : NULL;
     const char **names = CT_NEW_ARRAY(arena, const char *, arity + 1);
     for (uint32_t i = 0; i < arity; i++) {
@@ -34,20 +34,20 @@ static const char *const *params_of(CtBuild *build, CtArena *arena, const char *
 static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const char *method, const char **why) {
     CtArena *results = c->program->results;
     CtEntry entry = {.mode = asked[mode], .function = c->call->function, .prefer_double = true};
-    if (!ct_choose_method(context, method, &entry)) return false;
-    CtSession *session = ct_program_fresh_session(c->program, &entry);
+    if (!ct_session_choose_method(context, method, &entry)) return false;
+    CtSession *session = ct_session_program_fresh_session(c->program, &entry);
     if (session == NULL) return false;
     CtBuild *build = session->build;
     uint32_t arity = (uint32_t)session->arity;
     if (mode == OUTER_VALUE)
         c->outer =
-            ct_outer_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
+            ct_emit_export_new(results, c->stem, c->call->function, params_of(build, results, c->call->function, arity),
                          arity, c->modes, context->exact_math);
     const CtType *input = session->point != NULL ? build->entry->type->parts[0] : NULL;
-    CtFlow *flow = ct_native_lower(build, context->exact_math, why);
-    if (flow != NULL) *why = ct_outer_add(c->outer, mode, flow, input, ct_session_result(session));
+    CtFlow *flow = ct_session_native_lower(build, context->exact_math, why);
+    if (flow != NULL) *why = ct_emit_export_add(c->outer, mode, flow, input, ct_session_result(session));
     if (*why != NULL) *why = ct_copy_text(results, *why, strlen(*why));
-    ct_program_forget(c->program, session);
+    ct_session_program_forget(c->program, session);
     context->active = NULL;
     return true;
 }
@@ -55,19 +55,19 @@ static bool add_by(cotan_context *context, Compile *c, CtOuterMode mode, const c
 /* By the production engine where no method is named; what that does not take, by the best of the others. */
 static bool add(cotan_context *context, Compile *c, CtOuterMode mode) {
     const char *method = c->call->method, *why = NULL;
-    if (!add_by(context, c, mode, method != NULL ? method : ct_method_name(METHOD_NATIVE), &why)) return false;
+    if (!add_by(context, c, mode, method != NULL ? method : ct_core_method_name(METHOD_NATIVE), &why)) return false;
     if (why != NULL && method == NULL && !add_by(context, c, mode, NULL, &why)) return false;
-    return why == NULL || ct_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
+    return why == NULL || ct_session_report_one(context, CT_E0408, NULL, "`%s` cannot be compiled: %s", c->call->function, why);
 }
 
 static bool compile(cotan_context *context, void *data) {
     Compile *c = data;
-    CtArena *results = ct_fresh_results(c->program);
+    CtArena *results = ct_session_fresh_results(c->program);
     if (results == NULL) return false;
     for (int mode = 0; mode < OUTER_MODE_COUNT; mode++)
         if (c->modes & 1u << mode && !add(context, c, (CtOuterMode)mode)) return false;
     CtText source = ct_text(results), header = ct_text(results);
-    ct_outer_write(c->outer, &source, &header);
+    ct_emit_export_write(c->outer, &source, &header);
     *c->source = source.data;
     *c->header = header.data;
     return true;
@@ -81,5 +81,5 @@ cotan_error *cotan_compile(cotan_program *program, const cotan_call *call, unsig
     if (derivatives & COTAN_WITH_JVP) modes |= 1u << OUTER_JVP;
     Compile c = {program, call, modes, stem, source, header, NULL};
     *source = *header = NULL;
-    return ct_guarded(program->context, compile, &c);
+    return ct_session_guarded(program->context, compile, &c);
 }

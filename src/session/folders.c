@@ -21,7 +21,7 @@ static bool add(cotan_context *context, void *data) {
     if (folders) context->folders = folders;
     if (!copy || !folders) {
         free(copy);
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     context->folders[context->folder_count++] = copy;
@@ -29,10 +29,10 @@ static bool add(cotan_context *context, void *data) {
 }
 
 cotan_error *cotan_add_folder(cotan_context *context, const char *folder) {
-    return ct_guarded(context, add, (void *)(uintptr_t)folder);
+    return ct_session_guarded(context, add, (void *)(uintptr_t)folder);
 }
 
-void ct_folders_free(cotan_context *context) {
+void ct_session_folders_free(cotan_context *context) {
     for (size_t i = 0; i < context->folder_count; i++) free(context->folders[i]);
     free(context->folders);
 }
@@ -119,7 +119,7 @@ static void file_free(CtFile *file) {
     free(file);
 }
 
-void ct_files_free(CtFile *files) {
+void ct_session_files_free(CtFile *files) {
     while (files) {
         CtFile *next = files->next;
         file_free(files);
@@ -151,4 +151,4 @@ static CtFinding find(void *data, CtArena *arena, const char *module, CtFound *f
     return FINDING_DONE;
 }
 
-CtFinder ct_program_finder(cotan_program *program) { return (CtFinder){find, program}; }
+CtFinder ct_session_program_finder(cotan_program *program) { return (CtFinder){find, program}; }

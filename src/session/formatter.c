@@ -13,7 +13,7 @@ static bool attempt(CtContext *diags, CtArena *arena, const Format *f, const cha
     ct_context_init(diags, arena);
     uint32_t source = ct_source_add(diags, f->name, text, f->length, is_library);
     CtText out = ct_text(arena);
-    if (!ct_format_source(diags, source, &out)) return false;
+    if (!ct_syntax_format_source(diags, source, &out)) return false;
     *f->out = out.data;
     *f->out_length = out.length;
     return true;
@@ -24,14 +24,14 @@ static bool format(cotan_context *context, void *data) {
     ct_arena_free(context->formatted);
     CtArena *arena = context->formatted = ct_arena_new(context->limits.memory);
     if (arena == NULL) {
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     ct_arena_on_failure(arena, context->handler);
     const char *text = ct_copy_text(arena, f->text, f->length); /* with a NUL behind it */
     CtContext *program = CT_NEW(arena, CtContext), *library = CT_NEW(arena, CtContext);
     if (attempt(program, arena, f, text, false) || attempt(library, arena, f, text, true)) return true;
-    return ct_report(context, program);
+    return ct_session_report(context, program);
 }
 
 cotan_error *cotan_format(cotan_context *context, const char *name, const char *text, size_t length, const char **out,
@@ -39,5 +39,5 @@ cotan_error *cotan_format(cotan_context *context, const char *name, const char *
     Format f = {name, text, length, out, out_length};
     *out = NULL;
     *out_length = 0;
-    return ct_guarded(context, format, &f);
+    return ct_session_guarded(context, format, &f);
 }

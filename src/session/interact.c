@@ -39,11 +39,11 @@ static void unlink_input(cotan_program *program, CtInput *input) {
     input_free(input);
 }
 
-void ct_program_free_inputs(cotan_program *program) {
+void ct_session_program_free_inputs(cotan_program *program) {
     while (program->inputs) unlink_input(program, program->inputs);
 }
 
-void ct_program_end_trial(cotan_program *program) {
+void ct_session_program_end_trial(cotan_program *program) {
     CtInput *trial = program->trial;
     program->trial = NULL;
     if (trial) unlink_input(program, trial);
@@ -53,10 +53,10 @@ void ct_program_end_trial(cotan_program *program) {
 static void forget_builds(cotan_program *program) {
     CtBuild *base = program->base;
     program->base = NULL;
-    ct_build_free(base);
+    ct_driver_build_free(base);
     for (CtSession *session = program->sessions, *next; session; session = next) {
         next = session->next;
-        if (session != program->context->active) ct_program_forget(program, session);
+        if (session != program->context->active) ct_session_program_forget(program, session);
     }
 }
 
@@ -94,7 +94,7 @@ static void drop_unneeded(cotan_program *program) {
 static bool try_input(cotan_program *program, CtInput *input) {
     cotan_context *context = program->context;
     if (!input) {
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     CtInput **last = &program->inputs;
@@ -102,10 +102,10 @@ static bool try_input(cotan_program *program, CtInput *input) {
     *last = program->trial = input;
     CtBuild *base = program->base;
     program->base = NULL;
-    CtBuild *build = ct_program_build(program, NULL);
+    CtBuild *build = ct_session_program_build(program, NULL);
     program->base = base;
     if (!build) {
-        ct_program_end_trial(program);
+        ct_session_program_end_trial(program);
         return false;
     }
     program->trial = NULL;
@@ -124,21 +124,21 @@ typedef struct Define {
 
 static bool define(cotan_context *context, void *data) {
     Define *d = data;
-    CtArena *results = ct_fresh_results(d->program);
+    CtArena *results = ct_session_fresh_results(d->program);
     if (!results) return false;
     size_t length = strlen(d->text);
     CtContext *wrong = NULL;
-    CtInputKind kind = ct_input_kind(results, d->text, length, &wrong);
-    if (kind == INPUT_WRONG) return ct_report(context, wrong);
+    CtInputKind kind = ct_driver_input_kind(results, d->text, length, &wrong);
+    if (kind == INPUT_WRONG) return ct_session_report(context, wrong);
     *d->is_expression = kind == INPUT_EXPRESSION;
     if (kind == INPUT_EXPRESSION) return true;
     if (!try_input(d->program, input_new(d->text, length, NULL))) return false;
-    CtBuild *build = ct_program_build(d->program, NULL);
+    CtBuild *build = ct_session_program_build(d->program, NULL);
     if (!build) return false;
     context->making = build;
     CtText out = ct_text(results);
     ct_text_puts(&out, "");
-    ct_build_types_of_last(build, &out);
+    ct_driver_build_types_of_last(build, &out);
     *d->types = out.data;
     context->making = NULL;
     d->program->base = build;
@@ -149,7 +149,7 @@ cotan_error *cotan_define(cotan_program *program, const char *text, bool *is_exp
     Define d = {program, text, is_expression, types};
     *types = NULL;
     *is_expression = false;
-    return ct_guarded(program->context, define, &d);
+    return ct_session_guarded(program->context, define, &d);
 }
 
 /* ---- values ---- */
@@ -184,15 +184,15 @@ static CtInput *value_input(const CtSession *session, CtArena *arena, CtWord val
     ct_value_show(&shown, session->value, value);
     if (shown.length > LONGEST_VALUE || strstr(shown.data, "NaN") || strstr(shown.data, "Infinity")) return NULL;
     ct_text_printf(&text, "%s :: ", shown.data);
-    ct_type_print(&text, session->value);
+    ct_core_type_print(&text, session->value);
     return input_new(text.data, text.length, name);
 }
 
-bool ct_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name) {
+bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name) {
     const char *expression = session->entry.expression;
     CtInput *input = value_input(session, program->results, value, name);
     if (input && try_input(program, input)) return true;
-    ct_report_clear(program->context);
+    ct_session_report_clear(program->context);
     return try_input(program, input_new(expression, strlen(expression), name));
 }
 
@@ -206,25 +206,25 @@ typedef struct Question {
 
 static bool type_of(cotan_context *context, void *data) {
     Question *q = data;
-    CtArena *results = ct_fresh_results(q->program);
-    CtBuild *build = results ? ct_program_build(q->program, NULL) : NULL;
+    CtArena *results = ct_session_fresh_results(q->program);
+    CtBuild *build = results ? ct_session_program_build(q->program, NULL) : NULL;
     if (!build) return false;
     context->making = build;
     CtText out = ct_text(results);
-    bool done = ct_build_type_of(build, q->text, &out) || ct_report(context, &build->context);
+    bool done = ct_driver_build_type_of(build, q->text, &out) || ct_session_report(context, &build->context);
     *q->out = out.data;
     context->making = NULL;
     if (done)
         q->program->base = build;
     else
-        ct_build_free(build);
+        ct_driver_build_free(build);
     return done;
 }
 
 cotan_error *cotan_type_of(cotan_program *program, const char *expression, const char **out) {
     Question q = {program, expression, out};
     *out = NULL;
-    return ct_guarded(program->context, type_of, &q);
+    return ct_session_guarded(program->context, type_of, &q);
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -241,12 +241,12 @@ static const char *lines(CtArena *arena, const char **names, size_t count) {
 
 static bool names(cotan_context *context, void *data) {
     Question *q = data;
-    CtArena *results = ct_fresh_results(q->program);
-    CtBuild *build = results ? ct_program_build(q->program, NULL) : NULL;
+    CtArena *results = ct_session_fresh_results(q->program);
+    CtBuild *build = results ? ct_session_program_build(q->program, NULL) : NULL;
     if (!build) return false;
     context->making = build;
     const char **list;
-    uint32_t count = ct_names_in_scope(build->types, q->text, &list);
+    uint32_t count = ct_types_names_in_scope(build->types, q->text, &list);
     *q->out = lines(results, list, count);
     context->making = NULL;
     q->program->base = build;
@@ -256,7 +256,7 @@ static bool names(cotan_context *context, void *data) {
 cotan_error *cotan_names(cotan_program *program, const char *prefix, const char **out) {
     Question q = {program, prefix, out};
     *out = NULL;
-    return ct_guarded(program->context, names, &q);
+    return ct_session_guarded(program->context, names, &q);
 }
 
 /* ---- modules ---- */
@@ -304,10 +304,10 @@ static void want_files(CtArena *arena, Names *names, const char *folder, const c
 
 static bool modules(cotan_context *context, void *data) {
     Question *q = data;
-    CtArena *results = ct_fresh_results(q->program);
+    CtArena *results = ct_session_fresh_results(q->program);
     if (!results) return false;
     Names names = {0};
-    for (uint32_t i = 0; ct_standard_module_at(i); i++) want_module(results, &names, q->text, ct_standard_module_at(i));
+    for (uint32_t i = 0; ct_types_standard_module_at(i); i++) want_module(results, &names, q->text, ct_types_standard_module_at(i));
     for (unsigned i = 0; i < ct_embedded_count; i++)
         if (ct_embedded[i].module) want_module(results, &names, q->text, ct_embedded[i].module);
     for (size_t i = 0; i < context->folder_count; i++) want_files(results, &names, context->folders[i], q->text);
@@ -318,5 +318,5 @@ static bool modules(cotan_context *context, void *data) {
 cotan_error *cotan_modules(cotan_program *program, const char *prefix, const char **out) {
     Question q = {program, prefix, out};
     *out = NULL;
-    return ct_guarded(program->context, modules, &q);
+    return ct_session_guarded(program->context, modules, &q);
 }

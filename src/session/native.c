@@ -14,7 +14,7 @@ static CtFlow *lower(CtBuild *build, bool exact, bool raw, const char **why) {
     if (!ct_flow_is_plain(build->entry->type->kind == TYPE_FUN && build->entry->type->count > 1
                               ? build->entry->type->parts[0]
                               : build->entry->type) ||
-        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_type_fun_result(build->entry->type)
+        !ct_flow_is_plain(build->entry->type->kind == TYPE_FUN ? ct_core_type_fun_result(build->entry->type)
                                                                : build->entry->type)) {
         *why = "functions go in or out";
         return NULL;
@@ -38,7 +38,7 @@ static CtFlow *lower(CtBuild *build, bool exact, bool raw, const char **why) {
     return flow->refused == NULL ? flow : NULL;
 }
 
-CtFlow *ct_native_lower(CtBuild *build, bool exact, const char **why) { return lower(build, exact, false, why); }
+CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why) { return lower(build, exact, false, why); }
 
 static void make(CtSession *session, cotan_context *context) {
     CtBuild *build = session->build;
@@ -47,14 +47,14 @@ static void make(CtSession *session, cotan_context *context) {
         why = "steps are counted by the evaluator";
     else if (context->has_depth)
         why = "waiting calls are counted by the evaluator";
-    CtFlow *flow = why == NULL ? ct_native_lower(build, context->exact_math, &why) : NULL;
+    CtFlow *flow = why == NULL ? ct_session_native_lower(build, context->exact_math, &why) : NULL;
     if (flow != NULL) {
         CtText c = ct_text(build->arena);
         char reason[200];
-        ct_emit(&c, flow, context->exact_math, true);
-        session->native = ct_native_new(flow, c.data, c.length, context->exact_math, reason);
+        ct_emit_emit(&c, flow, context->exact_math, true);
+        session->native = ct_run_native_new(flow, c.data, c.length, context->exact_math, reason);
         if (session->native == NULL) why = ct_copy_text(build->arena, reason, strlen(reason));
-        if (session->native != NULL && context->pool != NULL) ct_native_share(session->native, context->pool);
+        if (session->native != NULL && context->pool != NULL) ct_run_native_share(session->native, context->pool);
     }
     session->not_native = why;
 }
@@ -74,14 +74,14 @@ static bool failed(CtSession *session, cotan_context *context, const CtNativeErr
     CtContext *diags = &session->build->context;
     CtDiag *diag = ct_error(diags, error->code, error->span, "%s", error->message);
     if (error->code == CT_E0801) ct_help(diags, diag, "--max-memory sets the limit");
-    return ct_report(context, diags);
+    return ct_session_report(context, diags);
 }
 
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result) {
     const CtType *type = session->build->entry->type, *parameter = session->point ? type->parts[0] : NULL;
     CtNativeError error;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
+    bool done = ct_run_native_call(session->native, ct_eval_heap(session->eval), limit_of(session, context), parameter,
                                input, ct_session_result(session), result, &error);
     atomic_store(&context->running_native, NULL);
     if (parameter != NULL) ct_session_release(session, parameter, input);
@@ -92,25 +92,25 @@ bool ct_session_apply_native(CtSession *session, cotan_context *context, const C
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out) {
     CtNativeError error;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, &error);
+    bool done = ct_run_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, &error);
     atomic_store(&context->running_native, NULL);
     return done || failed(session, context, &error);
 }
 
 char *cotan_cache(uint64_t *files, uint64_t *bytes) {
-    CtCacheState state = ct_cache_state();
+    CtCacheState state = ct_run_cache_state();
     *files = state.files;
     *bytes = state.bytes;
     return state.folder;
 }
 
-uint64_t cotan_cache_clear(void) { return ct_cache_clear(); }
+uint64_t cotan_cache_clear(void) { return ct_run_cache_clear(); }
 
-bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
+bool ct_session_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why) {
     CtFlow *flow = lower(build, exact, strcmp(pass, "lower") == 0, why);
     if (flow == NULL) return false;
     if (strcmp(pass, "c") == 0)
-        ct_emit(out, flow, exact, false);
+        ct_emit_emit(out, flow, exact, false);
     else
         ct_flow_print(out, flow);
     return true;

@@ -5,7 +5,7 @@
 
 /* ---- making ---- */
 
-CtBuild *ct_program_build(cotan_program *program, const char *dump) {
+CtBuild *ct_session_program_build(cotan_program *program, const char *dump) {
     cotan_context *context = program->context;
     if (program->base && !dump) {
         CtBuild *base = program->base;
@@ -15,22 +15,22 @@ CtBuild *ct_program_build(cotan_program *program, const char *dump) {
     }
     CtBuildOptions options = {
         .lint = context->lint, .dump = dump, .memory = context->limits.memory, .inputs = program->inputs};
-    options.finder = ct_program_finder(program);
-    CtBuild *build = ct_build_new(program->name, program->text, program->length, options, context->handler);
+    options.finder = ct_session_program_finder(program);
+    CtBuild *build = ct_driver_build_new(program->name, program->text, program->length, options, context->handler);
     if (!build) {
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return NULL;
     }
     context->making = build;
     if (build->context.error_count > 0) {
-        ct_report(context, &build->context);
+        ct_session_report(context, &build->context);
         context->making = NULL;
-        ct_build_free(build);
+        ct_driver_build_free(build);
         return NULL;
     }
     context->making = NULL;
-    ct_inputs_keep_newest_warnings(build);
-    ct_report_warnings(program, &build->context);
+    ct_driver_inputs_keep_newest_warnings(build);
+    ct_session_report_warnings(program, &build->context);
     return build;
 }
 
@@ -50,7 +50,7 @@ static CtEvalLimits limits_of(const cotan_context *context, const CtBuild *build
 
 CtType *ct_session_result(const CtSession *session) {
     CtType *type = session->build->entry->type;
-    return session->point ? ct_type_fun_result(type) : type;
+    return session->point ? ct_core_type_fun_result(type) : type;
 }
 
 /* An evaluator that may use the context's threads; NULL without memory. */
@@ -76,7 +76,7 @@ static void find_types(CtSession *session) {
         session->derivative = mode == COTAN_RUN ? NULL : type->parts[1];
         return;
     }
-    CtType *input = type->parts[0], *result = ct_type_fun_result(type);
+    CtType *input = type->parts[0], *result = ct_core_type_fun_result(type);
     bool pair = mode == COTAN_VJP || mode == COTAN_JVP;
     session->point = pair ? input->parts[0] : input;
     session->with = pair ? input->parts[1] : NULL;
@@ -86,23 +86,23 @@ static void find_types(CtSession *session) {
 
 CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data) {
     cotan_context *context = program->context;
-    CtBuild *build = ct_program_build(program, NULL);
+    CtBuild *build = ct_session_program_build(program, NULL);
     if (!build) return NULL;
     context->making = build;
     CtSession *session = NULL;
     char *function = NULL;
     if (!prepare(build, entry, data)) {
-        ct_report(context, &build->context);
+        ct_session_report(context, &build->context);
     } else {
         session = calloc(1, sizeof *session);
         if (entry->function) function = strdup(entry->function);
         if (session && (function || entry->expression)) session->eval = eval_new(context, build);
-        if (!session || !session->eval) ct_report_out_of_memory(context);
+        if (!session || !session->eval) ct_session_report_out_of_memory(context);
     }
     if (!session || !session->eval) {
         free(session);
         free(function);
-        ct_build_free(build);
+        ct_driver_build_free(build);
         context->making = NULL;
         return NULL;
     }
@@ -121,7 +121,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
 
 static bool prepare_entry(CtBuild *build, const CtEntry *entry, void *data) {
     (void)data;
-    return ct_build_entry(build, entry);
+    return ct_driver_build_entry(build, entry);
 }
 
 CtSession *ct_session_activate(cotan_program *program, CtSession *session) {
@@ -132,7 +132,7 @@ CtSession *ct_session_activate(cotan_program *program, CtSession *session) {
     return session;
 }
 
-CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry) {
+CtSession *ct_session_program_fresh_session(cotan_program *program, const CtEntry *entry) {
     return ct_session_activate(program, ct_session_make(program, entry, prepare_entry, NULL));
 }
 
@@ -145,14 +145,14 @@ static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     CtSession *session = program->sessions;
     while (session && (session->apart || !same(&session->entry, entry))) session = session->next;
     bool differs = session && (session->threads != context->limits.threads || session->measures < context->measures);
-    if (session && (differs || ct_ad_bulk_count(session->build->ad) > MOST_FORMS)) {
-        ct_program_forget(program, session);
+    if (session && (differs || ct_bulk_count(session->build->ad) > MOST_FORMS)) {
+        ct_session_program_forget(program, session);
         session = NULL;
     }
-    return session ? ct_session_activate(program, session) : ct_program_fresh_session(program, entry);
+    return session ? ct_session_activate(program, session) : ct_session_program_fresh_session(program, entry);
 }
 
-CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
+CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry) {
     CtSession *session = session_of(program, entry);
     if (session == NULL || entry->reverse != METHOD_NATIVE || ct_session_native(session, program->context))
         return session;
@@ -167,14 +167,14 @@ CtSession *ct_program_session(cotan_program *program, const CtEntry *entry) {
 }
 
 void ct_session_free(CtSession *session) {
-    ct_native_free(session->native);
+    ct_run_native_free(session->native);
     ct_eval_free(session->eval);
-    ct_build_free(session->build);
+    ct_driver_build_free(session->build);
     free((char *)session->entry.function);
     free(session);
 }
 
-void ct_program_forget(cotan_program *program, CtSession *session) {
+void ct_session_program_forget(cotan_program *program, CtSession *session) {
     CtSession **link = &program->sessions;
     while (*link && *link != session) link = &(*link)->next;
     if (!*link) return;
@@ -182,7 +182,7 @@ void ct_program_forget(cotan_program *program, CtSession *session) {
     ct_session_free(session);
 }
 
-void ct_program_forget_expressions(cotan_program *program) {
+void ct_session_program_forget_expressions(cotan_program *program) {
     CtSession **link = &program->sessions;
     while (*link) {
         CtSession *session = *link;
@@ -208,24 +208,24 @@ static CtContext *input_diags(cotan_context *context) {
 CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length) {
     CtContext *diags = input_diags(context);
     CtInput **place = &context->inputs[index];
-    ct_input_free(*place);
+    ct_io_input_free(*place);
     *place = NULL;
     if (length == 0) length = strlen(bytes);
-    if (ct_input_parse(diags, what, bytes, length, context->limits.memory, place)) return *place;
-    ct_report(context, diags);
+    if (ct_io_input_parse(diags, what, bytes, length, context->limits.memory, place)) return *place;
+    ct_session_report(context, diags);
     return NULL;
 }
 
 bool ct_session_arguments(CtSession *session, cotan_context *context, CtInput *given, const char *function) {
     CtContext *diags = input_diags(context);
-    return ct_input_arguments(diags, given, function, (uint32_t)session->arity) || ct_report(context, diags);
+    return ct_io_input_arguments(diags, given, function, (uint32_t)session->arity) || ct_session_report(context, diags);
 }
 
 bool ct_session_read(CtSession *session, cotan_context *context, const CtInput *given, const CtType *type,
                      const CtLeaves *replace, CtWord *value) {
     CtContext *diags = input_diags(context);
     CtHeap *heap = ct_eval_heap(session->eval);
-    return ct_input_value(diags, heap, given, type, replace, value) || ct_report(context, diags);
+    return ct_io_input_value(diags, heap, given, type, replace, value) || ct_session_report(context, diags);
 }
 
 void ct_session_release(CtSession *session, const CtType *type, CtWord value) {
@@ -235,12 +235,12 @@ void ct_session_release(CtSession *session, const CtType *type, CtWord value) {
 bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, CtWord with, CtWord *pair) {
     CtHeap *heap = ct_eval_heap(session->eval);
     const CtType *type = session->build->entry->type->parts[0];
-    const CtLayout *layout = ct_layout_tuple(heap, type);
-    CtFields *fields = layout ? ct_fields_new(heap, layout, 0) : NULL;
+    const CtLayout *layout = ct_value_layout_tuple(heap, type);
+    CtFields *fields = layout ? ct_value_fields_new(heap, layout, 0) : NULL;
     if (!fields) {
         ct_session_release(session, session->point, point);
         ct_session_release(session, session->with, with);
-        ct_report_out_of_memory(context);
+        ct_session_report_out_of_memory(context);
         return false;
     }
     fields->words[0] = point;
@@ -258,7 +258,7 @@ bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show,
     atomic_store(&context->running, session->eval);
     bool done = ct_eval_call(session->eval, show, &value, 1, text);
     atomic_store(&context->running, NULL);
-    return done || ct_report(context, &session->build->context);
+    return done || ct_session_report(context, &session->build->context);
 }
 
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry, CtWord input, CtWord *result) {
@@ -279,5 +279,5 @@ bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry
         }
     }
     atomic_store(&context->running, NULL);
-    return done || ct_report(context, &session->build->context);
+    return done || ct_session_report(context, &session->build->context);
 }

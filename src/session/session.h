@@ -93,9 +93,9 @@ struct cotan_context {
 /* The work of a public function. False when it has failed. */
 typedef bool CtWork(cotan_context *context, void *data);
 /* Runs it with a handler for the end of memory; what the public function returns. */
-cotan_error *ct_guarded(cotan_context *context, CtWork *work, void *data);
+cotan_error *ct_session_guarded(cotan_context *context, CtWork *work, void *data);
 /* An empty arena for a program's results: the last ones are gone. NULL without memory, which is reported. */
-CtArena *ct_fresh_results(cotan_program *program);
+CtArena *ct_session_fresh_results(cotan_program *program);
 
 /* A value taken apart: its reals, and all else as JSON text in which each real is 1. */
 typedef struct CtApart {
@@ -104,7 +104,7 @@ typedef struct CtApart {
 } CtApart;
 
 /* The methods of an entry point: its own, and that of the reverse derivatives inside the program. */
-bool ct_choose_method(cotan_context *context, const char *name, CtEntry *entry);
+bool ct_session_choose_method(cotan_context *context, const char *name, CtEntry *entry);
 
 /* One call, whose texts go to the program's results. */
 typedef struct CtCall {
@@ -118,40 +118,40 @@ typedef struct CtCall {
     const CtSession *session;            /* is set to the one that runs, when it begins */
 } CtCall;
 /* All of a call but the counts that call->count asks for. */
-bool ct_call(cotan_context *context, CtCall *c);
+bool ct_session_run_call(cotan_context *context, CtCall *c);
 /* Those: the steps of the function alone, and the trace. */
-bool ct_call_counts(cotan_context *context, CtCall *c);
+bool ct_session_call_counts(cotan_context *context, CtCall *c);
 
 /* ---- folders.c: modules in files ---- */
 
 /* Finds modules in the context's folders and keeps their texts with the program. */
-CtFinder ct_program_finder(cotan_program *program);
-void ct_files_free(CtFile *files);
-void ct_folders_free(cotan_context *context);
+CtFinder ct_session_program_finder(cotan_program *program);
+void ct_session_files_free(CtFile *files);
+void ct_session_folders_free(cotan_context *context);
 
 /* ---- errors.c: errors as objects ---- */
 
-void ct_report_init(cotan_context *context);
+void ct_session_report_init(cotan_context *context);
 /* Forgets the errors of the last call. */
-void ct_report_clear(cotan_context *context);
+void ct_session_report_clear(cotan_context *context);
 /* Takes over what stands in `diags`, which is empty afterwards. Always false. */
-bool ct_report(cotan_context *context, CtContext *diags);
+bool ct_session_report(cotan_context *context, CtContext *diags);
 /* One error without a place. Always false. */
-bool ct_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
+bool ct_session_report_one(cotan_context *context, CtErrorCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void ct_report_out_of_memory(cotan_context *context);
+void ct_session_report_out_of_memory(cotan_context *context);
 /* Takes over the warnings of a sound compilation as the program's. */
-void ct_report_warnings(cotan_program *program, CtContext *diags);
+void ct_session_report_warnings(cotan_program *program, CtContext *diags);
 
 /* ---- session.c ---- */
 
 /* A checked build of the program, for the caller to use up and free. */
-CtBuild *ct_program_build(cotan_program *program, const char *dump);
+CtBuild *ct_session_program_build(cotan_program *program, const char *dump);
 /* The session of an entry point. By the method `native` it runs as native code; where that cannot be, `tape` stands in.
  */
-CtSession *ct_program_session(cotan_program *program, const CtEntry *entry);
-/* One in which nothing has been run; ct_program_forget ends it. */
-CtSession *ct_program_fresh_session(cotan_program *program, const CtEntry *entry);
+CtSession *ct_session_program_session(cotan_program *program, const CtEntry *entry);
+/* One in which nothing has been run; ct_session_program_forget ends it. */
+CtSession *ct_session_program_fresh_session(cotan_program *program, const CtEntry *entry);
 /* A new session that is not asked for twice, its build taken through the passes by `prepare`. */
 typedef bool CtPrepare(CtBuild *build, const CtEntry *entry, void *data);
 CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepare *prepare, void *data);
@@ -159,9 +159,9 @@ void ct_session_free(CtSession *session);
 /* A session whose work is going on, in the call of now. */
 CtSession *ct_session_activate(cotan_program *program, CtSession *session);
 /* Removes the sessions of expressions, which are not asked for twice. */
-void ct_program_forget_expressions(cotan_program *program);
+void ct_session_program_forget_expressions(cotan_program *program);
 /* Removes a session that was interrupted half-way. */
-void ct_program_forget(cotan_program *program, CtSession *session);
+void ct_session_program_forget(cotan_program *program, CtSession *session);
 
 /* Parses an input (length 0: a text that ends with NUL) and keeps it until the end of the call, as inputs[index]. */
 CtInput *ct_session_parse(cotan_context *context, int index, const char *what, const char *bytes, size_t length);
@@ -189,13 +189,13 @@ CtType *ct_session_result(const CtSession *session);
 bool ct_session_native(CtSession *session, cotan_context *context);
 /* Runs so on an input (taken). */
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
-/* The same on buffers: ct_native_apply. */
+/* The same on buffers: ct_run_native_apply. */
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
                              const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
 /* The entry point in Flow, ready to be written as C, once a build; NULL with a reason. */
-CtFlow *ct_native_lower(CtBuild *build, bool exact, const char **why);
+CtFlow *ct_session_native_lower(CtBuild *build, bool exact, const char **why);
 /* The entry point in Flow ("flow") or C ("c"); false with a reason. */
-bool ct_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
+bool ct_session_native_dump(CtBuild *build, const char *pass, bool exact, CtText *out, const char **why);
 
 /* ---- tier_up.c ---- */
 
@@ -208,28 +208,28 @@ typedef struct CtTakeover {
     const char *why;
 } CtTakeover;
 /* Asks for it after so many steps; a refusal is told in the call's result. */
-CtQuestion ct_takeover(CtTakeover *t, uint64_t after);
+CtQuestion ct_session_tier_up(CtTakeover *t, uint64_t after);
 
 /* ---- interact.c ---- */
 
 /* Gives the value of the expression that a session has run a name in the program. */
-bool ct_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
+bool ct_session_program_bind(cotan_program *program, const CtSession *session, CtWord value, const char *name);
 /* Takes back an input that was on trial when memory ran out. */
-void ct_program_end_trial(cotan_program *program);
-void ct_program_free_inputs(cotan_program *program);
+void ct_session_program_end_trial(cotan_program *program);
+void ct_session_program_free_inputs(cotan_program *program);
 
 /* ---- check_derivatives.c ---- */
 
 /* Fills the result, its rows in `arena`. False on an error; that derivatives disagree is none. */
-bool ct_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
+bool ct_explain_check(cotan_program *program, CtArena *arena, const cotan_call *call, CtMethod jvp, CtMethod vjp,
               cotan_check_result *out);
 /* |a − b|, relative to the largest of them and `floor`; 0 for two NaNs. */
-double ct_relative_difference(double a, double b, double floor);
+double ct_explain_relative_difference(double a, double b, double floor);
 
 /* ---- compare_methods.c ---- */
 
 /* Fills the result, its rows in `arena`, by `count` methods. False on an error; that methods disagree is none. */
-bool ct_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
+bool ct_explain_compare(cotan_program *program, CtArena *arena, const cotan_call *call, const CtMethod *methods, size_t count,
                 cotan_compare_result *out);
 
 #endif

@@ -9,16 +9,16 @@
 
 static void make(CtTakeover *t) {
     cotan_context *context = t->context;
-    CtSession *session = ct_program_session(t->call->program, &t->entry);
+    CtSession *session = ct_session_program_session(t->call->program, &t->entry);
     if (session != NULL && ct_session_native(session, context)) t->native = session;
     t->why = session != NULL ? session->not_native : NULL;
 }
 
 /* Memory has run out: what was being made goes. */
 static void give_up(cotan_context *context, const CtSession *waits) {
-    if (context->making) ct_build_free(context->making);
+    if (context->making) ct_driver_build_free(context->making);
     context->making = NULL;
-    if (context->active != waits) ct_program_forget(context->active_program, context->active);
+    if (context->active != waits) ct_session_program_forget(context->active_program, context->active);
 }
 
 static bool ask(void *data) {
@@ -36,11 +36,11 @@ static bool ask(void *data) {
     context->handler = handler;
     waits->apart = apart;
     ct_session_activate(t->call->program, waits);
-    ct_report_clear(context);
+    ct_session_report_clear(context);
     if (t->native != NULL) return true;
     const char *why = t->why != NULL ? t->why : "there is no memory to compile it";
     t->call->out->not_native = ct_copy_text(t->call->program->results, why, strlen(why));
     return false;
 }
 
-CtQuestion ct_takeover(CtTakeover *t, uint64_t after) { return (CtQuestion){after, ask, t}; }
+CtQuestion ct_session_tier_up(CtTakeover *t, uint64_t after) { return (CtQuestion){after, ask, t}; }

@@ -437,7 +437,7 @@ static Resolver resolver(CtContext *context, CtFixities *fixities) {
     return (Resolver){.context = context, .fixities = fixities, .colon = ct_intern_text(&context->symbols, ":")};
 }
 
-void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module) {
+void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module) {
     Resolver r = resolver(context, fixities);
     /* At a prompt a fixity stands before the definition or after it, and a new definition keeps it. */
     if (!module->continues) hide_defined(&r, &module->decls);
@@ -445,7 +445,7 @@ void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *mod
     resolve_bindings(&r, &module->decls); /* its scope is not left: later modules see it */
 }
 
-void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr) {
+void ct_syntax_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr) {
     Resolver r = resolver(context, fixities);
     resolve_expr(&r, expr);
 }

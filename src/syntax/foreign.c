@@ -141,7 +141,7 @@ static bool selection(CtParser *p) {
     return true;
 }
 
-bool ct_report_habit(CtParser *p) {
+bool ct_syntax_report_habit(CtParser *p) {
     return comment(p) || definition(p) || signature(p) || otherwise_if(p) || loop(p) || selection(p);
 }
 
@@ -166,7 +166,7 @@ static const char *mend_brace(CtParser *p) {
 /* `leaf -> …`, `(node l r)`: a constructor in small letters, before what should be its fields. */
 static const char *mend_constructor(CtParser *p, const char *expected, const CtToken *last) {
     bool in_pattern = strstr(expected, "`)`") != NULL || strncmp(expected, "`->` or", 7) == 0;
-    if (!in_pattern || !is_name(last) || !ct_starts_apat(p, p->at)) return NULL;
+    if (!in_pattern || !is_name(last) || !ct_syntax_starts_apat(p, p->at)) return NULL;
     char *capital = ct_copy_text(p->context->arena, last->name->text, last->name->length);
     if (capital[0] < 'a' || capital[0] > 'z') return NULL;
     capital[0] = (char)(capital[0] - 'a' + 'A');
@@ -186,7 +186,7 @@ static const char *mend_tab(CtParser *p) {
         first->column);
 }
 
-const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help) {
+const char *ct_syntax_mend_syntax(CtParser *p, const char *expected, const char *help) {
     static const CtToken none = {.kind = TOKEN_END};
     const CtToken *last = p->at == 0 ? &none : &p->tokens[p->at - 1];
     bool wants_expression = strcmp(expected, "an expression") == 0,
@@ -202,14 +202,14 @@ const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help) 
     if (p->kind == TOKEN_LET && strcmp(expected, "a declaration") == 0)
         better = "at top level definitions stand without `let`";
     if (p->kind == TOKEN_DARROW && strncmp(expected, "`->`", 4) == 0) better = "the arrow is `->`: \\x -> …";
-    if (wants_field && is_text(ct_token(p), ":"))
+    if (wants_field && is_text(ct_syntax_token(p), ":"))
         better = strncmp(expected, "`=`", 3) == 0 ? "a field is given its value with `=`: P { x = 1 }"
                                                   : "a field's type stands behind `::`: P { x :: Double }";
     if (better == NULL) better = mend_constructor(p, expected, last);
     if (better == NULL && wants_expression && p->at > p->declaration && is_operator(last))
         better = ct_format(p->context->arena, "an operand is missing behind `%s`",
                            last->kind == TOKEN_MINUS ? "-" : last->name->text);
-    if (strncmp(expected, "the name of a module", 20) == 0 && is_name(ct_token(p)))
+    if (strncmp(expected, "the name of a module", 20) == 0 && is_name(ct_syntax_token(p)))
         better = "modules are named like `Data.Map` or `Main`";
     if (strncmp(expected, "`of`", 4) == 0) return "the alternatives stand behind `of`: case x of …";
     if (strncmp(expected, "`then`", 6) == 0 && better == NULL && p->kind != TOKEN_EQUALS)

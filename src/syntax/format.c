@@ -132,7 +132,7 @@ static void set_gaps(Formatter *f) {
             spacing.in_list = false;
         if (t->kind == TOKEN_WHERE) spacing.in_list = false;
         bool after_comment = i > 0 && p[-1].token == NONE;
-        p->gap = after_comment ? 1 : p->token > 0 && ct_format_space(&spacing, p->token) ? 1 : 0;
+        p->gap = after_comment ? 1 : p->token > 0 && ct_syntax_format_space(&spacing, p->token) ? 1 : 0;
         if (t->kind == TOKEN_BACKQUOTE) spacing.backquotes++;
     }
 }
@@ -485,11 +485,11 @@ static bool same_outline(const char *a_text, const CtOutline *a, const char *b_t
     return same;
 }
 
-bool ct_format_source(CtContext *context, uint32_t source, CtText *out) {
+bool ct_syntax_format_source(CtContext *context, uint32_t source, CtText *out) {
     Formatter formatter = {.context = context, .arena = context->arena}, *f = &formatter;
     f->text = context->sources.items[source].text;
     const char *name = context->sources.items[source].name;
-    if (!ct_parse_outline(context, source, &f->outline)) return false;
+    if (!ct_syntax_parse_outline(context, source, &f->outline)) return false;
     make_pieces(f);
     make_lines(f);
     set_gaps(f);
@@ -500,7 +500,7 @@ bool ct_format_source(CtContext *context, uint32_t source, CtText *out) {
     write_all(f, out);
     CtOutline again;
     uint32_t result = ct_source_add(context, name, out->data, out->length, context->sources.items[source].is_library);
-    if (ct_parse_outline(context, result, &again) && same_outline(f->text, &f->outline, out->data, &again)) return true;
+    if (ct_syntax_parse_outline(context, result, &again) && same_outline(f->text, &f->outline, out->data, &again)) return true;
     ct_error(context, CT_E0901, CT_NO_SPAN, "formatting %s would change its meaning; it is left as it is", name);
     return false;
 }

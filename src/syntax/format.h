@@ -11,6 +11,6 @@ typedef struct CtSpacing {
 } CtSpacing;
 
 /* Whether a blank stands before a token that follows another on its line. */
-bool ct_format_space(const CtSpacing *spacing, uint32_t token);
+bool ct_syntax_format_space(const CtSpacing *spacing, uint32_t token);
 
 #endif

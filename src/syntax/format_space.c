@@ -90,7 +90,7 @@ static bool wanted(const CtSpacing *s, uint32_t token) {
     return true;
 }
 
-bool ct_format_space(const CtSpacing *s, uint32_t token) {
+bool ct_syntax_format_space(const CtSpacing *s, uint32_t token) {
     const CtToken *a = &s->tokens[token - 1], *b = &s->tokens[token];
     if (wanted(s, token)) return true;
     return a->end != b->start && is_symbolic(a->kind) && is_symbolic(b->kind);

@@ -107,7 +107,7 @@ typedef CT_VEC(CtComment) CtComments;
 
 /* Reads all tokens of a source, the last one TOKEN_END; what is wrong goes to the context and is left out. `cut_short`:
  * an error hides the rest of the source, so that its early end is no further error. */
-CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments); /* NULL: not kept */
+CtTokens ct_syntax_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments); /* NULL: not kept */
 
 /* ---- lexing, between lexer.c and literal.c ---- */
 
@@ -127,14 +127,14 @@ typedef struct CtLexer {
 
 enum { CT_BAD_CHARACTER = 0x110000 };
 /* The character at `at` and its size in bytes; CT_BAD_CHARACTER (and the size to skip) when it is not UTF-8. */
-uint32_t ct_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size);
+uint32_t ct_syntax_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size);
 /* Steps over one character of a string or comment, keeping lines and columns. */
-void ct_lex_step(CtLexer *lexer);
-CtSpan ct_lex_span(const CtLexer *lexer, uint32_t start);
+void ct_syntax_lex_step(CtLexer *lexer);
+CtSpan ct_syntax_lex_span(const CtLexer *lexer, uint32_t start);
 /* Each reads one literal at `at`, fills the token's kind and value and moves `at` behind it. */
-void ct_lex_number(CtLexer *lexer, CtToken *token);
-void ct_lex_char(CtLexer *lexer, CtToken *token);
-void ct_lex_string(CtLexer *lexer, CtToken *token);
+void ct_syntax_lex_number(CtLexer *lexer, CtToken *token);
+void ct_syntax_lex_char(CtLexer *lexer, CtToken *token);
+void ct_syntax_lex_string(CtLexer *lexer, CtToken *token);
 
 /* ---- the parser ---- */
 
@@ -187,33 +187,33 @@ typedef struct CtOutline {
     CtComments comments;
     CtLayoutMarks marks;
 } CtOutline;
-bool ct_parse_outline(CtContext *context, uint32_t source, CtOutline *out);
+bool ct_syntax_parse_outline(CtContext *context, uint32_t source, CtOutline *out);
 
-void ct_list_begin(CtParser *p, CtList *list, size_t item_size);
-void *ct_list_slot(CtParser *p, CtList *list);
+void ct_syntax_list_begin(CtParser *p, CtList *list, size_t item_size);
+void *ct_syntax_list_slot(CtParser *p, CtList *list);
 /* The finished array, in the arena; NULL when empty. */
-void *ct_list_end(CtParser *p, CtList *list);
+void *ct_syntax_list_end(CtParser *p, CtList *list);
 
 #define CT_LIST_ADD(p, list, T, ...)                                                                                   \
     do {                                                                                                               \
         T item_ = __VA_ARGS__; /* first: it may build lists of its own */                                              \
-        *(T *)ct_list_slot((p), (list)) = item_;                                                                       \
+        *(T *)ct_syntax_list_slot((p), (list)) = item_;                                                                       \
     } while (0)
 
 /* ---- reading tokens: layout.c ---- */
 
-static inline const CtToken *ct_token(const CtParser *p) { return &p->tokens[p->at]; }
-static inline const CtToken *ct_token_after(const CtParser *p, uint32_t n) {
+static inline const CtToken *ct_syntax_token(const CtParser *p) { return &p->tokens[p->at]; }
+static inline const CtToken *ct_syntax_token_after(const CtParser *p, uint32_t n) {
     return p->at + n < p->token_count ? &p->tokens[p->at + n] : &p->tokens[p->token_count - 1];
 }
 
-void ct_advance(CtParser *p);
+void ct_syntax_advance(CtParser *p);
 /* Looks again at what is next, after `blocks`, `at` or `fresh` has changed. */
-void ct_settle(CtParser *p);
+void ct_syntax_settle(CtParser *p);
 
 /* A layout block, in braces or by indentation:
- *     CtBlock block = ct_block_open(p);
- *     while (ct_block_next(p, &block)) item(p);
+ *     CtBlock block = ct_syntax_block_open(p);
+ *     while (ct_syntax_block_next(p, &block)) item(p);
  */
 typedef struct CtBlock {
     bool in_braces, is_empty, started;
@@ -221,82 +221,82 @@ typedef struct CtBlock {
     uint32_t outer_open;
 } CtBlock;
 
-CtBlock ct_block_open(CtParser *p);
-void ct_mark(CtParser *p, CtMarkKind kind);
+CtBlock ct_syntax_block_open(CtParser *p);
+void ct_syntax_mark(CtParser *p, CtMarkKind kind);
 /* True when another item follows; else the block is closed, by layout, a brace or the parse-error(t) rule. */
-bool ct_block_next(CtParser *p, CtBlock *block);
+bool ct_syntax_block_next(CtParser *p, CtBlock *block);
 
 /* ---- errors: parse.c ---- */
 
 /* Reports "expected …, found …" at the next token and leaves for the next declaration. */
-_Noreturn void ct_fail(CtParser *p, const char *expected);
-_Noreturn void ct_fail_help(CtParser *p, const char *expected, const char *help);
+_Noreturn void ct_syntax_fail(CtParser *p, const char *expected);
+_Noreturn void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help);
 /* Leaves for the next declaration; the error has been reported. */
-_Noreturn void ct_leave_declaration(CtParser *p);
+_Noreturn void ct_syntax_leave_declaration(CtParser *p);
 /* foreign.c: reports a mistake that comes of another language, and true; or the likely mend, where it knows a better one
  * than `help`. */
-bool ct_report_habit(CtParser *p);
-const char *ct_mend_syntax(CtParser *p, const char *expected, const char *help);
-void ct_expect(CtParser *p, CtTokenKind kind, const char *expected);
-bool ct_accept(CtParser *p, CtTokenKind kind);
-/* Counts nesting, so that no source can overflow the C stack; each ct_enter has its ct_leave. */
-void ct_enter(CtParser *p);
-static inline void ct_leave(CtParser *p) { p->depth--; }
-const char *ct_token_text(CtTokenKind kind);
+bool ct_syntax_report_habit(CtParser *p);
+const char *ct_syntax_mend_syntax(CtParser *p, const char *expected, const char *help);
+void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected);
+bool ct_syntax_accept(CtParser *p, CtTokenKind kind);
+/* Counts nesting, so that no source can overflow the C stack; each ct_syntax_enter has its ct_syntax_leave. */
+void ct_syntax_enter(CtParser *p);
+static inline void ct_syntax_leave(CtParser *p) { p->depth--; }
+const char *ct_syntax_token_text(CtTokenKind kind);
 
 /* Brackets: opens one (returns what to give back), closes it or fails with a note at the opening one. */
-uint32_t ct_bracket_open(CtParser *p);
-void ct_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer);
+uint32_t ct_syntax_bracket_open(CtParser *p);
+void ct_syntax_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer);
 
-static inline CtSpan ct_span_here(const CtParser *p) {
-    return (CtSpan){p->source, ct_token(p)->start, ct_token(p)->end};
+static inline CtSpan ct_syntax_range_here(const CtParser *p) {
+    return (CtSpan){p->source, ct_syntax_token(p)->start, ct_syntax_token(p)->end};
 }
 /* From `start` to the end of what has been read. */
-static inline CtSpan ct_span_from(const CtParser *p, uint32_t start) {
+static inline CtSpan ct_syntax_range_from(const CtParser *p, uint32_t start) {
     return (CtSpan){p->source, start, p->last_end > start ? p->last_end : start};
 }
 
 /* ---- the grammar: parse_*.c ---- */
 
-CtName ct_token_name(const CtParser *p, const CtToken *token);
-bool ct_is_operator(CtTokenKind kind); /* starts an infix operator */
-bool ct_is_constructor_operator(const CtParser *p);
-bool ct_is_variable_operator(const CtParser *p);
-CtName ct_parse_operator(CtParser *p, bool *is_con); /* + :+ `f` `C` */
-bool ct_at_variable(const CtParser *p);              /* x or (+), unqualified */
-CtName ct_parse_variable(CtParser *p);
-CtLit ct_parse_literal(CtParser *p);
+CtName ct_syntax_token_name(const CtParser *p, const CtToken *token);
+bool ct_syntax_is_operator(CtTokenKind kind); /* starts an infix operator */
+bool ct_syntax_is_constructor_operator(const CtParser *p);
+bool ct_syntax_is_variable_operator(const CtParser *p);
+CtName ct_syntax_parse_operator(CtParser *p, bool *is_con); /* + :+ `f` `C` */
+bool ct_syntax_at_variable(const CtParser *p);              /* x or (+), unqualified */
+CtName ct_syntax_parse_variable(CtParser *p);
+CtLit ct_syntax_parse_literal(CtParser *p);
 
-CtExpr *ct_expr_new(CtParser *p, CtExprKind kind, CtSpan span);
-CtExpr *ct_parse_expr(CtParser *p);
-CtExpr *ct_parse_chain(CtParser *p, bool section);
-CtExpr *ct_parse_bracketed(CtParser *p);
-CtExpr *ct_parse_operator_expr(CtParser *p);
-CtExpr *ct_parse_annotation(CtParser *p, CtExpr *expr); /* [:: type] behind it */
-CtExpr *ct_parse_atom(CtParser *p);
-CtStmt *ct_parse_qualifiers(CtParser *p, uint32_t *count); /* after `|` */
-CtStmt *ct_parse_statements(CtParser *p, uint32_t *count); /* after `do` */
-void ct_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs);
+CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSpan span);
+CtExpr *ct_syntax_parse_expr(CtParser *p);
+CtExpr *ct_syntax_parse_chain(CtParser *p, bool section);
+CtExpr *ct_syntax_parse_bracketed(CtParser *p);
+CtExpr *ct_syntax_parse_operator_expr(CtParser *p);
+CtExpr *ct_syntax_parse_annotation(CtParser *p, CtExpr *expr); /* [:: type] behind it */
+CtExpr *ct_syntax_parse_atom(CtParser *p);
+CtStmt *ct_syntax_parse_qualifiers(CtParser *p, uint32_t *count); /* after `|` */
+CtStmt *ct_syntax_parse_statements(CtParser *p, uint32_t *count); /* after `do` */
+void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs);
 
-CtPat *ct_pat_new(CtParser *p, CtPatKind kind, CtSpan span);
-CtPat *ct_parse_pat(CtParser *p);
-CtPat *ct_parse_apat(CtParser *p);
-bool ct_at_apat(const CtParser *p);
-bool ct_starts_apat(const CtParser *p, uint32_t token);
+CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSpan span);
+CtPat *ct_syntax_parse_pat(CtParser *p);
+CtPat *ct_syntax_parse_apat(CtParser *p);
+bool ct_syntax_at_apat(const CtParser *p);
+bool ct_syntax_starts_apat(const CtParser *p, uint32_t token);
 
-CtTypeExpr *ct_parse_type(CtParser *p);
-CtTypeExpr *ct_parse_btype(CtParser *p);
-CtTypeExpr *ct_parse_atype(CtParser *p);
-bool ct_at_atype(const CtParser *p);
-CtQualType ct_parse_qual_type(CtParser *p);
+CtTypeExpr *ct_syntax_parse_type(CtParser *p);
+CtTypeExpr *ct_syntax_parse_btype(CtParser *p);
+CtTypeExpr *ct_syntax_parse_atype(CtParser *p);
+bool ct_syntax_at_atype(const CtParser *p);
+CtQualType ct_syntax_parse_qual_type(CtParser *p);
 
-void ct_parse_decls(CtParser *p, CtDecls *decls); /* a block of declarations, after `let` or `where` */
+void ct_syntax_parse_decls(CtParser *p, CtDecls *decls); /* a block of declarations, after `let` or `where` */
 /* Reads one signature, fixity declaration or clause into `list` of CtDecl. */
-void ct_parse_decl(CtParser *p, CtList *list);
-void ct_parse_top_decl(CtParser *p, CtList *list);
+void ct_syntax_parse_decl(CtParser *p, CtList *list);
+void ct_syntax_parse_top_decl(CtParser *p, CtList *list);
 /* Reads one declaration by `parse`; after an error stands at the next one. */
-void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list);
-CtName ct_parse_module_name(CtParser *p);
-CtItem *ct_parse_items(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */
+void ct_syntax_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list);
+CtName ct_syntax_parse_module_name(CtParser *p);
+CtItem *ct_syntax_parse_items(CtParser *p, uint32_t *count); /* (f, T(..), (+)) of an import or export */
 
 #endif

@@ -2,12 +2,12 @@
  *
  * The report's algorithm L inserts `{`, `;` and `}`. Here the inserted tokens are kinds that the parser sees before the
  * token written: TOKEN_NEXT_LINE for `;` and TOKEN_DEDENT for `}`. The rule parse-error(t), "a block also ends where
- * the next token cannot belong to it", is ct_block_next: an item of the block has ended and no separator follows.
+ * the next token cannot belong to it", is ct_syntax_block_next: an item of the block has ended and no separator follows.
  */
 #include "syntax/internal.h"
 
-void ct_settle(CtParser *p) {
-    const CtToken *token = ct_token(p);
+void ct_syntax_settle(CtParser *p) {
+    const CtToken *token = ct_syntax_token(p);
     p->kind = (CtTokenKind)token->kind;
     if (p->blocks.count == 0) return;
     uint32_t column = p->blocks.items[p->blocks.count - 1];
@@ -20,8 +20,8 @@ void ct_settle(CtParser *p) {
         p->kind = TOKEN_DEDENT;
 }
 
-void ct_advance(CtParser *p) {
-    const CtToken *token = ct_token(p);
+void ct_syntax_advance(CtParser *p) {
+    const CtToken *token = ct_syntax_token(p);
     if (p->kind == TOKEN_NEXT_LINE) {
         p->fresh = false;
         p->kind = (CtTokenKind)token->kind;
@@ -30,31 +30,31 @@ void ct_advance(CtParser *p) {
     if (token->kind == TOKEN_END) return;
     p->last_end = token->end;
     p->at++;
-    p->fresh = ct_token(p)->first_on_line;
-    ct_settle(p);
+    p->fresh = ct_syntax_token(p)->first_on_line;
+    ct_syntax_settle(p);
 }
 
-void ct_mark(CtParser *p, CtMarkKind kind) {
+void ct_syntax_mark(CtParser *p, CtMarkKind kind) {
     if (p->marks != NULL) ct_push(p->context->arena, p->marks, ((CtMark){p->at, kind}));
 }
 
-CtBlock ct_block_open(CtParser *p) {
+CtBlock ct_syntax_block_open(CtParser *p) {
     CtBlock block = {.opened = p->at, .outer_open = p->open};
-    const CtToken *token = ct_token(p);
+    const CtToken *token = ct_syntax_token(p);
     uint32_t outer = p->blocks.count == 0 ? 0 : p->blocks.items[p->blocks.count - 1];
     if (token->kind == TOKEN_LBRACE) {
         block.in_braces = true;
         p->open = p->at;
-        ct_mark(p, MARK_BRACES);
+        ct_syntax_mark(p, MARK_BRACES);
         ct_push(p->context->arena, &p->blocks, 0u);
         p->fresh = false;
-        ct_settle(p);
-        ct_advance(p);
+        ct_syntax_settle(p);
+        ct_syntax_advance(p);
     } else if (token->kind != TOKEN_END && token->column > outer) {
-        ct_mark(p, MARK_OPEN);
+        ct_syntax_mark(p, MARK_OPEN);
         ct_push(p->context->arena, &p->blocks, token->column);
         p->fresh = false;
-        ct_settle(p);
+        ct_syntax_settle(p);
     } else {
         block.is_empty = true; /* {n} where n is not right of the block around: `{` `}` */
     }
@@ -63,8 +63,8 @@ CtBlock ct_block_open(CtParser *p) {
 
 static void close_block(CtParser *p) {
     p->blocks.count--;
-    ct_mark(p, MARK_CLOSE);
-    ct_settle(p);
+    ct_syntax_mark(p, MARK_CLOSE);
+    ct_syntax_settle(p);
 }
 
 /* Tokens that start no item of any block: behind a `;` made by layout they end it, by parse-error(t). */
@@ -89,31 +89,31 @@ static bool next_in_braces(CtParser *p, CtBlock *block) {
     block->started = true;
     while (p->kind == TOKEN_SEMICOLON) {
         separated = true;
-        ct_advance(p);
+        ct_syntax_advance(p);
     }
     if (p->kind != TOKEN_RBRACE) {
-        if (!separated) ct_fail(p, "`;` or `}`");
-        if (p->kind == TOKEN_END) ct_fail(p, "`}`");
+        if (!separated) ct_syntax_fail(p, "`;` or `}`");
+        if (p->kind == TOKEN_END) ct_syntax_fail(p, "`}`");
         return true;
     }
     p->open = block->outer_open;
     p->blocks.count--;
-    ct_mark(p, MARK_CLOSE);
-    ct_advance(p);
+    ct_syntax_mark(p, MARK_CLOSE);
+    ct_syntax_advance(p);
     return false;
 }
 
-bool ct_block_next(CtParser *p, CtBlock *block) {
+bool ct_syntax_block_next(CtParser *p, CtBlock *block) {
     if (block->is_empty) return false;
     if (block->in_braces) return next_in_braces(p, block);
     bool separated = !block->started;
     block->started = true;
     while (p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE) {
         separated = true;
-        ct_advance(p);
+        ct_syntax_advance(p);
     }
     if (p->kind != TOKEN_DEDENT && separated && !ends_block(p->kind)) {
-        ct_mark(p, MARK_ITEM);
+        ct_syntax_mark(p, MARK_ITEM);
         return true;
     }
     if (p->kind == TOKEN_DEDENT && p->dedented != p->at) { /* the innermost such block */

@@ -63,7 +63,7 @@ static CharClass class_beyond_ascii(uint32_t c) {
     return CHAR_OTHER;
 }
 
-uint32_t ct_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size) {
+uint32_t ct_syntax_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size) {
     const unsigned char *s = (const unsigned char *)lexer->text + at;
     uint32_t left = lexer->length - at, length, c;
     *size = 1;
@@ -93,7 +93,7 @@ uint32_t ct_lex_decode(const CtLexer *lexer, uint32_t at, uint32_t *size) {
     return overlong || no_character ? CT_BAD_CHARACTER : c;
 }
 
-CtSpan ct_lex_span(const CtLexer *lexer, uint32_t start) { return (CtSpan){lexer->source, start, lexer->at}; }
+CtSpan ct_syntax_lex_span(const CtLexer *lexer, uint32_t start) { return (CtSpan){lexer->source, start, lexer->at}; }
 
 static uint32_t column(const CtLexer *lexer, uint32_t at) {
     return (uint32_t)(lexer->column_shift + (int64_t)(at - lexer->line_start) + 1);
@@ -113,9 +113,9 @@ static void line_end(CtLexer *lexer) {
 
 static void report_bad_bytes(CtLexer *lexer) {
     uint32_t start = lexer->at, size;
-    while (lexer->at < lexer->length && ct_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER) lexer->at += size;
+    while (lexer->at < lexer->length && ct_syntax_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER) lexer->at += size;
     lexer->column_shift -= lexer->at - start - 1;
-    CtDiag *diag = ct_error(lexer->context, CT_E0102, ct_lex_span(lexer, start),
+    CtDiag *diag = ct_error(lexer->context, CT_E0102, ct_syntax_lex_span(lexer, start),
                             "these bytes are not valid UTF-8 (the first is 0x%02X)", (unsigned char)lexer->text[start]);
     ct_help(lexer->context, diag, "save the file in the encoding UTF-8");
     diag->covers_line = true;
@@ -125,7 +125,7 @@ static void report_bad_bytes(CtLexer *lexer) {
     lexer->cut_short = true;
 }
 
-void ct_lex_step(CtLexer *lexer) {
+void ct_syntax_lex_step(CtLexer *lexer) {
     unsigned char c = (unsigned char)lexer->text[lexer->at];
     if (c == '\n') {
         line_end(lexer);
@@ -135,7 +135,7 @@ void ct_lex_step(CtLexer *lexer) {
         lexer->at++;
     } else {
         uint32_t size;
-        if (ct_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER) {
+        if (ct_syntax_lex_decode(lexer, lexer->at, &size) == CT_BAD_CHARACTER) {
             report_bad_bytes(lexer);
         } else {
             lexer->at += size;
@@ -149,7 +149,7 @@ void ct_lex_step(CtLexer *lexer) {
 static bool too_many_errors(const CtLexer *lexer) { return lexer->context->error_count > lexer->context->max_errors; }
 
 static void line_comment(CtLexer *lexer) {
-    while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n' && !too_many_errors(lexer)) ct_lex_step(lexer);
+    while (lexer->at < lexer->length && lexer->text[lexer->at] != '\n' && !too_many_errors(lexer)) ct_syntax_lex_step(lexer);
 }
 
 /* True at two dashes or more that no other symbol follows: `-->` and `|--` are operators. */
@@ -158,7 +158,7 @@ static bool at_line_comment(const CtLexer *lexer) {
     while (lexer->text[at] == '-') at++;
     if (at - lexer->at < 2) return false;
     if ((unsigned char)lexer->text[at] >= 0x80) {
-        uint32_t size, c = ct_lex_decode(lexer, at, &size);
+        uint32_t size, c = ct_syntax_lex_decode(lexer, at, &size);
         return c == CT_BAD_CHARACTER || class_beyond_ascii(c) != CHAR_SYMBOL;
     }
     return !is_symbol((unsigned char)lexer->text[at]);
@@ -185,7 +185,7 @@ static void block_comment(CtLexer *lexer) {
             depth--;
             lexer->at += 2;
         } else {
-            ct_lex_step(lexer);
+            ct_syntax_lex_step(lexer);
         }
     } while (depth > 0);
 }
@@ -250,7 +250,7 @@ static CharClass class_at(const CtLexer *lexer, uint32_t at, uint32_t *size) {
     if (is_digit(c) || c == '\'') return CHAR_NUMBER;
     if (is_symbol(c)) return CHAR_SYMBOL;
     if (c < 0x80 || at >= lexer->length) return CHAR_OTHER;
-    uint32_t character = ct_lex_decode(lexer, at, size);
+    uint32_t character = ct_syntax_lex_decode(lexer, at, size);
     return character == CT_BAD_CHARACTER ? CHAR_OTHER : class_beyond_ascii(character);
 }
 
@@ -333,7 +333,7 @@ static void operator_token(CtLexer *lexer, CtToken *token) {
     set_name(lexer, token, 0, start, end);
 }
 
-bool ct_is_operator_name(CtSym name) {
+bool ct_syntax_is_operator_name(CtSym name) {
     const CtLexer lexer = {.text = name->text, .length = name->length};
     uint32_t size;
     return class_at(&lexer, 0, &size) == CHAR_SYMBOL;
@@ -389,13 +389,13 @@ static const char *help_for(uint32_t c) {
 }
 
 static void unexpected_character(CtLexer *lexer) {
-    uint32_t start = lexer->at, size, c = ct_lex_decode(lexer, start, &size);
+    uint32_t start = lexer->at, size, c = ct_syntax_lex_decode(lexer, start, &size);
     if (c == CT_BAD_CHARACTER) {
         report_bad_bytes(lexer);
         return;
     }
-    ct_lex_step(lexer);
-    CtSpan span = ct_lex_span(lexer, start);
+    ct_syntax_lex_step(lexer);
+    CtSpan span = ct_syntax_lex_span(lexer, start);
     CtDiag *diag;
     if (c < 0x20 || c == 0x7F)
         diag = ct_error(lexer->context, CT_E0101, span, "unexpected control character U+%04X", c);
@@ -417,16 +417,16 @@ static bool read_token(CtLexer *lexer, CtToken *token) {
     case CHAR_SYMBOL: operator_token(lexer, token); return true;
     case CHAR_NUMBER:
         if (is_digit((unsigned char)c))
-            ct_lex_number(lexer, token);
+            ct_syntax_lex_number(lexer, token);
         else if (c == '\'')
-            ct_lex_char(lexer, token);
+            ct_syntax_lex_char(lexer, token);
         else
             unexpected_character(lexer);
         return token->kind != TOKEN_END;
     case CHAR_OTHER: break;
     }
     if (c == '"') {
-        ct_lex_string(lexer, token);
+        ct_syntax_lex_string(lexer, token);
         return true;
     }
     token->kind = (uint8_t)punctuation(c);
@@ -485,7 +485,7 @@ static void lex_all(CtLexer *lexer) {
     }
 }
 
-CtTokens ct_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments) {
+CtTokens ct_syntax_lex(CtContext *context, uint32_t source, bool *cut_short, CtComments *comments) {
     CtArena *arena = context->arena;
     const CtSource *text = &context->sources.items[source];
     CtLexer lexer = {.context = context, .source = source, .text = text->text, .length = (uint32_t)text->length};

@@ -70,7 +70,7 @@ static int64_t read_exponent(CtLexer *lexer) {
 
 static void integer_too_large(CtLexer *lexer, uint32_t start) {
     CtDiag *diag =
-        ct_error(lexer->context, CT_E0107, ct_lex_span(lexer, start), "this integer does not fit in 64 bits");
+        ct_error(lexer->context, CT_E0107, ct_syntax_lex_span(lexer, start), "this integer does not fit in 64 bits");
     ct_help(lexer->context, diag,
             "the largest Int is 9223372036854775807; a Double is written with a point or an "
             "exponent: 1.0e20");
@@ -93,7 +93,7 @@ static int base_at(const char *s) {
 }
 
 /* decimal | 0x… | 0o… | 0b… | decimal . decimal [exponent] | decimal exponent */
-void ct_lex_number(CtLexer *lexer, CtToken *token) {
+void ct_syntax_lex_number(CtLexer *lexer, CtToken *token) {
     uint32_t start = lexer->at;
     int base = base_at(lexer->text + start);
     if (base != 10) {
@@ -115,7 +115,7 @@ void ct_lex_number(CtLexer *lexer, CtToken *token) {
     if (token->kind == TOKEN_FRACTION) {
         token->fraction = decimal(lexer, start, end, exponent);
         if (!isinf(token->fraction)) return;
-        ct_error(lexer->context, CT_E0107, ct_lex_span(lexer, start), "this number is too large for a Double");
+        ct_error(lexer->context, CT_E0107, ct_syntax_lex_span(lexer, start), "this number is too large for a Double");
         token->fraction = 0;
     } else if (!fits || token->integer > (uint64_t)INT64_MAX + 1) {
         integer_too_large(lexer, start);
@@ -128,7 +128,7 @@ void ct_lex_number(CtLexer *lexer, CtToken *token) {
 enum { NO_ESCAPE = CT_BAD_CHARACTER, EMPTY_ESCAPE = CT_BAD_CHARACTER + 1 /* \& */ };
 
 static uint32_t bad_escape(CtLexer *lexer, uint32_t start, const char *message) {
-    CtDiag *diag = ct_error(lexer->context, CT_E0105, ct_lex_span(lexer, start), "%s", message);
+    CtDiag *diag = ct_error(lexer->context, CT_E0105, ct_syntax_lex_span(lexer, start), "%s", message);
     ct_help(lexer->context, diag, "a backslash itself is written `\\\\`");
     return NO_ESCAPE;
 }
@@ -158,7 +158,7 @@ static uint32_t named_escape(CtLexer *lexer, uint32_t start) {
         lexer->at += (uint32_t)length;
         return names[i].value;
     }
-    if (lexer->at < lexer->length && lexer->text[lexer->at] != '\n') ct_lex_step(lexer);
+    if (lexer->at < lexer->length && lexer->text[lexer->at] != '\n') ct_syntax_lex_step(lexer);
     return bad_escape(lexer, start, "this escape is unknown");
 }
 
@@ -195,8 +195,8 @@ static uint32_t character(CtLexer *lexer) {
         lexer->at++;
         return escape(lexer, start);
     }
-    uint32_t c = ct_lex_decode(lexer, start, &size);
-    ct_lex_step(lexer);
+    uint32_t c = ct_syntax_lex_decode(lexer, start, &size);
+    ct_syntax_lex_step(lexer);
     return c == CT_BAD_CHARACTER ? NO_ESCAPE : c;
 }
 
@@ -222,19 +222,19 @@ static void add_utf8(CtText *text, uint32_t c) {
 /* ---- characters and strings ---- */
 
 /* ' ( graphic | space | escape ) ' */
-void ct_lex_char(CtLexer *lexer, CtToken *token) {
+void ct_syntax_lex_char(CtLexer *lexer, CtToken *token) {
     uint32_t start = lexer->at++;
     char c = lexer->text[lexer->at];
     CtDiag *diag;
     token->kind = TOKEN_CHAR;
     if (c == '\'' && lexer->text[lexer->at + 1] != '\'') {
         lexer->at++;
-        diag = ct_error(lexer->context, CT_E0106, ct_lex_span(lexer, start), "a character literal cannot be empty");
+        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "a character literal cannot be empty");
         ct_help(lexer->context, diag, "the quote itself is written '\\''; an empty string is \"\"");
         return;
     }
     if (lexer->at >= lexer->length || c == '\n' || c == '\r') {
-        ct_error(lexer->context, CT_E0106, ct_lex_span(lexer, start),
+        ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start),
                  "this quote starts a character literal that does "
                  "not end");
         return;
@@ -244,14 +244,14 @@ void ct_lex_char(CtLexer *lexer, CtToken *token) {
     if (lexer->text[lexer->at] == '\'') {
         lexer->at++;
         if (value != EMPTY_ESCAPE) return;
-        ct_error(lexer->context, CT_E0106, ct_lex_span(lexer, start), "`\\&` is no character");
+        ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "`\\&` is no character");
         return;
     }
     uint32_t end = lexer->at, last = end; /* 'several letters' on this line? */
     while (last < lexer->length && lexer->text[last] != '\'' && lexer->text[last] != '\n') last++;
     if (lexer->text[last] == '\'') {
-        while (lexer->at <= last) ct_lex_step(lexer);
-        diag = ct_error(lexer->context, CT_E0106, ct_lex_span(lexer, start), "a character literal holds one character");
+        while (lexer->at <= last) ct_syntax_lex_step(lexer);
+        diag = ct_error(lexer->context, CT_E0106, ct_syntax_lex_span(lexer, start), "a character literal holds one character");
         ct_help(lexer->context, diag, "strings are written between double quotes");
         return;
     }
@@ -263,7 +263,7 @@ void ct_lex_char(CtLexer *lexer, CtToken *token) {
 /* A gap: \ whitespace \ inside a string. `at` is on the first space. */
 static void string_gap(CtLexer *lexer, uint32_t start) {
     for (char c = lexer->text[lexer->at]; c == ' ' || c == '\t' || c == '\n' || c == '\r'; c = lexer->text[lexer->at])
-        ct_lex_step(lexer);
+        ct_syntax_lex_step(lexer);
     if (lexer->text[lexer->at] == '\\') {
         lexer->at++;
         return;
@@ -276,7 +276,7 @@ static void string_gap(CtLexer *lexer, uint32_t start) {
 }
 
 /* " ( graphic | space | escape | \& | gap )* " */
-void ct_lex_string(CtLexer *lexer, CtToken *token) {
+void ct_syntax_lex_string(CtLexer *lexer, CtToken *token) {
     uint32_t start = lexer->at++;
     CtText *text = &lexer->scratch;
     text->length = 0;

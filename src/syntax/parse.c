@@ -9,12 +9,12 @@
 
 enum { ALIGNMENT = 16 };
 
-void ct_list_begin(CtParser *p, CtList *list, size_t item_size) {
+void ct_syntax_list_begin(CtParser *p, CtList *list, size_t item_size) {
     *list = (CtList){.before = p->stack_top, .item_size = (uint32_t)item_size};
     list->mark = p->stack_top = (p->stack_top + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-void *ct_list_slot(CtParser *p, CtList *list) {
+void *ct_syntax_list_slot(CtParser *p, CtList *list) {
     if (p->stack_size - p->stack_top < list->item_size) {
         size_t larger = p->stack_size == 0 ? 4096 : p->stack_size * 2;
         char *moved = ct_alloc(p->context->arena, larger);
@@ -29,7 +29,7 @@ void *ct_list_slot(CtParser *p, CtList *list) {
     return slot;
 }
 
-void *ct_list_end(CtParser *p, CtList *list) {
+void *ct_syntax_list_end(CtParser *p, CtList *list) {
     p->stack_top = list->before;
     if (list->count == 0) return NULL;
     size_t size = (size_t)list->count * list->item_size;
@@ -40,7 +40,7 @@ void *ct_list_end(CtParser *p, CtList *list) {
 
 /* ---- saying what was found ---- */
 
-const char *ct_token_text(CtTokenKind kind) {
+const char *ct_syntax_token_text(CtTokenKind kind) {
     switch (kind) {
     case TOKEN_END: return "the end of the file";
     case TOKEN_NEXT_LINE: return "the next line of the block";
@@ -105,7 +105,7 @@ const char *ct_token_text(CtTokenKind kind) {
 /* "the name `x`", "`)`", "the end of the file". */
 static const char *found(CtParser *p) {
     enum { LONGEST = 40 };
-    const CtToken *token = ct_token(p);
+    const CtToken *token = ct_syntax_token(p);
     CtTokenKind kind = (CtTokenKind)token->kind;
     const char *what = NULL;
     if (kind == TOKEN_END && p->context->sources.items[p->source].name[0] == '<') return "the end of the input";
@@ -113,7 +113,7 @@ static const char *found(CtParser *p) {
     if (kind == TOKEN_CONID) what = "the constructor";
     if (kind == TOKEN_VARSYM || kind == TOKEN_CONSYM) what = "the operator";
     if (kind == TOKEN_INT || kind == TOKEN_FRACTION) what = "the number";
-    if (what == NULL || token->end - token->start > LONGEST) return ct_token_text(kind);
+    if (what == NULL || token->end - token->start > LONGEST) return ct_syntax_token_text(kind);
     const char *text = p->context->sources.items[p->source].text + token->start;
     return ct_format(p->context->arena, "%s `%.*s`", what, (int)(token->end - token->start), text);
 }
@@ -124,20 +124,20 @@ static bool is_closing(CtTokenKind kind) {
     return kind == TOKEN_RPAREN || kind == TOKEN_RBRACKET || kind == TOKEN_RARRAY || kind == TOKEN_RBRACE;
 }
 
-static const char *closing_text(uint8_t opening) { return ct_token_text((CtTokenKind)(opening + 1)); }
+static const char *closing_text(uint8_t opening) { return ct_syntax_token_text((CtTokenKind)(opening + 1)); }
 
 static CtSpan token_span(const CtParser *p, uint32_t token) {
     return (CtSpan){p->source, p->tokens[token].start, p->tokens[token].end};
 }
 
 static bool at_line(const CtParser *p) { /* where layout has ended an item or a block */
-    return p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END);
+    return p->kind == TOKEN_NEXT_LINE || (p->kind == TOKEN_DEDENT && ct_syntax_token(p)->kind != TOKEN_END);
 }
 
 /* Whether the innermost open bracket is to blame: it ends nowhere, or something ends that it should end before. */
 static bool is_unclosed(const CtParser *p) {
     if (p->open == CT_NO_TOKEN) return false;
-    if (at_line(p) || ct_token(p)->kind == TOKEN_END) return true;
+    if (at_line(p) || ct_syntax_token(p)->kind == TOKEN_END) return true;
     if (is_closing(p->kind)) return (uint8_t)p->kind != p->tokens[p->open].kind + 1;
     return p->tokens[p->open].match == CT_NO_TOKEN && (p->kind == TOKEN_EQUALS || p->kind >= TOKEN_CASE);
 }
@@ -157,14 +157,14 @@ static bool defines(const CtParser *p) {
 static CtErrorCode error_code(const CtParser *p) {
     if (is_unclosed(p)) return CT_E0202;
     if (is_closing(p->kind) && p->open == CT_NO_TOKEN) return CT_E0203;
-    if (at_line(p) || (is_misaligned(p) && ct_token(p)->kind != TOKEN_END)) return CT_E0205;
+    if (at_line(p) || (is_misaligned(p) && ct_syntax_token(p)->kind != TOKEN_END)) return CT_E0205;
     if (p->kind == TOKEN_EQUALS) return CT_E0206;
     return CT_E0201;
 }
 
 static bool has_tab(const CtParser *p) {
     const char *text = p->context->sources.items[p->source].text;
-    for (uint32_t at = ct_token(p)->start; at > 0 && text[at - 1] != '\n'; at--)
+    for (uint32_t at = ct_syntax_token(p)->start; at > 0 && text[at - 1] != '\n'; at--)
         if (text[at - 1] == '\t') return true;
     return false;
 }
@@ -187,118 +187,118 @@ static const char *usual_help(CtParser *p, CtErrorCode code) {
     return keyword ? "this word is a keyword and cannot name a value" : NULL;
 }
 
-void ct_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
+void ct_syntax_leave_declaration(CtParser *p) { longjmp(*p->recover, 1); }
 
-void ct_fail_help(CtParser *p, const char *expected, const char *help) {
-    if (p->last_error == p->at) ct_leave_declaration(p); /* the same place has been complained of */
+void ct_syntax_fail_help(CtParser *p, const char *expected, const char *help) {
+    if (p->last_error == p->at) ct_syntax_leave_declaration(p); /* the same place has been complained of */
     p->last_error = p->at;
-    if (p->misplaced == p->declaration || ct_report_habit(p)) ct_leave_declaration(p);
+    if (p->misplaced == p->declaration || ct_syntax_report_habit(p)) ct_syntax_leave_declaration(p);
     if (at_line(p) && strcmp(expected, "an expression") == 0 && !defines(p)) p->misplaced = p->at;
     CtErrorCode code = error_code(p);
     CtDiag *diag;
     if (at_line(p)) {
-        diag = ct_error(p->context, code, ct_span_here(p), "expected %s, found a line that begins at column %u",
-                        expected, ct_token(p)->column);
+        diag = ct_error(p->context, code, ct_syntax_range_here(p), "expected %s, found a line that begins at column %u",
+                        expected, ct_syntax_token(p)->column);
     } else {
-        bool at_end = ct_token(p)->kind == TOKEN_END; /* shown behind the last token, not on an empty line */
-        CtSpan span = at_end ? (CtSpan){p->source, p->last_end, p->last_end} : ct_span_here(p);
+        bool at_end = ct_syntax_token(p)->kind == TOKEN_END; /* shown behind the last token, not on an empty line */
+        CtSpan span = at_end ? (CtSpan){p->source, p->last_end, p->last_end} : ct_syntax_range_here(p);
         diag = ct_error(p->context, code, span, "expected %s, found %s", expected, found(p));
     }
     if (code == CT_E0202)
         ct_note(p->context, diag, token_span(p, p->open), "this %s needs its %s",
-                ct_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
+                ct_syntax_token_text((CtTokenKind)p->tokens[p->open].kind), closing_text(p->tokens[p->open].kind));
     if (help == NULL || (code == CT_E0205 && is_misaligned(p))) help = code == CT_E0202 ? NULL : usual_help(p, code);
-    if (code != CT_E0202 && code != CT_E0205) help = ct_mend_syntax(p, expected, help);
+    if (code != CT_E0202 && code != CT_E0205) help = ct_syntax_mend_syntax(p, expected, help);
     if (help != NULL) ct_help(p->context, diag, "%s", help);
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
-void ct_fail(CtParser *p, const char *expected) { ct_fail_help(p, expected, NULL); }
+void ct_syntax_fail(CtParser *p, const char *expected) { ct_syntax_fail_help(p, expected, NULL); }
 
-bool ct_accept(CtParser *p, CtTokenKind kind) {
+bool ct_syntax_accept(CtParser *p, CtTokenKind kind) {
     if (p->kind != kind) return false;
-    ct_advance(p);
+    ct_syntax_advance(p);
     return true;
 }
 
-void ct_expect(CtParser *p, CtTokenKind kind, const char *expected) {
-    if (!ct_accept(p, kind)) ct_fail(p, expected);
+void ct_syntax_expect(CtParser *p, CtTokenKind kind, const char *expected) {
+    if (!ct_syntax_accept(p, kind)) ct_syntax_fail(p, expected);
 }
 
-void ct_enter(CtParser *p) {
+void ct_syntax_enter(CtParser *p) {
     if (++p->depth <= CT_NESTING_LIMIT) return;
     CtDiag *diag =
-        ct_error(p->context, CT_E0207, ct_span_here(p), "this is nested more than %d levels deep", CT_NESTING_LIMIT);
+        ct_error(p->context, CT_E0207, ct_syntax_range_here(p), "this is nested more than %d levels deep", CT_NESTING_LIMIT);
     ct_help(p->context, diag, "give inner parts names of their own");
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
 /* ---- brackets ---- */
 
-uint32_t ct_bracket_open(CtParser *p) {
+uint32_t ct_syntax_bracket_open(CtParser *p) {
     uint32_t outer = p->open;
     p->open = p->at;
-    ct_advance(p);
+    ct_syntax_advance(p);
     return outer;
 }
 
-void ct_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer) {
+void ct_syntax_bracket_close(CtParser *p, CtTokenKind closing, uint32_t outer) {
     if (p->kind != closing) {
         const char *expected = closing == TOKEN_RPAREN     ? "`,` or `)`"
                                : closing == TOKEN_RBRACKET ? "`,` or `]`"
                                : closing == TOKEN_RARRAY   ? "`,` or `|]`"
                                                            : "`,` or `}`";
-        ct_fail(p, expected);
+        ct_syntax_fail(p, expected);
     }
     p->open = outer; /* before the next token is looked at */
-    ct_advance(p);
+    ct_syntax_advance(p);
 }
 
 /* ---- names ---- */
 
-CtName ct_token_name(const CtParser *p, const CtToken *token) {
+CtName ct_syntax_token_name(const CtParser *p, const CtToken *token) {
     CtSpan span = {p->source, token->start, token->end};
     if (token->is_qualified) return (CtName){token->qualified->module, token->qualified->text, span};
     return (CtName){NULL, token->name, span};
 }
 
-bool ct_is_operator(CtTokenKind kind) {
+bool ct_syntax_is_operator(CtTokenKind kind) {
     return kind == TOKEN_VARSYM || kind == TOKEN_CONSYM || kind == TOKEN_MINUS || kind == TOKEN_BANG ||
            kind == TOKEN_BACKQUOTE;
 }
 
-bool ct_is_constructor_operator(const CtParser *p) {
-    return p->kind == TOKEN_CONSYM || (p->kind == TOKEN_BACKQUOTE && ct_token_after(p, 1)->kind == TOKEN_CONID);
+bool ct_syntax_is_constructor_operator(const CtParser *p) {
+    return p->kind == TOKEN_CONSYM || (p->kind == TOKEN_BACKQUOTE && ct_syntax_token_after(p, 1)->kind == TOKEN_CONID);
 }
 
-bool ct_is_variable_operator(const CtParser *p) { return ct_is_operator(p->kind) && !ct_is_constructor_operator(p); }
+bool ct_syntax_is_variable_operator(const CtParser *p) { return ct_syntax_is_operator(p->kind) && !ct_syntax_is_constructor_operator(p); }
 
 /* op -> varsym | consym | ` varid ` | ` conid ` */
-CtName ct_parse_operator(CtParser *p, bool *is_con) {
-    *is_con = ct_is_constructor_operator(p);
-    bool quoted = ct_accept(p, TOKEN_BACKQUOTE);
-    if (quoted && p->kind != TOKEN_VARID && p->kind != TOKEN_CONID) ct_fail(p, "a name between backquotes");
-    CtName name = ct_token_name(p, ct_token(p));
-    ct_advance(p);
-    if (quoted) ct_expect(p, TOKEN_BACKQUOTE, "the closing backquote");
+CtName ct_syntax_parse_operator(CtParser *p, bool *is_con) {
+    *is_con = ct_syntax_is_constructor_operator(p);
+    bool quoted = ct_syntax_accept(p, TOKEN_BACKQUOTE);
+    if (quoted && p->kind != TOKEN_VARID && p->kind != TOKEN_CONID) ct_syntax_fail(p, "a name between backquotes");
+    CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
+    ct_syntax_advance(p);
+    if (quoted) ct_syntax_expect(p, TOKEN_BACKQUOTE, "the closing backquote");
     return name;
 }
 
 /* var -> varid | ( varsym ) */
-bool ct_at_variable(const CtParser *p) {
+bool ct_syntax_at_variable(const CtParser *p) {
     if (p->kind == TOKEN_VARID) return true;
-    CtTokenKind next = (CtTokenKind)ct_token_after(p, 1)->kind;
+    CtTokenKind next = (CtTokenKind)ct_syntax_token_after(p, 1)->kind;
     return p->kind == TOKEN_LPAREN && (next == TOKEN_VARSYM || next == TOKEN_MINUS || next == TOKEN_BANG) &&
-           ct_token_after(p, 2)->kind == TOKEN_RPAREN;
+           ct_syntax_token_after(p, 2)->kind == TOKEN_RPAREN;
 }
 
-CtName ct_parse_variable(CtParser *p) {
-    if (!ct_at_variable(p)) ct_fail(p, "a name");
-    bool in_parens = ct_accept(p, TOKEN_LPAREN);
-    CtName name = ct_token_name(p, ct_token(p));
-    if (name.module != NULL) ct_fail_help(p, "a name", "a name that is defined is not qualified");
-    ct_advance(p);
-    if (in_parens) ct_advance(p);
+CtName ct_syntax_parse_variable(CtParser *p) {
+    if (!ct_syntax_at_variable(p)) ct_syntax_fail(p, "a name");
+    bool in_parens = ct_syntax_accept(p, TOKEN_LPAREN);
+    CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
+    if (name.module != NULL) ct_syntax_fail_help(p, "a name", "a name that is defined is not qualified");
+    ct_syntax_advance(p);
+    if (in_parens) ct_syntax_advance(p);
     return name;
 }
 
@@ -313,7 +313,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComm
         return false;
     }
     bool cut_short;
-    CtTokens tokens = ct_lex(context, source, &cut_short, comments);
+    CtTokens tokens = ct_syntax_lex(context, source, &cut_short, comments);
     p->tokens = tokens.items;
     p->token_count = tokens.count;
     p->token_room = tokens.capacity;
@@ -322,7 +322,7 @@ static bool parser_init(CtParser *p, CtContext *context, uint32_t source, CtComm
     p->word_as = ct_intern_text(&context->symbols, "as");
     p->word_hiding = ct_intern_text(&context->symbols, "hiding");
     p->word_qualified = ct_intern_text(&context->symbols, "qualified");
-    ct_settle(p);
+    ct_syntax_settle(p);
     return true;
 }
 
@@ -337,7 +337,7 @@ static void skip_declaration(CtParser *p, uint32_t start) {
     uint32_t column = p->blocks.count == 0 ? 1 : p->blocks.items[p->blocks.count - 1], braces = 0;
     if (p->at == start && p->tokens[p->at].kind != TOKEN_END) p->at++;
     for (;; p->at++) {
-        const CtToken *token = ct_token(p);
+        const CtToken *token = ct_syntax_token(p);
         if (token->kind == TOKEN_END) break;
         if (column > 0 && token->first_on_line && token->column <= column) break;
         if (column > 0) continue;
@@ -346,10 +346,10 @@ static void skip_declaration(CtParser *p, uint32_t start) {
         if (token->kind == TOKEN_RBRACE) braces--;
     }
     p->fresh = true;
-    ct_settle(p);
+    ct_syntax_settle(p);
 }
 
-void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
+void ct_syntax_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *list) {
     jmp_buf here, *outer = p->recover;
     const uint32_t start = p->at, declaration = p->declaration, blocks = p->blocks.count, depth = p->depth,
                    open = p->open, count = list->count;
@@ -371,30 +371,30 @@ void ct_parse_guarded(CtParser *p, void (*parse)(CtParser *, CtList *), CtList *
 }
 
 /* modid -> conid {. conid} */
-CtName ct_parse_module_name(CtParser *p) {
-    const CtToken *token = ct_token(p);
-    if (p->kind != TOKEN_CONID) ct_fail(p, "the name of a module, which begins with a capital");
+CtName ct_syntax_parse_module_name(CtParser *p) {
+    const CtToken *token = ct_syntax_token(p);
+    if (p->kind != TOKEN_CONID) ct_syntax_fail(p, "the name of a module, which begins with a capital");
     const char *text = p->context->sources.items[p->source].text + token->start;
     CtSym name = ct_intern(&p->context->symbols, text, token->end - token->start);
-    ct_advance(p);
+    ct_syntax_advance(p);
     return (CtName){NULL, name, {p->source, token->start, token->end}};
 }
 
 /* [module modid [exports] where] */
 static void module_header(CtParser *p, CtList *list) {
     CtModule *module = *(CtModule **)(void *)(p->stack + list->mark);
-    if (!ct_accept(p, TOKEN_MODULE)) return;
-    module->name = ct_parse_module_name(p);
+    if (!ct_syntax_accept(p, TOKEN_MODULE)) return;
+    module->name = ct_syntax_parse_module_name(p);
     if (p->kind == TOKEN_LPAREN) {
         module->has_exports = true;
-        module->exports = ct_parse_items(p, &module->export_count);
+        module->exports = ct_syntax_parse_items(p, &module->export_count);
     }
-    ct_expect(p, TOKEN_WHERE, "`where`");
+    ct_syntax_expect(p, TOKEN_WHERE, "`where`");
 }
 
 /* One declaration, after which must stand the next one or the end. */
 static void separated_top_decl(CtParser *p, CtList *list) {
-    ct_parse_top_decl(p, list);
+    ct_syntax_parse_top_decl(p, list);
     bool at_end = p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE || p->kind == TOKEN_DEDENT;
     if (at_end || (p->kind == TOKEN_RBRACE && p->blocks.items[p->blocks.count - 1] == 0)) return;
     const char *help = NULL;
@@ -403,51 +403,51 @@ static void separated_top_decl(CtParser *p, CtList *list) {
     if (p->kind == TOKEN_BACKSLASH || p->kind == TOKEN_LET || p->kind == TOKEN_IF || p->kind == TOKEN_CASE ||
         p->kind == TOKEN_DO)
         help = "as an argument this stands in parentheses, or behind `$`";
-    ct_fail_help(p, "the end of the declaration", help);
+    ct_syntax_fail_help(p, "the end of the declaration", help);
 }
 
 /* What may follow the last declaration: nothing. */
 static void module_end(CtParser *p, CtList *list) {
     (void)list;
-    if (p->kind != TOKEN_END) ct_fail(p, "the end of the file");
+    if (p->kind != TOKEN_END) ct_syntax_fail(p, "the end of the file");
 }
 
 /* body -> { topdecls } | layout block */
 static void top_decls(CtParser *p, CtDecls *decls) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtDecl));
-    CtBlock block = ct_block_open(p);
+    ct_syntax_list_begin(p, &list, sizeof(CtDecl));
+    CtBlock block = ct_syntax_block_open(p);
     while (!block.is_empty && p->kind != TOKEN_END && p->context->error_count <= p->context->max_errors) {
-        while (p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE) ct_advance(p);
-        if (p->kind == TOKEN_DEDENT && ct_token(p)->kind != TOKEN_END) { /* left of the first declaration */
-            CtDiag *diag = ct_error(p->context, CT_E0205, ct_span_here(p),
+        while (p->kind == TOKEN_SEMICOLON || p->kind == TOKEN_NEXT_LINE) ct_syntax_advance(p);
+        if (p->kind == TOKEN_DEDENT && ct_syntax_token(p)->kind != TOKEN_END) { /* left of the first declaration */
+            CtDiag *diag = ct_error(p->context, CT_E0205, ct_syntax_range_here(p),
                                     "this declaration begins at column %u, the ones above at column %u",
-                                    ct_token(p)->column, p->blocks.items[0]);
+                                    ct_syntax_token(p)->column, p->blocks.items[0]);
             ct_help(p->context, diag, "declarations of one block begin at the same column");
-            p->blocks.items[0] = ct_token(p)->column;
-            ct_settle(p);
+            p->blocks.items[0] = ct_syntax_token(p)->column;
+            ct_syntax_settle(p);
             continue;
         }
         if (p->braces && !block.in_braces && p->kind == TOKEN_RBRACE) {
-            ct_advance(p);
+            ct_syntax_advance(p);
             continue;
         }
         if (p->kind == TOKEN_DEDENT || p->kind == TOKEN_RBRACE || p->kind == TOKEN_END) break;
-        ct_mark(p, MARK_ITEM);
-        ct_parse_guarded(p, separated_top_decl, &list);
+        ct_syntax_mark(p, MARK_ITEM);
+        ct_syntax_parse_guarded(p, separated_top_decl, &list);
     }
     decls->count = list.count;
-    decls->items = ct_list_end(p, &list);
+    decls->items = ct_syntax_list_end(p, &list);
     bool closed = p->kind == TOKEN_DEDENT || (block.in_braces && p->kind == TOKEN_RBRACE);
     if (p->blocks.count > 0 && closed) {
         p->blocks.count--;
         p->open = CT_NO_TOKEN;
         if (block.in_braces)
-            ct_advance(p);
+            ct_syntax_advance(p);
         else
-            ct_settle(p);
+            ct_syntax_settle(p);
     }
-    if (p->context->error_count <= p->context->max_errors) ct_parse_guarded(p, module_end, &list);
+    if (p->context->error_count <= p->context->max_errors) ct_syntax_parse_guarded(p, module_end, &list);
 }
 
 static CtModule *parse_module(CtParser *p) {
@@ -456,15 +456,15 @@ static CtModule *parse_module(CtParser *p) {
     module->source = p->source;
     module->name.text = ct_intern_text(&context->symbols, "Main");
     CtList header;
-    ct_list_begin(p, &header, sizeof(CtModule *));
+    ct_syntax_list_begin(p, &header, sizeof(CtModule *));
     CT_LIST_ADD(p, &header, CtModule *, module);
-    ct_parse_guarded(p, module_header, &header);
-    ct_list_end(p, &header);
+    ct_syntax_parse_guarded(p, module_header, &header);
+    ct_syntax_list_end(p, &header);
     top_decls(p, &module->decls);
     return module;
 }
 
-CtModule *ct_parse_module(CtContext *context, uint32_t source) {
+CtModule *ct_syntax_parse_module(CtContext *context, uint32_t source) {
     CtParser parser, *p = &parser;
     if (!parser_init(p, context, source, NULL)) return NULL;
     CtModule *module = parse_module(p);
@@ -472,7 +472,7 @@ CtModule *ct_parse_module(CtContext *context, uint32_t source) {
     return module;
 }
 
-bool ct_parse_outline(CtContext *context, uint32_t source, CtOutline *out) {
+bool ct_syntax_parse_outline(CtContext *context, uint32_t source, CtOutline *out) {
     CtParser parser, *p = &parser;
     *out = (CtOutline){.marks = {0}};
     uint32_t errors = context->error_count;
@@ -485,18 +485,18 @@ bool ct_parse_outline(CtContext *context, uint32_t source, CtOutline *out) {
 }
 
 static void whole_expression(CtParser *p, CtList *list) {
-    CtExpr *expr = ct_parse_expr(p);
-    if (p->kind != TOKEN_END) ct_fail(p, "the end of the expression");
+    CtExpr *expr = ct_syntax_parse_expr(p);
+    if (p->kind != TOKEN_END) ct_syntax_fail(p, "the end of the expression");
     CT_LIST_ADD(p, list, CtExpr *, expr);
 }
 
-CtExpr *ct_parse_expression(CtContext *context, uint32_t source) {
+CtExpr *ct_syntax_parse_expression(CtContext *context, uint32_t source) {
     CtParser parser, *p = &parser;
     if (!parser_init(p, context, source, NULL)) return NULL;
     uint32_t errors = context->error_count;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtExpr *));
-    ct_parse_guarded(p, whole_expression, &list);
-    CtExpr **exprs = ct_list_end(p, &list);
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_parse_guarded(p, whole_expression, &list);
+    CtExpr **exprs = ct_syntax_list_end(p, &list);
     return exprs == NULL || context->error_count > errors ? NULL : exprs[0];
 }

@@ -4,7 +4,7 @@
 
 static CtExpr *with_parts(CtParser *p, CtExpr *expr, CtList *list) {
     expr->part_count = list->count;
-    expr->parts = ct_list_end(p, list);
+    expr->parts = ct_syntax_list_end(p, list);
     return expr;
 }
 
@@ -12,28 +12,28 @@ static CtExpr *with_parts(CtParser *p, CtExpr *expr, CtList *list) {
 static CtExpr *tuple_constructor(CtParser *p, CtExpr *expr, uint32_t outer) {
     expr->kind = EXPR_TUPLE_CON;
     expr->tuple_size = 1;
-    while (ct_accept(p, TOKEN_COMMA)) expr->tuple_size++;
-    if (p->kind != TOKEN_RPAREN) ct_fail_help(p, "`)`", "a tuple has all its parts: `(a, b)`");
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    while (ct_syntax_accept(p, TOKEN_COMMA)) expr->tuple_size++;
+    if (p->kind != TOKEN_RPAREN) ct_syntax_fail_help(p, "`)`", "a tuple has all its parts: `(a, b)`");
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     return expr;
 }
 
 /* ( op ) | ( op infixexp ) */
 static CtExpr *operator_in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
     bool quoted = p->kind == TOKEN_BACKQUOTE;
-    CtExpr *op = ct_parse_operator_expr(p);
+    CtExpr *op = ct_syntax_parse_operator_expr(p);
     if (p->kind == TOKEN_RPAREN && !quoted) {
-        ct_bracket_close(p, TOKEN_RPAREN, outer);
+        ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
         op->parenthesised = true;
         return op;
     }
-    ct_enter(p);
-    CtExpr *operand = ct_parse_chain(p, false);
-    ct_leave(p);
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    ct_syntax_enter(p);
+    CtExpr *operand = ct_syntax_parse_chain(p, false);
+    ct_syntax_leave(p);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     expr->kind = EXPR_RIGHT_SECTION;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, op);
     CT_LIST_ADD(p, &list, CtExpr *, operand);
     return with_parts(p, expr, &list);
@@ -41,30 +41,30 @@ static CtExpr *operator_in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
 
 /* ( exp ) | ( infixexp op ) | ( exp , … , exp ) */
 static CtExpr *in_parens(CtParser *p, CtExpr *expr, uint32_t outer) {
-    ct_enter(p);
-    CtExpr *first = ct_parse_annotation(p, ct_parse_chain(p, true));
-    ct_leave(p);
+    ct_syntax_enter(p);
+    CtExpr *first = ct_syntax_parse_annotation(p, ct_syntax_parse_chain(p, true));
+    ct_syntax_leave(p);
     if (p->kind != TOKEN_COMMA) {
-        ct_bracket_close(p, TOKEN_RPAREN, outer);
+        ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
         first->parenthesised = true;
         return first;
     }
     expr->kind = EXPR_TUPLE;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, first);
-    while (ct_accept(p, TOKEN_COMMA)) CT_LIST_ADD(p, &list, CtExpr *, ct_parse_expr(p));
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    while (ct_syntax_accept(p, TOKEN_COMMA)) CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_expr(p));
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     return with_parts(p, expr, &list);
 }
 
 static CtExpr *parens(CtParser *p, CtExpr *expr) {
-    uint32_t outer = ct_bracket_open(p);
-    bool negation = p->kind == TOKEN_MINUS && ct_token_after(p, 1)->kind != TOKEN_RPAREN;
+    uint32_t outer = ct_syntax_bracket_open(p);
+    bool negation = p->kind == TOKEN_MINUS && ct_syntax_token_after(p, 1)->kind != TOKEN_RPAREN;
     if (p->kind == TOKEN_COMMA) return tuple_constructor(p, expr, outer);
-    if (ct_is_operator(p->kind) && !negation) return operator_in_parens(p, expr, outer);
+    if (ct_syntax_is_operator(p->kind) && !negation) return operator_in_parens(p, expr, outer);
     if (p->kind != TOKEN_RPAREN) return in_parens(p, expr, outer);
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     expr->kind = EXPR_TUPLE;
     return expr;
 }
@@ -76,10 +76,10 @@ static CtExpr *range(CtParser *p, CtExpr *expr, CtExpr *from, CtExpr *then, uint
     expr->parts = CT_NEW_ARRAY(p->context->arena, CtExpr *, 3);
     expr->parts[0] = from;
     expr->parts[1] = then;
-    ct_advance(p);
-    if (p->kind != TOKEN_RBRACKET) expr->parts[2] = ct_parse_expr(p);
-    if (p->kind != TOKEN_RBRACKET) ct_fail(p, "`]`");
-    ct_bracket_close(p, TOKEN_RBRACKET, outer);
+    ct_syntax_advance(p);
+    if (p->kind != TOKEN_RBRACKET) expr->parts[2] = ct_syntax_parse_expr(p);
+    if (p->kind != TOKEN_RBRACKET) ct_syntax_fail(p, "`]`");
+    ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
     return expr;
 }
 
@@ -89,59 +89,59 @@ static CtExpr *comprehension(CtParser *p, CtExpr *expr, CtExpr *body, uint32_t o
     expr->part_count = 1;
     expr->parts = CT_NEW_ARRAY(p->context->arena, CtExpr *, 1);
     expr->parts[0] = body;
-    ct_advance(p);
-    expr->stmts = ct_parse_qualifiers(p, &expr->stmt_count);
-    ct_bracket_close(p, TOKEN_RBRACKET, outer);
+    ct_syntax_advance(p);
+    expr->stmts = ct_syntax_parse_qualifiers(p, &expr->stmt_count);
+    ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
     return expr;
 }
 
 /* [ ] | [ exp , … , exp ] | range | comprehension */
 static CtExpr *list_expr(CtParser *p, CtExpr *expr) {
-    uint32_t outer = ct_bracket_open(p);
+    uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
     expr->kind = EXPR_LIST;
     if (p->kind == TOKEN_RBRACKET) {
-        ct_bracket_close(p, TOKEN_RBRACKET, outer);
+        ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
         return expr;
     }
-    CtExpr *first = ct_parse_expr(p);
+    CtExpr *first = ct_syntax_parse_expr(p);
     if (p->kind == TOKEN_DOTDOT) return range(p, expr, first, NULL, outer);
     if (p->kind == TOKEN_BAR) return comprehension(p, expr, first, outer);
-    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, first);
-    while (ct_accept(p, TOKEN_COMMA)) {
-        CtExpr *next = ct_parse_expr(p);
+    while (ct_syntax_accept(p, TOKEN_COMMA)) {
+        CtExpr *next = ct_syntax_parse_expr(p);
         if (list.count == 1 && p->kind == TOKEN_DOTDOT) {
-            ct_list_end(p, &list);
+            ct_syntax_list_end(p, &list);
             return range(p, expr, first, next, outer);
         }
         CT_LIST_ADD(p, &list, CtExpr *, next);
     }
-    ct_bracket_close(p, TOKEN_RBRACKET, outer);
+    ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
     return with_parts(p, expr, &list);
 }
 
 /* [| exp , … , exp |] */
 static CtExpr *array(CtParser *p, CtExpr *expr) {
-    uint32_t outer = ct_bracket_open(p);
+    uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     if (p->kind != TOKEN_RARRAY) {
-        do CT_LIST_ADD(p, &list, CtExpr *, ct_parse_expr(p));
-        while (ct_accept(p, TOKEN_COMMA));
+        do CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_expr(p));
+        while (ct_syntax_accept(p, TOKEN_COMMA));
     }
-    if (p->kind == TOKEN_RBRACKET) ct_fail_help(p, "`,` or `|]`", "an array ends with `|]`");
-    ct_bracket_close(p, TOKEN_RARRAY, outer);
+    if (p->kind == TOKEN_RBRACKET) ct_syntax_fail_help(p, "`,` or `|]`", "an array ends with `|]`");
+    ct_syntax_bracket_close(p, TOKEN_RARRAY, outer);
     expr->kind = EXPR_ARRAY;
     return with_parts(p, expr, &list);
 }
 
-CtExpr *ct_parse_bracketed(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_TUPLE, ct_span_here(p));
+CtExpr *ct_syntax_parse_bracketed(CtParser *p) {
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_TUPLE, ct_syntax_range_here(p));
     uint32_t start = expr->span.start;
     CtExpr *result = p->kind == TOKEN_LPAREN     ? parens(p, expr)
                      : p->kind == TOKEN_LBRACKET ? list_expr(p, expr)
                                                  : array(p, expr);
-    result->span = ct_span_from(p, start);
+    result->span = ct_syntax_range_from(p, start);
     return result;
 }

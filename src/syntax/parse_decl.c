@@ -26,16 +26,16 @@ static bool is_signature(const CtParser *p) {
 /* var , … , var :: [context =>] type */
 static CtDecl signature(CtParser *p) {
     CtDecl decl = {.kind = DECL_SIGNATURE};
-    uint32_t start = ct_token(p)->start;
+    uint32_t start = ct_syntax_token(p)->start;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtName));
-    do CT_LIST_ADD(p, &list, CtName, ct_parse_variable(p));
-    while (ct_accept(p, TOKEN_COMMA));
+    ct_syntax_list_begin(p, &list, sizeof(CtName));
+    do CT_LIST_ADD(p, &list, CtName, ct_syntax_parse_variable(p));
+    while (ct_syntax_accept(p, TOKEN_COMMA));
     decl.name_count = list.count;
-    decl.names = ct_list_end(p, &list);
-    ct_expect(p, TOKEN_DCOLON, "`::`");
-    decl.type = ct_parse_qual_type(p);
-    decl.span = ct_span_from(p, start);
+    decl.names = ct_syntax_list_end(p, &list);
+    ct_syntax_expect(p, TOKEN_DCOLON, "`::`");
+    decl.type = ct_syntax_parse_qual_type(p);
+    decl.span = ct_syntax_range_from(p, start);
     return decl;
 }
 
@@ -43,26 +43,26 @@ static CtDecl signature(CtParser *p) {
 static CtDecl fixity(CtParser *p) {
     enum { DEFAULT = 9 };
     CtDecl decl = {.kind = DECL_FIXITY, .precedence = DEFAULT};
-    uint32_t start = ct_token(p)->start;
+    uint32_t start = ct_syntax_token(p)->start;
     decl.fixity = p->kind == TOKEN_INFIXL ? FIXITY_LEFT : p->kind == TOKEN_INFIXR ? FIXITY_RIGHT : FIXITY_NONE;
-    ct_advance(p);
+    ct_syntax_advance(p);
     if (p->kind == TOKEN_INT) {
-        if (ct_token(p)->integer > DEFAULT)
-            ct_error(p->context, CT_E0210, ct_span_here(p), "the precedence of an operator is a digit, 0 to 9");
+        if (ct_syntax_token(p)->integer > DEFAULT)
+            ct_error(p->context, CT_E0210, ct_syntax_range_here(p), "the precedence of an operator is a digit, 0 to 9");
         else
-            decl.precedence = (int)ct_token(p)->integer;
-        ct_advance(p);
+            decl.precedence = (int)ct_syntax_token(p)->integer;
+        ct_syntax_advance(p);
     }
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtName));
+    ct_syntax_list_begin(p, &list, sizeof(CtName));
     do {
         bool is_con;
-        if (!ct_is_operator(p->kind)) ct_fail_help(p, "an operator", "a name as an operator stands in backquotes: `f`");
-        CT_LIST_ADD(p, &list, CtName, ct_parse_operator(p, &is_con));
-    } while (ct_accept(p, TOKEN_COMMA));
+        if (!ct_syntax_is_operator(p->kind)) ct_syntax_fail_help(p, "an operator", "a name as an operator stands in backquotes: `f`");
+        CT_LIST_ADD(p, &list, CtName, ct_syntax_parse_operator(p, &is_con));
+    } while (ct_syntax_accept(p, TOKEN_COMMA));
     decl.name_count = list.count;
-    decl.names = ct_list_end(p, &list);
-    decl.span = ct_span_from(p, start);
+    decl.names = ct_syntax_list_end(p, &list);
+    decl.span = ct_syntax_range_from(p, start);
     return decl;
 }
 
@@ -78,65 +78,65 @@ typedef struct LeftSide {
 
 /* `(` opens ( funlhs ) apat …: patterns in parentheses are never applied. */
 static bool is_nested(const CtParser *p) {
-    const CtToken *token = ct_token(p);
+    const CtToken *token = ct_syntax_token(p);
     if (p->kind != TOKEN_LPAREN || token->match == CT_NO_TOKEN || token->match <= p->at + 2) return false;
     if (token[1].kind == TOKEN_COMMA) return false;
     bool op = token->match == p->at + 2;
-    return !op && ct_starts_apat(p, token->match + 1) && p->tokens[token->match + 1].kind != TOKEN_END;
+    return !op && ct_syntax_starts_apat(p, token->match + 1) && p->tokens[token->match + 1].kind != TOKEN_END;
 }
 
 static void add_apats(CtParser *p, LeftSide *left) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtPat *));
+    ct_syntax_list_begin(p, &list, sizeof(CtPat *));
     for (uint32_t i = 0; i < left->count; i++) CT_LIST_ADD(p, &list, CtPat *, left->pats[i]);
-    while (ct_at_apat(p)) CT_LIST_ADD(p, &list, CtPat *, ct_parse_apat(p));
+    while (ct_syntax_at_apat(p)) CT_LIST_ADD(p, &list, CtPat *, ct_syntax_parse_apat(p));
     left->count = list.count;
-    left->pats = ct_list_end(p, &list);
+    left->pats = ct_syntax_list_end(p, &list);
 }
 
 /* pat varop pat, from the operator on */
 static void infix_definition(CtParser *p, LeftSide *left) {
     bool is_con;
     CtPat *first = left->pat;
-    left->name = ct_parse_operator(p, &is_con);
+    left->name = ct_syntax_parse_operator(p, &is_con);
     left->pat = NULL;
     left->count = 2;
     left->pats = CT_NEW_ARRAY(p->context->arena, CtPat *, 2);
     left->pats[0] = first;
-    left->pats[1] = ct_parse_pat(p);
+    left->pats[1] = ct_syntax_parse_pat(p);
 }
 
 /* funlhs -> var apat {apat} | pat varop pat | ( funlhs ) apat {apat}; or a pattern */
 static LeftSide left_side(CtParser *p) {
     LeftSide left = {0};
     if (is_nested(p)) {
-        ct_enter(p);
-        uint32_t outer = ct_bracket_open(p);
+        ct_syntax_enter(p);
+        uint32_t outer = ct_syntax_bracket_open(p);
         left = left_side(p);
-        ct_bracket_close(p, TOKEN_RPAREN, outer);
-        ct_leave(p);
+        ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
+        ct_syntax_leave(p);
         if (left.name.text == NULL || left.count == 0) {
             CtSpan span = left.pat == NULL ? left.name.span : left.pat->span;
             CtDiag *diag = ct_error(p->context, CT_E0201, span, "a pattern cannot be applied to patterns");
             ct_help(p->context, diag, "the left side of a definition begins with the name of the function");
-            ct_leave_declaration(p);
+            ct_syntax_leave_declaration(p);
         }
         add_apats(p, &left);
         return left;
     }
-    if (ct_at_variable(p)) {
+    if (ct_syntax_at_variable(p)) {
         uint32_t behind = p->kind == TOKEN_LPAREN ? 3 : 1;
-        const CtToken *next = ct_token_after(p, behind);
+        const CtToken *next = ct_syntax_token_after(p, behind);
         bool is_operand = next->kind == TOKEN_AT ||
-                          (ct_is_operator((CtTokenKind)next->kind) && !ct_starts_apat(p, (uint32_t)(next - p->tokens)));
+                          (ct_syntax_is_operator((CtTokenKind)next->kind) && !ct_syntax_starts_apat(p, (uint32_t)(next - p->tokens)));
         if (behind == 3 || !is_operand) {
-            left.name = ct_parse_variable(p);
+            left.name = ct_syntax_parse_variable(p);
             add_apats(p, &left);
             return left;
         }
     }
-    left.pat = ct_parse_pat(p);
-    if (ct_is_variable_operator(p)) infix_definition(p, &left);
+    left.pat = ct_syntax_parse_pat(p);
+    if (ct_syntax_is_variable_operator(p)) infix_definition(p, &left);
     if (left.pat != NULL && left.pat->kind == PAT_VAR) {
         left.name = left.pat->name;
         left.pat = NULL;
@@ -148,20 +148,20 @@ static LeftSide left_side(CtParser *p) {
 
 /* `f x == e`, `f x x * x`, or an operator whose second operand is no pattern. */
 static void missing_equals(CtParser *p, const LeftSide *left) {
-    const char *text = p->kind == TOKEN_VARSYM && !ct_token(p)->is_qualified ? ct_token(p)->name->text : "";
-    if (strcmp(text, "==") == 0) ct_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
-    if (ct_is_operator_name(left->name.text) || left->count == 0)
-        ct_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
-    ct_fail_help(p, "`=` or a guard `|`",
+    const char *text = p->kind == TOKEN_VARSYM && !ct_syntax_token(p)->is_qualified ? ct_syntax_token(p)->name->text : "";
+    if (strcmp(text, "==") == 0) ct_syntax_fail_help(p, "`=` or a guard `|`", "a definition has one `=`; `==` compares");
+    if (ct_syntax_is_operator_name(left->name.text) || left->count == 0)
+        ct_syntax_fail_help(p, "`=` or a guard `|`", "to define an operator, write `x <+> y = …` or `(<+>) x y = …`");
+    ct_syntax_fail_help(p, "`=` or a guard `|`",
                  ct_format(p->context->arena, "`=` stands between the parameters and the result: `%s … = …`",
                            left->name.text->text));
 }
 
 static CtClause clause(CtParser *p, const LeftSide *left, uint32_t start) {
     CtClause result = {.pats = left->pats, .pat_count = left->count};
-    if (left->name.text != NULL && ct_is_operator(p->kind)) missing_equals(p, left);
-    ct_parse_rhs(p, TOKEN_EQUALS, &result.rhs);
-    result.span = ct_span_from(p, start);
+    if (left->name.text != NULL && ct_syntax_is_operator(p->kind)) missing_equals(p, left);
+    ct_syntax_parse_rhs(p, TOKEN_EQUALS, &result.rhs);
+    result.span = ct_syntax_range_from(p, start);
     return result;
 }
 
@@ -208,7 +208,7 @@ static void different_counts(CtParser *p, const CtBinding *binding, const LeftSi
 }
 
 static void binding(CtParser *p, CtList *list) {
-    uint32_t start = ct_token(p)->start;
+    uint32_t start = ct_syntax_token(p)->start;
     bool bang = p->kind == TOKEN_BANG;
     LeftSide left = left_side(p);
     CtClause read = clause(p, &left, start);
@@ -233,14 +233,14 @@ static void binding(CtParser *p, CtList *list) {
 }
 
 /* decl -> signature | fixity | funlhs rhs | pat rhs */
-void ct_parse_decl(CtParser *p, CtList *list) {
+void ct_syntax_parse_decl(CtParser *p, CtList *list) {
     if (p->kind == TOKEN_INFIX || p->kind == TOKEN_INFIXL || p->kind == TOKEN_INFIXR) {
         CT_LIST_ADD(p, list, CtDecl, fixity(p));
-    } else if (p->kind == (CtTokenKind)ct_token(p)->kind && is_signature(p)) {
+    } else if (p->kind == (CtTokenKind)ct_syntax_token(p)->kind && is_signature(p)) {
         CT_LIST_ADD(p, list, CtDecl, signature(p));
     } else {
-        if (p->kind != TOKEN_MINUS && !ct_at_apat(p) && p->kind != TOKEN_BANG)
-            ct_fail_help(p, "a declaration",
+        if (p->kind != TOKEN_MINUS && !ct_syntax_at_apat(p) && p->kind != TOKEN_BANG)
+            ct_syntax_fail_help(p, "a declaration",
                          p->kind == TOKEN_WHERE ? "`where` begins right of the column of the declaration it belongs to"
                                                 : NULL);
         binding(p, list);
@@ -248,13 +248,13 @@ void ct_parse_decl(CtParser *p, CtList *list) {
 }
 
 /* { decl ; … ; decl } */
-void ct_parse_decls(CtParser *p, CtDecls *decls) {
+void ct_syntax_parse_decls(CtParser *p, CtDecls *decls) {
     CtList list;
-    ct_enter(p);
-    ct_list_begin(p, &list, sizeof(CtDecl));
-    CtBlock block = ct_block_open(p);
-    while (ct_block_next(p, &block)) ct_parse_decl(p, &list);
+    ct_syntax_enter(p);
+    ct_syntax_list_begin(p, &list, sizeof(CtDecl));
+    CtBlock block = ct_syntax_block_open(p);
+    while (ct_syntax_block_next(p, &block)) ct_syntax_parse_decl(p, &list);
     decls->count = list.count;
-    decls->items = ct_list_end(p, &list);
-    ct_leave(p);
+    decls->items = ct_syntax_list_end(p, &list);
+    ct_syntax_leave(p);
 }

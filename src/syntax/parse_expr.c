@@ -1,7 +1,7 @@
 /* Expressions: Haskell 98 §3. What stands in brackets is in parse_bracket.c. */
 #include "syntax/internal.h"
 
-CtExpr *ct_expr_new(CtParser *p, CtExprKind kind, CtSpan span) {
+CtExpr *ct_syntax_expr_new(CtParser *p, CtExprKind kind, CtSpan span) {
     CtExpr *expr = CT_NEW(p->context->arena, CtExpr);
     expr->kind = kind;
     expr->span = span;
@@ -50,21 +50,21 @@ static bool is_bind(const CtParser *p) {
 }
 
 static CtExpr *let_in(CtParser *p, uint32_t start, CtDecls decls) {
-    ct_expect(p, TOKEN_IN, "`in` and the expression that the declarations of `let` are for");
-    CtExpr *let = ct_expr_new(p, EXPR_LET, CT_NO_SPAN);
+    ct_syntax_expect(p, TOKEN_IN, "`in` and the expression that the declarations of `let` are for");
+    CtExpr *let = ct_syntax_expr_new(p, EXPR_LET, CT_NO_SPAN);
     let->decls = decls;
     set_parts(p, let, 1);
-    let->parts[0] = ct_parse_expr(p);
-    let->span = ct_span_from(p, start);
+    let->parts[0] = ct_syntax_parse_expr(p);
+    let->span = ct_syntax_range_from(p, start);
     return let;
 }
 
 /* stmt -> pat <- exp | let decls | exp */
 static CtStmt statement(CtParser *p) {
     CtStmt stmt = {.kind = STMT_EXPR};
-    uint32_t start = ct_token(p)->start;
-    if (ct_accept(p, TOKEN_LET)) {
-        ct_parse_decls(p, &stmt.decls);
+    uint32_t start = ct_syntax_token(p)->start;
+    if (ct_syntax_accept(p, TOKEN_LET)) {
+        ct_syntax_parse_decls(p, &stmt.decls);
         stmt.kind = STMT_LET;
         if (p->kind == TOKEN_IN) {
             stmt.expr = let_in(p, start, stmt.decls);
@@ -73,112 +73,112 @@ static CtStmt statement(CtParser *p) {
         }
     } else if (is_bind(p)) {
         stmt.kind = STMT_BIND;
-        stmt.pat = ct_parse_pat(p);
-        ct_expect(p, TOKEN_LARROW, "`<-`");
-        stmt.expr = ct_parse_expr(p);
+        stmt.pat = ct_syntax_parse_pat(p);
+        ct_syntax_expect(p, TOKEN_LARROW, "`<-`");
+        stmt.expr = ct_syntax_parse_expr(p);
     } else {
-        stmt.expr = ct_parse_expr(p);
+        stmt.expr = ct_syntax_parse_expr(p);
     }
-    stmt.span = ct_span_from(p, start);
+    stmt.span = ct_syntax_range_from(p, start);
     return stmt;
 }
 
 /* stmt , … , stmt */
-CtStmt *ct_parse_qualifiers(CtParser *p, uint32_t *count) {
+CtStmt *ct_syntax_parse_qualifiers(CtParser *p, uint32_t *count) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtStmt));
+    ct_syntax_list_begin(p, &list, sizeof(CtStmt));
     do CT_LIST_ADD(p, &list, CtStmt, statement(p));
-    while (ct_accept(p, TOKEN_COMMA));
+    while (ct_syntax_accept(p, TOKEN_COMMA));
     *count = list.count;
-    return ct_list_end(p, &list);
+    return ct_syntax_list_end(p, &list);
 }
 
 /* { stmt ; … ; exp } */
-CtStmt *ct_parse_statements(CtParser *p, uint32_t *count) {
+CtStmt *ct_syntax_parse_statements(CtParser *p, uint32_t *count) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtStmt));
-    CtBlock block = ct_block_open(p);
-    while (ct_block_next(p, &block)) CT_LIST_ADD(p, &list, CtStmt, statement(p));
+    ct_syntax_list_begin(p, &list, sizeof(CtStmt));
+    CtBlock block = ct_syntax_block_open(p);
+    while (ct_syntax_block_next(p, &block)) CT_LIST_ADD(p, &list, CtStmt, statement(p));
     *count = list.count;
-    return ct_list_end(p, &list);
+    return ct_syntax_list_end(p, &list);
 }
 
 /* gd -> | guard , … , guard; rhs -> ( = exp | {gd = exp} ) [where decls], with -> for = in alternatives */
-void ct_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
+void ct_syntax_parse_rhs(CtParser *p, CtTokenKind separator, CtRhs *rhs) {
     const char *expected = separator == TOKEN_EQUALS ? "`=` or a guard `|`" : "`->` or a guard `|`";
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtGuarded));
+    ct_syntax_list_begin(p, &list, sizeof(CtGuarded));
     do {
         CtGuarded guarded = {0};
-        uint32_t start = ct_token(p)->start;
-        if (ct_accept(p, TOKEN_BAR)) {
-            guarded.guards = ct_parse_qualifiers(p, &guarded.guard_count);
+        uint32_t start = ct_syntax_token(p)->start;
+        if (ct_syntax_accept(p, TOKEN_BAR)) {
+            guarded.guards = ct_syntax_parse_qualifiers(p, &guarded.guard_count);
             expected = separator == TOKEN_EQUALS ? "`=` after the guard" : "`->` after the guard";
         }
         if (p->kind != separator && (p->kind == TOKEN_EQUALS || p->kind == TOKEN_RARROW))
-            ct_fail_help(p, expected,
+            ct_syntax_fail_help(p, expected,
                          separator == TOKEN_EQUALS ? "definitions use `=`, alternatives of `case` use `->`"
                                                    : "alternatives of `case` use `->`");
-        ct_expect(p, separator, expected);
-        guarded.body = ct_parse_expr(p);
-        guarded.span = ct_span_from(p, start);
+        ct_syntax_expect(p, separator, expected);
+        guarded.body = ct_syntax_parse_expr(p);
+        guarded.span = ct_syntax_range_from(p, start);
         CT_LIST_ADD(p, &list, CtGuarded, guarded);
     } while (p->kind == TOKEN_BAR);
     rhs->guarded_count = list.count;
-    rhs->guarded = ct_list_end(p, &list);
-    if (ct_accept(p, TOKEN_WHERE)) ct_parse_decls(p, &rhs->where);
+    rhs->guarded = ct_syntax_list_end(p, &list);
+    if (ct_syntax_accept(p, TOKEN_WHERE)) ct_syntax_parse_decls(p, &rhs->where);
 }
 
 /* ---- the forms that extend as far right as they can ---- */
 
 /* \ apat {apat} -> exp */
 static CtExpr *lambda(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_LAM, ct_span_here(p));
-    ct_advance(p);
-    if (p->kind == TOKEN_CASE) ct_fail_help(p, "a pattern", "write `\\x -> case x of …`");
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_LAM, ct_syntax_range_here(p));
+    ct_syntax_advance(p);
+    if (p->kind == TOKEN_CASE) ct_syntax_fail_help(p, "a pattern", "write `\\x -> case x of …`");
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtPat *));
-    do CT_LIST_ADD(p, &list, CtPat *, ct_parse_apat(p));
-    while (ct_at_apat(p));
+    ct_syntax_list_begin(p, &list, sizeof(CtPat *));
+    do CT_LIST_ADD(p, &list, CtPat *, ct_syntax_parse_apat(p));
+    while (ct_syntax_at_apat(p));
     expr->pat_count = list.count;
-    expr->pats = ct_list_end(p, &list);
-    if (p->kind == TOKEN_EQUALS) ct_fail_help(p, "`->` after the patterns of the function", "write `\\x -> …`");
-    ct_expect(p, TOKEN_RARROW, "`->` after the patterns of the function");
+    expr->pats = ct_syntax_list_end(p, &list);
+    if (p->kind == TOKEN_EQUALS) ct_syntax_fail_help(p, "`->` after the patterns of the function", "write `\\x -> …`");
+    ct_syntax_expect(p, TOKEN_RARROW, "`->` after the patterns of the function");
     set_parts(p, expr, 1);
-    expr->parts[0] = ct_parse_expr(p);
+    expr->parts[0] = ct_syntax_parse_expr(p);
     expr->span.end = p->last_end;
     return expr;
 }
 
 /* let decls in exp */
 static CtExpr *let(CtParser *p) {
-    uint32_t start = ct_token(p)->start;
+    uint32_t start = ct_syntax_token(p)->start;
     CtDecls decls = {0};
-    ct_advance(p);
-    ct_parse_decls(p, &decls);
+    ct_syntax_advance(p);
+    ct_syntax_parse_decls(p, &decls);
     return let_in(p, start, decls);
 }
 
 /* A `;` may stand before `then` and `else`, so that `if` can be written in a `do` block with its parts aligned. */
 static void branch(CtParser *p, CtTokenKind kind, const char *expected, const char *help) {
-    if (p->kind == TOKEN_NEXT_LINE && ct_token(p)->kind == kind) ct_advance(p);
-    if (p->kind == TOKEN_SEMICOLON && ct_token_after(p, 1)->kind == kind) ct_advance(p);
+    if (p->kind == TOKEN_NEXT_LINE && ct_syntax_token(p)->kind == kind) ct_syntax_advance(p);
+    if (p->kind == TOKEN_SEMICOLON && ct_syntax_token_after(p, 1)->kind == kind) ct_syntax_advance(p);
     if (p->kind == kind)
-        ct_advance(p);
+        ct_syntax_advance(p);
     else
-        ct_fail_help(p, expected, p->kind == TOKEN_EQUALS ? NULL : help);
+        ct_syntax_fail_help(p, expected, p->kind == TOKEN_EQUALS ? NULL : help);
 }
 
 /* if exp [;] then exp [;] else exp */
 static CtExpr *conditional(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_IF, ct_span_here(p));
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_IF, ct_syntax_range_here(p));
     set_parts(p, expr, 3);
-    ct_advance(p);
-    expr->parts[0] = ct_parse_expr(p);
+    ct_syntax_advance(p);
+    expr->parts[0] = ct_syntax_parse_expr(p);
     branch(p, TOKEN_THEN, "`then` after the condition of `if`", NULL);
-    expr->parts[1] = ct_parse_expr(p);
+    expr->parts[1] = ct_syntax_parse_expr(p);
     branch(p, TOKEN_ELSE, "`else`", "every `if` has an `else`: `if c then x else y`");
-    expr->parts[2] = ct_parse_expr(p);
+    expr->parts[2] = ct_syntax_parse_expr(p);
     expr->span.end = p->last_end;
     return expr;
 }
@@ -186,37 +186,37 @@ static CtExpr *conditional(CtParser *p) {
 /* alt -> pat rhs */
 static CtAlt alternative(CtParser *p) {
     CtAlt alt = {0};
-    uint32_t start = ct_token(p)->start;
-    alt.pat = ct_parse_pat(p);
-    ct_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
-    alt.span = ct_span_from(p, start);
+    uint32_t start = ct_syntax_token(p)->start;
+    alt.pat = ct_syntax_parse_pat(p);
+    ct_syntax_parse_rhs(p, TOKEN_RARROW, &alt.rhs);
+    alt.span = ct_syntax_range_from(p, start);
     return alt;
 }
 
 /* case exp of { alt ; … ; alt } */
 static CtExpr *case_of(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_CASE, ct_span_here(p));
-    ct_advance(p);
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_CASE, ct_syntax_range_here(p));
+    ct_syntax_advance(p);
     set_parts(p, expr, 1);
-    expr->parts[0] = ct_parse_expr(p);
-    ct_expect(p, TOKEN_OF, "`of` after the expression of `case`");
+    expr->parts[0] = ct_syntax_parse_expr(p);
+    ct_syntax_expect(p, TOKEN_OF, "`of` after the expression of `case`");
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtAlt));
-    CtBlock block = ct_block_open(p);
-    while (ct_block_next(p, &block)) CT_LIST_ADD(p, &list, CtAlt, alternative(p));
-    if (list.count == 0) ct_fail(p, "an alternative `pattern -> expression` of `case`");
+    ct_syntax_list_begin(p, &list, sizeof(CtAlt));
+    CtBlock block = ct_syntax_block_open(p);
+    while (ct_syntax_block_next(p, &block)) CT_LIST_ADD(p, &list, CtAlt, alternative(p));
+    if (list.count == 0) ct_syntax_fail(p, "an alternative `pattern -> expression` of `case`");
     expr->alt_count = list.count;
-    expr->alts = ct_list_end(p, &list);
+    expr->alts = ct_syntax_list_end(p, &list);
     expr->span.end = p->last_end;
     return expr;
 }
 
 /* do { stmts } */
 static CtExpr *do_block(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_DO, ct_span_here(p));
-    ct_advance(p);
-    expr->stmts = ct_parse_statements(p, &expr->stmt_count);
-    if (expr->stmt_count == 0) ct_fail(p, "a statement of `do`");
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_DO, ct_syntax_range_here(p));
+    ct_syntax_advance(p);
+    expr->stmts = ct_syntax_parse_statements(p, &expr->stmt_count);
+    if (expr->stmt_count == 0) ct_syntax_fail(p, "a statement of `do`");
     expr->span.end = p->last_end;
     const CtStmt *last = &expr->stmts[expr->stmt_count - 1];
     if (last->kind != STMT_EXPR)
@@ -242,13 +242,13 @@ static bool at_atom(const CtParser *p) {
 }
 
 static CtExpr *name_or_literal(CtParser *p) {
-    CtExpr *expr = ct_expr_new(p, EXPR_LIT, ct_span_here(p));
+    CtExpr *expr = ct_syntax_expr_new(p, EXPR_LIT, ct_syntax_range_here(p));
     if (p->kind == TOKEN_VARID || p->kind == TOKEN_CONID) {
         expr->kind = p->kind == TOKEN_VARID ? EXPR_VAR : EXPR_CON;
-        expr->name = ct_token_name(p, ct_token(p));
-        ct_advance(p);
+        expr->name = ct_syntax_token_name(p, ct_syntax_token(p));
+        ct_syntax_advance(p);
     } else {
-        expr->lit = ct_parse_literal(p);
+        expr->lit = ct_syntax_parse_literal(p);
     }
     return expr;
 }
@@ -259,23 +259,23 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
         CtName name;
         CtExpr *value;
     };
-    uint32_t outer = ct_bracket_open(p);
+    uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
-    ct_list_begin(p, &list, sizeof(struct Field));
+    ct_syntax_list_begin(p, &list, sizeof(struct Field));
     while (p->kind != TOKEN_RBRACE) {
-        if (p->kind != TOKEN_VARID) ct_fail(p, "the name of a field");
-        struct Field field = {.name = ct_token_name(p, ct_token(p))};
-        ct_advance(p);
-        ct_expect(p, TOKEN_EQUALS, "`=` and the value of the field");
-        field.value = ct_parse_expr(p);
+        if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
+        struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
+        ct_syntax_advance(p);
+        ct_syntax_expect(p, TOKEN_EQUALS, "`=` and the value of the field");
+        field.value = ct_syntax_parse_expr(p);
         CT_LIST_ADD(p, &list, struct Field, field);
-        if (!ct_accept(p, TOKEN_COMMA)) break;
+        if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
-    ct_bracket_close(p, TOKEN_RBRACE, outer);
+    ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
-    const struct Field *fields = ct_list_end(p, &list);
+    const struct Field *fields = ct_syntax_list_end(p, &list);
     bool constructs = subject->kind == EXPR_CON && !subject->parenthesised;
-    CtExpr *expr = ct_expr_new(p, constructs ? EXPR_RECORD : EXPR_UPDATE, ct_span_from(p, subject->span.start));
+    CtExpr *expr = ct_syntax_expr_new(p, constructs ? EXPR_RECORD : EXPR_UPDATE, ct_syntax_range_from(p, subject->span.start));
     set_parts(p, expr, count + 1);
     expr->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
     expr->parts[0] = subject;
@@ -288,7 +288,7 @@ static CtExpr *record(CtParser *p, CtExpr *subject) {
 }
 
 /* aexp -> var | con | literal | brackets | aexp { fields } */
-CtExpr *ct_parse_atom(CtParser *p) {
+CtExpr *ct_syntax_parse_atom(CtParser *p) {
     CtExpr *atom;
     switch (p->kind) {
     case TOKEN_VARID:
@@ -299,27 +299,27 @@ CtExpr *ct_parse_atom(CtParser *p) {
     case TOKEN_STRING: atom = name_or_literal(p); break;
     case TOKEN_LPAREN:
     case TOKEN_LBRACKET:
-    case TOKEN_LARRAY: atom = ct_parse_bracketed(p); break;
-    case TOKEN_UNDERSCORE: ct_fail_help(p, "an expression", "`_` is a pattern: it matches anything and has no value");
-    default: ct_fail(p, "an expression");
+    case TOKEN_LARRAY: atom = ct_syntax_parse_bracketed(p); break;
+    case TOKEN_UNDERSCORE: ct_syntax_fail_help(p, "an expression", "`_` is a pattern: it matches anything and has no value");
+    default: ct_syntax_fail(p, "an expression");
     }
     const uint32_t depth = p->depth;
-    for (; p->kind == TOKEN_LBRACE; atom = record(p, atom)) ct_enter(p);
+    for (; p->kind == TOKEN_LBRACE; atom = record(p, atom)) ct_syntax_enter(p);
     p->depth = depth;
     return atom;
 }
 
 /* fexp -> aexp {aexp} */
 static CtExpr *application(CtParser *p) {
-    CtExpr *fun = ct_parse_atom(p);
+    CtExpr *fun = ct_syntax_parse_atom(p);
     if (!at_atom(p)) return fun;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtExpr *));
     CT_LIST_ADD(p, &list, CtExpr *, fun);
-    while (at_atom(p)) CT_LIST_ADD(p, &list, CtExpr *, ct_parse_atom(p));
-    CtExpr *app = ct_expr_new(p, EXPR_APP, ct_span_from(p, fun->span.start));
+    while (at_atom(p)) CT_LIST_ADD(p, &list, CtExpr *, ct_syntax_parse_atom(p));
+    CtExpr *app = ct_syntax_expr_new(p, EXPR_APP, ct_syntax_range_from(p, fun->span.start));
     app->part_count = list.count;
-    app->parts = ct_list_end(p, &list);
+    app->parts = ct_syntax_list_end(p, &list);
     return app;
 }
 
@@ -337,20 +337,20 @@ static CtExpr *operand(CtParser *p) {
 
 /* ---- operators ---- */
 
-CtExpr *ct_parse_operator_expr(CtParser *p) {
+CtExpr *ct_syntax_parse_operator_expr(CtParser *p) {
     bool is_con;
-    uint32_t start = ct_token(p)->start;
-    CtName name = ct_parse_operator(p, &is_con);
-    CtExpr *op = ct_expr_new(p, is_con ? EXPR_CON : EXPR_VAR, ct_span_from(p, start));
+    uint32_t start = ct_syntax_token(p)->start;
+    CtName name = ct_syntax_parse_operator(p, &is_con);
+    CtExpr *op = ct_syntax_expr_new(p, is_con ? EXPR_CON : EXPR_VAR, ct_syntax_range_from(p, start));
     op->name = name;
     return op;
 }
 
 static CtExpr *chain_of(CtParser *p, CtList *list, uint32_t start) {
     uint32_t count = list->count;
-    CtChainItem *items = ct_list_end(p, list);
+    CtChainItem *items = ct_syntax_list_end(p, list);
     if (count == 1) return items[0].expr;
-    CtExpr *chain = ct_expr_new(p, EXPR_CHAIN, ct_span_from(p, start));
+    CtExpr *chain = ct_syntax_expr_new(p, EXPR_CHAIN, ct_syntax_range_from(p, start));
     chain->chain = items;
     chain->chain_count = count;
     return chain;
@@ -363,8 +363,8 @@ static CtChainItem chain_item(int kind, CtExpr *expr) {
 }
 
 static CtChainItem minus(CtParser *p) {
-    CtChainItem item = {.kind = CHAIN_MINUS, .span = ct_span_here(p)};
-    ct_advance(p);
+    CtChainItem item = {.kind = CHAIN_MINUS, .span = ct_syntax_range_here(p)};
+    ct_syntax_advance(p);
     return item;
 }
 
@@ -372,7 +372,7 @@ static CtChainItem minus(CtParser *p) {
 static CtExpr *left_section(CtParser *p, CtList *list, CtExpr *op) {
     const CtChainItem *items = (const CtChainItem *)(const void *)(p->stack + list->mark);
     CtSpan span = ct_span_join(items[0].span, items[list->count - 1].span);
-    CtExpr *section = ct_expr_new(p, EXPR_LEFT_SECTION, ct_span_from(p, span.start));
+    CtExpr *section = ct_syntax_expr_new(p, EXPR_LEFT_SECTION, ct_syntax_range_from(p, span.start));
     set_parts(p, section, 2);
     section->parts[0] = chain_of(p, list, span.start);
     section->parts[0]->span = span;
@@ -381,15 +381,15 @@ static CtExpr *left_section(CtParser *p, CtList *list, CtExpr *op) {
 }
 
 /* infixexp -> [-] exp10 {op [-] exp10}; in parentheses a section may end in an operator */
-CtExpr *ct_parse_chain(CtParser *p, bool section) {
+CtExpr *ct_syntax_parse_chain(CtParser *p, bool section) {
     CtExpr *operand_read = NULL;
-    uint32_t start = ct_token(p)->start;
+    uint32_t start = ct_syntax_token(p)->start;
     if (p->kind != TOKEN_MINUS) {
         operand_read = operand(p);
-        if (!ct_is_operator(p->kind)) return operand_read;
+        if (!ct_syntax_is_operator(p->kind)) return operand_read;
     }
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtChainItem));
+    ct_syntax_list_begin(p, &list, sizeof(CtChainItem));
     for (;; operand_read = NULL) {
         if (operand_read == NULL && p->kind == TOKEN_MINUS) {
             CT_LIST_ADD(p, &list, CtChainItem, minus(p));
@@ -397,28 +397,28 @@ CtExpr *ct_parse_chain(CtParser *p, bool section) {
         }
         if (operand_read == NULL) operand_read = operand(p);
         CT_LIST_ADD(p, &list, CtChainItem, chain_item(CHAIN_OPERAND, operand_read));
-        if (!ct_is_operator(p->kind)) return chain_of(p, &list, start);
-        CtExpr *op = ct_parse_operator_expr(p);
+        if (!ct_syntax_is_operator(p->kind)) return chain_of(p, &list, start);
+        CtExpr *op = ct_syntax_parse_operator_expr(p);
         if (section && p->kind == TOKEN_RPAREN) return left_section(p, &list, op);
         CT_LIST_ADD(p, &list, CtChainItem, chain_item(CHAIN_OPERATOR, op));
     }
 }
 
-CtExpr *ct_parse_annotation(CtParser *p, CtExpr *expr) {
-    if (!ct_accept(p, TOKEN_DCOLON)) return expr;
-    CtExpr *annot = ct_expr_new(p, EXPR_ANNOT, CT_NO_SPAN);
+CtExpr *ct_syntax_parse_annotation(CtParser *p, CtExpr *expr) {
+    if (!ct_syntax_accept(p, TOKEN_DCOLON)) return expr;
+    CtExpr *annot = ct_syntax_expr_new(p, EXPR_ANNOT, CT_NO_SPAN);
     annot->annot = CT_NEW(p->context->arena, CtQualType);
-    *annot->annot = ct_parse_qual_type(p);
+    *annot->annot = ct_syntax_parse_qual_type(p);
     set_parts(p, annot, 1);
     annot->parts[0] = expr;
-    annot->span = ct_span_from(p, expr->span.start);
+    annot->span = ct_syntax_range_from(p, expr->span.start);
     return annot;
 }
 
 /* exp -> infixexp [:: [context =>] type] */
-CtExpr *ct_parse_expr(CtParser *p) {
-    ct_enter(p);
-    CtExpr *expr = ct_parse_annotation(p, ct_parse_chain(p, false));
-    ct_leave(p);
+CtExpr *ct_syntax_parse_expr(CtParser *p) {
+    ct_syntax_enter(p);
+    CtExpr *expr = ct_syntax_parse_annotation(p, ct_syntax_parse_chain(p, false));
+    ct_syntax_leave(p);
     return expr;
 }

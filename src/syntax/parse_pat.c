@@ -1,7 +1,7 @@
 /* Patterns: Haskell 98 §3.17. `!p` and `~p` are read as p: the language is strict. */
 #include "syntax/internal.h"
 
-CtPat *ct_pat_new(CtParser *p, CtPatKind kind, CtSpan span) {
+CtPat *ct_syntax_pat_new(CtParser *p, CtPatKind kind, CtSpan span) {
     CtPat *pat = CT_NEW(p->context->arena, CtPat);
     pat->kind = kind;
     pat->span = span;
@@ -18,7 +18,7 @@ static bool is_prefix_bang(const CtParser *p, uint32_t at) {
     return token[-1].end < token->start || after_opening;
 }
 
-bool ct_starts_apat(const CtParser *p, uint32_t at) {
+bool ct_syntax_starts_apat(const CtParser *p, uint32_t at) {
     switch ((CtTokenKind)p->tokens[at].kind) {
     case TOKEN_VARID:
     case TOKEN_CONID:
@@ -35,17 +35,17 @@ bool ct_starts_apat(const CtParser *p, uint32_t at) {
     }
 }
 
-bool ct_at_apat(const CtParser *p) { return p->kind == (CtTokenKind)ct_token(p)->kind && ct_starts_apat(p, p->at); }
+bool ct_syntax_at_apat(const CtParser *p) { return p->kind == (CtTokenKind)ct_syntax_token(p)->kind && ct_syntax_starts_apat(p, p->at); }
 
-CtLit ct_parse_literal(CtParser *p) {
-    const CtToken *token = ct_token(p);
+CtLit ct_syntax_parse_literal(CtParser *p) {
+    const CtToken *token = ct_syntax_token(p);
     CtLit lit = {0};
     if (p->kind == TOKEN_INT) {
         lit.kind = LIT_INT;
         lit.integer = (int64_t)token->integer; /* 2^63 becomes -2^63, which is what `-` before it means */
         lit.fraction = (double)token->integer;
         if (token->integer > INT64_MAX && p->negated != p->at) {
-            CtDiag *diag = ct_error(p->context, CT_E0107, ct_span_here(p), "this integer does not fit in 64 bits");
+            CtDiag *diag = ct_error(p->context, CT_E0107, ct_syntax_range_here(p), "this integer does not fit in 64 bits");
             ct_help(p->context, diag,
                     "the largest Int is 9223372036854775807; a Double is written with a point or an "
                     "exponent: 1.0e20");
@@ -61,24 +61,24 @@ CtLit ct_parse_literal(CtParser *p) {
         lit.text = token->string->text;
         lit.text_length = token->string->length;
     }
-    ct_advance(p);
+    ct_syntax_advance(p);
     return lit;
 }
 
 static CtPat *literal(CtParser *p) {
-    CtPat *pat = ct_pat_new(p, PAT_LIT, ct_span_here(p));
-    pat->lit = ct_parse_literal(p);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_LIT, ct_syntax_range_here(p));
+    pat->lit = ct_syntax_parse_literal(p);
     return pat;
 }
 
 /* - (integer | float) */
 static CtPat *negative_literal(CtParser *p) {
-    uint32_t start = ct_token(p)->start;
-    ct_advance(p);
-    if (p->kind != TOKEN_INT && p->kind != TOKEN_FRACTION) ct_fail(p, "a number after `-` in a pattern");
+    uint32_t start = ct_syntax_token(p)->start;
+    ct_syntax_advance(p);
+    if (p->kind != TOKEN_INT && p->kind != TOKEN_FRACTION) ct_syntax_fail(p, "a number after `-` in a pattern");
     p->negated = p->at;
     CtPat *pat = literal(p);
-    pat->span = ct_span_from(p, start);
+    pat->span = ct_syntax_range_from(p, start);
     pat->lit.integer = (int64_t)(0 - (uint64_t)pat->lit.integer);
     pat->lit.fraction = -pat->lit.fraction;
     return pat;
@@ -90,22 +90,22 @@ static CtPat *record(CtParser *p, CtName con) {
         CtName name;
         CtPat *pat;
     };
-    uint32_t outer = ct_bracket_open(p);
+    uint32_t outer = ct_syntax_bracket_open(p);
     CtList list;
-    ct_list_begin(p, &list, sizeof(struct Field));
+    ct_syntax_list_begin(p, &list, sizeof(struct Field));
     while (p->kind != TOKEN_RBRACE) {
-        if (p->kind != TOKEN_VARID) ct_fail(p, "the name of a field");
-        struct Field field = {.name = ct_token_name(p, ct_token(p))};
-        ct_advance(p);
-        ct_expect(p, TOKEN_EQUALS, "`=` and a pattern for the field");
-        field.pat = ct_parse_pat(p);
+        if (p->kind != TOKEN_VARID) ct_syntax_fail(p, "the name of a field");
+        struct Field field = {.name = ct_syntax_token_name(p, ct_syntax_token(p))};
+        ct_syntax_advance(p);
+        ct_syntax_expect(p, TOKEN_EQUALS, "`=` and a pattern for the field");
+        field.pat = ct_syntax_parse_pat(p);
         CT_LIST_ADD(p, &list, struct Field, field);
-        if (!ct_accept(p, TOKEN_COMMA)) break;
+        if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
-    ct_bracket_close(p, TOKEN_RBRACE, outer);
+    ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
-    const struct Field *fields = ct_list_end(p, &list);
-    CtPat *pat = ct_pat_new(p, PAT_RECORD, ct_span_from(p, con.span.start));
+    const struct Field *fields = ct_syntax_list_end(p, &list);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_RECORD, ct_syntax_range_from(p, con.span.start));
     pat->name = con;
     pat->part_count = count;
     pat->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
@@ -119,16 +119,16 @@ static CtPat *record(CtParser *p, CtName con) {
 
 /* pat , … , pat up to the closing bracket */
 static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
-    uint32_t start = ct_token(p)->start, outer = ct_bracket_open(p);
+    uint32_t start = ct_syntax_token(p)->start, outer = ct_syntax_bracket_open(p);
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtPat *));
+    ct_syntax_list_begin(p, &list, sizeof(CtPat *));
     if (p->kind != closing) {
         do {
-            CtPat *part = ct_parse_pat(p);
+            CtPat *part = ct_syntax_parse_pat(p);
             if (p->kind == TOKEN_DCOLON) { /* ( pat :: type ) */
-                CtPat *annot = ct_pat_new(p, PAT_ANNOT, part->span);
-                ct_advance(p);
-                annot->annot = ct_parse_type(p);
+                CtPat *annot = ct_syntax_pat_new(p, PAT_ANNOT, part->span);
+                ct_syntax_advance(p);
+                annot->annot = ct_syntax_parse_type(p);
                 annot->span.end = p->last_end;
                 annot->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
                 annot->parts[0] = part;
@@ -136,16 +136,16 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
                 part = annot;
             }
             CT_LIST_ADD(p, &list, CtPat *, part);
-        } while (ct_accept(p, TOKEN_COMMA));
+        } while (ct_syntax_accept(p, TOKEN_COMMA));
     }
-    ct_bracket_close(p, closing, outer);
+    ct_syntax_bracket_close(p, closing, outer);
     uint32_t count = list.count;
-    CtPat **parts = ct_list_end(p, &list);
+    CtPat **parts = ct_syntax_list_end(p, &list);
     if (kind == PAT_TUPLE && count == 1) {
-        parts[0]->span = ct_span_from(p, start);
+        parts[0]->span = ct_syntax_range_from(p, start);
         return parts[0];
     }
-    CtPat *pat = ct_pat_new(p, kind, ct_span_from(p, start));
+    CtPat *pat = ct_syntax_pat_new(p, kind, ct_syntax_range_from(p, start));
     pat->parts = parts;
     pat->part_count = count;
     return pat;
@@ -153,26 +153,26 @@ static CtPat *sequence(CtParser *p, CtPatKind kind, CtTokenKind closing) {
 
 /* The name of ( consym ) or (,,) as a constructor before its arguments; false when another pattern stands here. */
 static bool constructor_in_parens(CtParser *p, CtName *name) {
-    const CtToken *next = ct_token_after(p, 1);
-    if (p->kind != TOKEN_LPAREN || next->kind != TOKEN_CONSYM || ct_token_after(p, 2)->kind != TOKEN_RPAREN)
+    const CtToken *next = ct_syntax_token_after(p, 1);
+    if (p->kind != TOKEN_LPAREN || next->kind != TOKEN_CONSYM || ct_syntax_token_after(p, 2)->kind != TOKEN_RPAREN)
         return false;
-    *name = ct_token_name(p, next);
-    ct_advance(p);
-    ct_advance(p);
-    ct_advance(p);
+    *name = ct_syntax_token_name(p, next);
+    ct_syntax_advance(p);
+    ct_syntax_advance(p);
+    ct_syntax_advance(p);
     return true;
 }
 
 /* var | var @ apat */
 static CtPat *variable(CtParser *p) {
-    uint32_t start = ct_token(p)->start;
-    CtName name = ct_parse_variable(p);
-    CtPat *pat = ct_pat_new(p, PAT_VAR, ct_span_from(p, start));
+    uint32_t start = ct_syntax_token(p)->start;
+    CtName name = ct_syntax_parse_variable(p);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_VAR, ct_syntax_range_from(p, start));
     pat->name = name;
-    if (!ct_accept(p, TOKEN_AT)) return pat;
-    ct_enter(p);
-    CtPat *part = ct_parse_apat(p);
-    ct_leave(p);
+    if (!ct_syntax_accept(p, TOKEN_AT)) return pat;
+    ct_syntax_enter(p);
+    CtPat *part = ct_syntax_parse_apat(p);
+    ct_syntax_leave(p);
     pat->kind = PAT_AS;
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, 1);
     pat->parts[0] = part;
@@ -183,76 +183,76 @@ static CtPat *variable(CtParser *p) {
 
 static CtPat *constructor(CtParser *p, CtName name) {
     if (p->kind == TOKEN_LBRACE) return record(p, name);
-    CtPat *pat = ct_pat_new(p, PAT_CON, name.span);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_CON, name.span);
     pat->name = name;
     return pat;
 }
 
 /* apat -> var [@ apat] | con | con { fields } | literal | _ | ( pat , … ) | [ pat , … ] | ! apat | ~ apat */
-CtPat *ct_parse_apat(CtParser *p) {
+CtPat *ct_syntax_parse_apat(CtParser *p) {
     CtName name;
     CtPat *pat;
-    while (p->kind == TOKEN_BANG || p->kind == TOKEN_TILDE) ct_advance(p);
+    while (p->kind == TOKEN_BANG || p->kind == TOKEN_TILDE) ct_syntax_advance(p);
     switch (p->kind) {
     case TOKEN_VARID: return variable(p);
     case TOKEN_CONID:
-        name = ct_token_name(p, ct_token(p));
-        ct_advance(p);
+        name = ct_syntax_token_name(p, ct_syntax_token(p));
+        ct_syntax_advance(p);
         return constructor(p, name);
     case TOKEN_INT:
     case TOKEN_FRACTION:
     case TOKEN_CHAR:
     case TOKEN_STRING: return literal(p);
     case TOKEN_UNDERSCORE:
-        pat = ct_pat_new(p, PAT_WILD, ct_span_here(p));
-        ct_advance(p);
+        pat = ct_syntax_pat_new(p, PAT_WILD, ct_syntax_range_here(p));
+        ct_syntax_advance(p);
         return pat;
     case TOKEN_LPAREN:
         if (constructor_in_parens(p, &name)) return constructor(p, name);
-        if (ct_at_variable(p)) return variable(p);
+        if (ct_syntax_at_variable(p)) return variable(p);
         return sequence(p, PAT_TUPLE, TOKEN_RPAREN);
     case TOKEN_LBRACKET: return sequence(p, PAT_LIST, TOKEN_RBRACKET);
-    case TOKEN_LARRAY: ct_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
-    case TOKEN_EQUALS: ct_fail_help(p, "a pattern", "before `=` stands the name or the pattern that is defined");
-    default: ct_fail(p, "a pattern");
+    case TOKEN_LARRAY: ct_syntax_fail_help(p, "a pattern", "arrays have no patterns; take them apart with `!` and `length`");
+    case TOKEN_EQUALS: ct_syntax_fail_help(p, "a pattern", "before `=` stands the name or the pattern that is defined");
+    default: ct_syntax_fail(p, "a pattern");
     }
 }
 
 /* The name and arguments of a tuple constructor written (,,) a b c are a tuple. */
 static CtPat *tuple_constructor(CtParser *p) {
-    uint32_t start = ct_token(p)->start, size = 1, outer = ct_bracket_open(p);
-    while (ct_accept(p, TOKEN_COMMA)) size++;
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
-    CtPat *pat = ct_pat_new(p, PAT_TUPLE, CT_NO_SPAN);
+    uint32_t start = ct_syntax_token(p)->start, size = 1, outer = ct_syntax_bracket_open(p);
+    while (ct_syntax_accept(p, TOKEN_COMMA)) size++;
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
+    CtPat *pat = ct_syntax_pat_new(p, PAT_TUPLE, CT_NO_SPAN);
     pat->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, size);
     pat->part_count = size;
-    for (uint32_t i = 0; i < size; i++) pat->parts[i] = ct_parse_apat(p);
-    pat->span = ct_span_from(p, start);
+    for (uint32_t i = 0; i < size; i++) pat->parts[i] = ct_syntax_parse_apat(p);
+    pat->span = ct_syntax_range_from(p, start);
     return pat;
 }
 
 /* lpat -> apat | - number | con apat {apat} */
 static CtPat *operand(CtParser *p) {
     if (p->kind == TOKEN_MINUS) return negative_literal(p);
-    if (p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_COMMA) return tuple_constructor(p);
-    bool may_apply = p->kind == TOKEN_CONID || (p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM);
-    CtPat *pat = ct_parse_apat(p);
-    if (!may_apply || pat->kind != PAT_CON || !ct_at_apat(p)) return pat;
+    if (p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_COMMA) return tuple_constructor(p);
+    bool may_apply = p->kind == TOKEN_CONID || (p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM);
+    CtPat *pat = ct_syntax_parse_apat(p);
+    if (!may_apply || pat->kind != PAT_CON || !ct_syntax_at_apat(p)) return pat;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtPat *));
-    while (ct_at_apat(p)) CT_LIST_ADD(p, &list, CtPat *, ct_parse_apat(p));
+    ct_syntax_list_begin(p, &list, sizeof(CtPat *));
+    while (ct_syntax_at_apat(p)) CT_LIST_ADD(p, &list, CtPat *, ct_syntax_parse_apat(p));
     pat->part_count = list.count;
-    pat->parts = ct_list_end(p, &list);
+    pat->parts = ct_syntax_list_end(p, &list);
     pat->span.end = p->last_end;
     return pat;
 }
 
 /* pat -> lpat {conop lpat} */
-CtPat *ct_parse_pat(CtParser *p) {
-    ct_enter(p);
+CtPat *ct_syntax_parse_pat(CtParser *p) {
+    ct_syntax_enter(p);
     CtPat *first = operand(p);
-    if (!ct_is_constructor_operator(p)) {
-        ct_leave(p);
+    if (!ct_syntax_is_constructor_operator(p)) {
+        ct_syntax_leave(p);
         return first;
     }
     struct Link {
@@ -260,19 +260,19 @@ CtPat *ct_parse_pat(CtParser *p) {
         CtPat *pat;
     };
     CtList list;
-    ct_list_begin(p, &list, sizeof(struct Link));
+    ct_syntax_list_begin(p, &list, sizeof(struct Link));
     const uint32_t depth = p->depth;
-    while (ct_is_constructor_operator(p)) {
+    while (ct_syntax_is_constructor_operator(p)) {
         bool is_con;
-        ct_enter(p); /* the pattern that results is as deep as the chain is long */
-        struct Link link = {.op = ct_parse_operator(p, &is_con)};
+        ct_syntax_enter(p); /* the pattern that results is as deep as the chain is long */
+        struct Link link = {.op = ct_syntax_parse_operator(p, &is_con)};
         link.pat = operand(p);
         CT_LIST_ADD(p, &list, struct Link, link);
     }
     p->depth = depth;
     uint32_t count = list.count;
-    const struct Link *links = ct_list_end(p, &list);
-    CtPat *chain = ct_pat_new(p, PAT_CHAIN, ct_span_from(p, first->span.start));
+    const struct Link *links = ct_syntax_list_end(p, &list);
+    CtPat *chain = ct_syntax_pat_new(p, PAT_CHAIN, ct_syntax_range_from(p, first->span.start));
     chain->part_count = count + 1;
     chain->parts = CT_NEW_ARRAY(p->context->arena, CtPat *, count + 1);
     chain->fields = CT_NEW_ARRAY(p->context->arena, CtName, count);
@@ -281,6 +281,6 @@ CtPat *ct_parse_pat(CtParser *p) {
         chain->fields[i] = links[i].op;
         chain->parts[i + 1] = links[i].pat;
     }
-    ct_leave(p);
+    ct_syntax_leave(p);
     return chain;
 }

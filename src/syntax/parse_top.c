@@ -6,84 +6,84 @@
 /* var | con, in the parentheses behind a type or class */
 static CtName part(CtParser *p) {
     bool is_con = p->kind == TOKEN_CONID;
-    bool con_operator = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
-    if (!is_con && !con_operator) return ct_parse_variable(p);
-    if (con_operator) ct_advance(p);
-    CtName name = ct_token_name(p, ct_token(p));
-    ct_advance(p);
-    if (con_operator) ct_expect(p, TOKEN_RPAREN, "`)`");
+    bool con_operator = p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM;
+    if (!is_con && !con_operator) return ct_syntax_parse_variable(p);
+    if (con_operator) ct_syntax_advance(p);
+    CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
+    ct_syntax_advance(p);
+    if (con_operator) ct_syntax_expect(p, TOKEN_RPAREN, "`)`");
     return name;
 }
 
 /* ( .. | part , … ) */
 static void parts(CtParser *p, CtItem *item) {
-    uint32_t outer = ct_bracket_open(p);
-    item->all = ct_accept(p, TOKEN_DOTDOT);
+    uint32_t outer = ct_syntax_bracket_open(p);
+    item->all = ct_syntax_accept(p, TOKEN_DOTDOT);
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtName));
+    ct_syntax_list_begin(p, &list, sizeof(CtName));
     while (!item->all && p->kind != TOKEN_RPAREN) {
         CT_LIST_ADD(p, &list, CtName, part(p));
-        if (!ct_accept(p, TOKEN_COMMA)) break;
+        if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
     item->part_count = list.count;
-    item->parts = ct_list_end(p, &list);
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    item->parts = ct_syntax_list_end(p, &list);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
 }
 
 /* item -> var | con [parts] | module modid */
 static CtItem item(CtParser *p) {
     CtItem item = {.is_module = false};
-    uint32_t start = ct_token(p)->start;
-    bool is_qualified = p->kind == TOKEN_VARID && ct_token(p)->is_qualified;
-    if (ct_accept(p, TOKEN_MODULE)) {
+    uint32_t start = ct_syntax_token(p)->start;
+    bool is_qualified = p->kind == TOKEN_VARID && ct_syntax_token(p)->is_qualified;
+    if (ct_syntax_accept(p, TOKEN_MODULE)) {
         item.is_module = true;
-        item.name = ct_parse_module_name(p);
+        item.name = ct_syntax_parse_module_name(p);
     } else if (p->kind == TOKEN_CONID || is_qualified) {
         bool has_parts = p->kind == TOKEN_CONID;
-        item.name = ct_token_name(p, ct_token(p));
-        ct_advance(p);
+        item.name = ct_syntax_token_name(p, ct_syntax_token(p));
+        ct_syntax_advance(p);
         if (has_parts && p->kind == TOKEN_LPAREN) parts(p, &item);
     } else {
-        item.name = ct_parse_variable(p);
+        item.name = ct_syntax_parse_variable(p);
     }
-    item.span = ct_span_from(p, start);
+    item.span = ct_syntax_range_from(p, start);
     return item;
 }
 
 /* ( item , … , item [,] ) */
-CtItem *ct_parse_items(CtParser *p, uint32_t *count) {
+CtItem *ct_syntax_parse_items(CtParser *p, uint32_t *count) {
     CtList list;
-    uint32_t outer = ct_bracket_open(p);
-    ct_list_begin(p, &list, sizeof(CtItem));
+    uint32_t outer = ct_syntax_bracket_open(p);
+    ct_syntax_list_begin(p, &list, sizeof(CtItem));
     while (p->kind != TOKEN_RPAREN) {
         CtItem next = item(p); /* the list may move while it is read */
         CT_LIST_ADD(p, &list, CtItem, next);
-        if (!ct_accept(p, TOKEN_COMMA)) break;
+        if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     *count = list.count;
-    return ct_list_end(p, &list);
+    return ct_syntax_list_end(p, &list);
 }
 
 static bool accept_word(CtParser *p, CtSym word) {
-    if (p->kind != TOKEN_VARID || ct_token(p)->is_qualified || ct_token(p)->name != word) return false;
-    ct_advance(p);
+    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified || ct_syntax_token(p)->name != word) return false;
+    ct_syntax_advance(p);
     return true;
 }
 
 /* import [qualified] modid [as modid] [[hiding] ( items )] */
 static CtDecl import(CtParser *p) {
     CtDecl decl = {.kind = DECL_IMPORT};
-    ct_advance(p);
+    ct_syntax_advance(p);
     decl.qualified = accept_word(p, p->word_qualified);
-    decl.name = ct_parse_module_name(p);
-    if (accept_word(p, p->word_as)) decl.alias = ct_parse_module_name(p).text;
+    decl.name = ct_syntax_parse_module_name(p);
+    if (accept_word(p, p->word_as)) decl.alias = ct_syntax_parse_module_name(p).text;
     decl.hiding = accept_word(p, p->word_hiding);
     if (p->kind == TOKEN_LPAREN) {
         decl.has_list = true;
-        decl.items = ct_parse_items(p, &decl.item_count);
+        decl.items = ct_syntax_parse_items(p, &decl.item_count);
     } else if (decl.hiding) {
-        ct_fail(p, "the names to hide, in parentheses");
+        ct_syntax_fail(p, "the names to hide, in parentheses");
     }
     return decl;
 }
@@ -92,7 +92,7 @@ static CtDecl import(CtParser *p) {
 
 /* simpletype -> tycon tyvar … tyvar */
 static void simple_type(CtParser *p, CtDecl *decl) {
-    CtTypeExpr *head = ct_parse_qual_type(p).type; /* a context before it has no meaning and is left out */
+    CtTypeExpr *head = ct_syntax_parse_qual_type(p).type; /* a context before it has no meaning and is left out */
     uint32_t count = 0;
     const CtTypeExpr *t = head;
     for (; t->kind == TYPE_EXPR_APP; t = t->parts[0]) count++;
@@ -108,15 +108,15 @@ static void simple_type(CtParser *p, CtDecl *decl) {
     if (sound) return;
     CtDiag *diag = ct_error(p->context, CT_E0214, head->span, "expected the new type's name and its variables");
     ct_help(p->context, diag, "for example: `data Tree a = …`; names of types begin with a capital");
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
-static bool at_field(const CtParser *p) { return p->kind == TOKEN_BANG || ct_at_atype(p); }
+static bool at_field(const CtParser *p) { return p->kind == TOKEN_BANG || ct_syntax_at_atype(p); }
 
 /* field -> [!] atype */
 static CtTypeExpr *field(CtParser *p) {
-    ct_accept(p, TOKEN_BANG);
-    return ct_parse_atype(p);
+    ct_syntax_accept(p, TOKEN_BANG);
+    return ct_syntax_parse_atype(p);
 }
 
 /* { var , … :: [!] type , … } */
@@ -126,22 +126,22 @@ static void record_fields(CtParser *p, CtConDecl *con) {
         CtTypeExpr *type;
     };
     CtList list;
-    uint32_t outer = ct_bracket_open(p);
-    ct_list_begin(p, &list, sizeof(struct Field));
+    uint32_t outer = ct_syntax_bracket_open(p);
+    ct_syntax_list_begin(p, &list, sizeof(struct Field));
     while (p->kind != TOKEN_RBRACE) {
         uint32_t first = list.count;
-        do CT_LIST_ADD(p, &list, struct Field, {.name = ct_parse_variable(p)});
-        while (ct_accept(p, TOKEN_COMMA));
-        ct_expect(p, TOKEN_DCOLON, "`::` and the type of the field");
-        ct_accept(p, TOKEN_BANG);
-        CtTypeExpr *type = ct_parse_type(p);
+        do CT_LIST_ADD(p, &list, struct Field, {.name = ct_syntax_parse_variable(p)});
+        while (ct_syntax_accept(p, TOKEN_COMMA));
+        ct_syntax_expect(p, TOKEN_DCOLON, "`::` and the type of the field");
+        ct_syntax_accept(p, TOKEN_BANG);
+        CtTypeExpr *type = ct_syntax_parse_type(p);
         struct Field *fields = (struct Field *)(void *)(p->stack + list.mark);
         for (uint32_t i = first; i < list.count; i++) fields[i].type = type;
-        if (!ct_accept(p, TOKEN_COMMA)) break;
+        if (!ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
-    ct_bracket_close(p, TOKEN_RBRACE, outer);
+    ct_syntax_bracket_close(p, TOKEN_RBRACE, outer);
     uint32_t count = list.count;
-    const struct Field *fields = ct_list_end(p, &list);
+    const struct Field *fields = ct_syntax_list_end(p, &list);
     con->field_count = count;
     con->fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, count);
     con->field_names = CT_NEW_ARRAY(p->context->arena, CtName, count);
@@ -153,20 +153,20 @@ static void record_fields(CtParser *p, CtConDecl *con) {
 
 static void plain_fields(CtParser *p, CtConDecl *con) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtTypeExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtTypeExpr *));
     while (at_field(p)) CT_LIST_ADD(p, &list, CtTypeExpr *, field(p));
     con->field_count = list.count;
-    con->fields = ct_list_end(p, &list);
+    con->fields = ct_syntax_list_end(p, &list);
 }
 
 /* (btype | ! atype) conop (btype | ! atype), from the operator on */
 static void infix_constructor(CtParser *p, CtConDecl *con, CtTypeExpr *left) {
     bool is_con;
-    if (!ct_is_constructor_operator(p))
-        ct_fail_help(p, "a constructor", "names of constructors begin with a capital, operators with `:`");
-    con->name = ct_parse_operator(p, &is_con);
-    bool strict = ct_accept(p, TOKEN_BANG);
-    CtTypeExpr *right = strict ? ct_parse_atype(p) : ct_parse_btype(p);
+    if (!ct_syntax_is_constructor_operator(p))
+        ct_syntax_fail_help(p, "a constructor", "names of constructors begin with a capital, operators with `:`");
+    con->name = ct_syntax_parse_operator(p, &is_con);
+    bool strict = ct_syntax_accept(p, TOKEN_BANG);
+    CtTypeExpr *right = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
     con->infix = true;
     con->field_count = 2;
     con->fields = CT_NEW_ARRAY(p->context->arena, CtTypeExpr *, 2);
@@ -193,61 +193,61 @@ static CtTypeExpr *as_type(CtParser *p, const CtConDecl *con) {
 /* constr -> con field … | con { fields } | type conop type */
 static CtConDecl constructor(CtParser *p) {
     CtConDecl con = {0};
-    uint32_t start = ct_token(p)->start;
-    bool in_parens = p->kind == TOKEN_LPAREN && ct_token_after(p, 1)->kind == TOKEN_CONSYM;
+    uint32_t start = ct_syntax_token(p)->start;
+    bool in_parens = p->kind == TOKEN_LPAREN && ct_syntax_token_after(p, 1)->kind == TOKEN_CONSYM;
     if (p->kind == TOKEN_CONID || in_parens) {
-        if (in_parens) ct_advance(p);
-        con.name = ct_token_name(p, ct_token(p));
-        ct_advance(p);
-        if (in_parens) ct_expect(p, TOKEN_RPAREN, "`)`");
+        if (in_parens) ct_syntax_advance(p);
+        con.name = ct_syntax_token_name(p, ct_syntax_token(p));
+        ct_syntax_advance(p);
+        if (in_parens) ct_syntax_expect(p, TOKEN_RPAREN, "`)`");
         if (p->kind == TOKEN_LBRACE)
             record_fields(p, &con);
         else
             plain_fields(p, &con);
-        if (con.field_names == NULL && ct_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
+        if (con.field_names == NULL && ct_syntax_is_constructor_operator(p)) infix_constructor(p, &con, as_type(p, &con));
     } else {
-        bool strict = ct_accept(p, TOKEN_BANG);
-        if (!ct_at_atype(p)) ct_fail(p, "a constructor, which begins with a capital");
-        CtTypeExpr *left = strict ? ct_parse_atype(p) : ct_parse_btype(p);
+        bool strict = ct_syntax_accept(p, TOKEN_BANG);
+        if (!ct_syntax_at_atype(p)) ct_syntax_fail(p, "a constructor, which begins with a capital");
+        CtTypeExpr *left = strict ? ct_syntax_parse_atype(p) : ct_syntax_parse_btype(p);
         infix_constructor(p, &con, left);
     }
-    con.span = ct_span_from(p, start);
+    con.span = ct_syntax_range_from(p, start);
     return con;
 }
 
 /* deriving class | deriving ( class , … ) */
 static void deriving(CtParser *p, CtDecl *decl) {
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtName));
+    ct_syntax_list_begin(p, &list, sizeof(CtName));
     bool several = p->kind == TOKEN_LPAREN;
-    uint32_t outer = several ? ct_bracket_open(p) : 0;
+    uint32_t outer = several ? ct_syntax_bracket_open(p) : 0;
     while (!several || p->kind != TOKEN_RPAREN) {
-        if (p->kind != TOKEN_CONID) ct_fail(p, "the name of a class");
-        CT_LIST_ADD(p, &list, CtName, ct_token_name(p, ct_token(p)));
-        ct_advance(p);
-        if (!several || !ct_accept(p, TOKEN_COMMA)) break;
+        if (p->kind != TOKEN_CONID) ct_syntax_fail(p, "the name of a class");
+        CT_LIST_ADD(p, &list, CtName, ct_syntax_token_name(p, ct_syntax_token(p)));
+        ct_syntax_advance(p);
+        if (!several || !ct_syntax_accept(p, TOKEN_COMMA)) break;
     }
-    if (several) ct_bracket_close(p, TOKEN_RPAREN, outer);
+    if (several) ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     decl->deriving_count = list.count;
-    decl->deriving = ct_list_end(p, &list);
+    decl->deriving = ct_syntax_list_end(p, &list);
 }
 
 /* (data | newtype) [context =>] simpletype [= constr | … | constr] [deriving] */
 static CtDecl data(CtParser *p) {
     CtDecl decl = {.kind = DECL_DATA, .is_newtype = p->kind == TOKEN_NEWTYPE};
-    ct_advance(p);
+    ct_syntax_advance(p);
     simple_type(p, &decl);
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtConDecl));
-    if (ct_accept(p, TOKEN_EQUALS)) {
+    ct_syntax_list_begin(p, &list, sizeof(CtConDecl));
+    if (ct_syntax_accept(p, TOKEN_EQUALS)) {
         do CT_LIST_ADD(p, &list, CtConDecl, constructor(p));
-        while (ct_accept(p, TOKEN_BAR));
+        while (ct_syntax_accept(p, TOKEN_BAR));
     } else if (p->kind == TOKEN_WHERE) {
-        ct_fail_help(p, "`=`", "constructors are written `data T a = A a | B`");
+        ct_syntax_fail_help(p, "`=`", "constructors are written `data T a = A a | B`");
     }
     decl.con_count = list.count;
-    decl.cons = ct_list_end(p, &list);
-    if (ct_accept(p, TOKEN_DERIVING)) deriving(p, &decl);
+    decl.cons = ct_syntax_list_end(p, &list);
+    if (ct_syntax_accept(p, TOKEN_DERIVING)) deriving(p, &decl);
     if (decl.is_newtype && (decl.con_count != 1 || decl.cons[0].field_count != 1))
         ct_error(p->context, CT_E0201, decl.name.span, "a newtype has one constructor with one field");
     return decl;
@@ -256,10 +256,10 @@ static CtDecl data(CtParser *p) {
 /* type simpletype = type */
 static CtDecl synonym(CtParser *p) {
     CtDecl decl = {.kind = DECL_SYNONYM};
-    ct_advance(p);
+    ct_syntax_advance(p);
     simple_type(p, &decl);
-    ct_expect(p, TOKEN_EQUALS, "`=` and the type that the name stands for");
-    decl.type.type = ct_parse_type(p);
+    ct_syntax_expect(p, TOKEN_EQUALS, "`=` and the type that the name stands for");
+    decl.type.type = ct_syntax_parse_type(p);
     return decl;
 }
 
@@ -267,18 +267,18 @@ static CtDecl synonym(CtParser *p) {
 
 /* where { decl ; … ; decl }; an error in one leaves the others */
 static void body(CtParser *p, CtDecls *decls) {
-    if (!ct_accept(p, TOKEN_WHERE)) return;
+    if (!ct_syntax_accept(p, TOKEN_WHERE)) return;
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtDecl));
-    CtBlock block = ct_block_open(p);
-    while (ct_block_next(p, &block)) ct_parse_guarded(p, ct_parse_decl, &list);
+    ct_syntax_list_begin(p, &list, sizeof(CtDecl));
+    CtBlock block = ct_syntax_block_open(p);
+    while (ct_syntax_block_next(p, &block)) ct_syntax_parse_guarded(p, ct_syntax_parse_decl, &list);
     decls->count = list.count;
-    decls->items = ct_list_end(p, &list);
+    decls->items = ct_syntax_list_end(p, &list);
 }
 
 /* class tyvar, or class type, with its context */
 static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
-    *type = ct_parse_qual_type(p);
+    *type = ct_syntax_parse_qual_type(p);
     CtTypeExpr *whole = type->type;
     if (whole->kind == TYPE_EXPR_APP && whole->parts[0]->kind == TYPE_EXPR_CON) {
         decl->name = whole->parts[0]->name;
@@ -288,18 +288,18 @@ static CtTypeExpr *head(CtParser *p, CtDecl *decl, CtQualType *type) {
     ct_help(p->context, diag,
             decl->kind == DECL_CLASS ? "for example: `class Shape a where`"
                                      : "for example: `instance Eq a => Eq (Tree a) where`");
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
 /* class [context =>] class tyvar [where decls] */
 static CtDecl class_decl(CtParser *p) {
     CtDecl decl = {.kind = DECL_CLASS};
     CtQualType type;
-    ct_advance(p);
+    ct_syntax_advance(p);
     CtTypeExpr *param = head(p, &decl, &type);
     if (param->kind != TYPE_EXPR_VAR) {
         ct_error(p->context, CT_E0214, param->span, "the parameter of a class is a type variable");
-        ct_leave_declaration(p);
+        ct_syntax_leave_declaration(p);
     }
     decl.supers = type.constraints;
     decl.super_count = type.constraint_count;
@@ -313,7 +313,7 @@ static CtDecl class_decl(CtParser *p) {
 /* instance [context =>] class type [where decls] */
 static CtDecl instance_decl(CtParser *p) {
     CtDecl decl = {.kind = DECL_INSTANCE};
-    ct_advance(p);
+    ct_syntax_advance(p);
     decl.type.type = head(p, &decl, &decl.type);
     body(p, &decl.body);
     return decl;
@@ -322,14 +322,14 @@ static CtDecl instance_decl(CtParser *p) {
 /* primitive string var :: type */
 static CtDecl primitive(CtParser *p) {
     CtDecl decl = {.kind = DECL_PRIMITIVE, .name_count = 1};
-    ct_advance(p);
-    if (p->kind != TOKEN_STRING) ct_fail(p, "the operation's name as a string");
-    decl.primitive = ct_token(p)->string->text;
-    ct_advance(p);
+    ct_syntax_advance(p);
+    if (p->kind != TOKEN_STRING) ct_syntax_fail(p, "the operation's name as a string");
+    decl.primitive = ct_syntax_token(p)->string->text;
+    ct_syntax_advance(p);
     decl.names = CT_NEW(p->context->arena, CtName);
-    decl.names[0] = ct_parse_variable(p);
-    ct_expect(p, TOKEN_DCOLON, "`::` and the type");
-    decl.type = ct_parse_qual_type(p);
+    decl.names[0] = ct_syntax_parse_variable(p);
+    ct_syntax_expect(p, TOKEN_DCOLON, "`::` and the type");
+    decl.type = ct_syntax_parse_qual_type(p);
     return decl;
 }
 
@@ -340,25 +340,25 @@ static bool imports_over(const CtParser *p, const CtList *list) {
 
 /* default (type, …) of Haskell; `default` is a name like others here. */
 static void refuse_default(CtParser *p) {
-    if (p->kind != TOKEN_VARID || ct_token(p)->is_qualified || strcmp(ct_token(p)->name->text, "default") != 0) return;
+    if (p->kind != TOKEN_VARID || ct_syntax_token(p)->is_qualified || strcmp(ct_syntax_token(p)->name->text, "default") != 0) return;
     uint32_t i = 2;
-    if (ct_token_after(p, 1)->kind != TOKEN_LPAREN) return;
-    while (ct_token_after(p, i)->kind == TOKEN_CONID || ct_token_after(p, i)->kind == TOKEN_COMMA) i++;
-    if (ct_token_after(p, i)->kind != TOKEN_RPAREN || ct_token_after(p, i + 1)->kind == TOKEN_EQUALS) return;
-    CtDiag *diag = ct_error(p->context, CT_E0201, ct_span_here(p), "there are no `default` declarations");
+    if (ct_syntax_token_after(p, 1)->kind != TOKEN_LPAREN) return;
+    while (ct_syntax_token_after(p, i)->kind == TOKEN_CONID || ct_syntax_token_after(p, i)->kind == TOKEN_COMMA) i++;
+    if (ct_syntax_token_after(p, i)->kind != TOKEN_RPAREN || ct_syntax_token_after(p, i + 1)->kind == TOKEN_EQUALS) return;
+    CtDiag *diag = ct_error(p->context, CT_E0201, ct_syntax_range_here(p), "there are no `default` declarations");
     ct_help(p->context, diag, "leave it out: a number that nothing decides is an Int if it can be, else a Double");
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
 /* topdecl -> import | data | synonym | class | instance | primitive | decl */
-void ct_parse_top_decl(CtParser *p, CtList *list) {
-    uint32_t start = ct_token(p)->start;
+void ct_syntax_parse_top_decl(CtParser *p, CtList *list) {
+    uint32_t start = ct_syntax_token(p)->start;
     CtDecl decl;
     refuse_default(p);
     switch (p->kind) {
     case TOKEN_IMPORT:
         if (imports_over(p, list))
-            ct_error(p->context, CT_E0201, ct_span_here(p), "imports stand before other declarations");
+            ct_error(p->context, CT_E0201, ct_syntax_range_here(p), "imports stand before other declarations");
         decl = import(p);
         break;
     case TOKEN_DATA:
@@ -367,8 +367,8 @@ void ct_parse_top_decl(CtParser *p, CtList *list) {
     case TOKEN_CLASS: decl = class_decl(p); break;
     case TOKEN_INSTANCE: decl = instance_decl(p); break;
     case TOKEN_PRIMITIVE: decl = primitive(p); break;
-    default: ct_parse_decl(p, list); return;
+    default: ct_syntax_parse_decl(p, list); return;
     }
-    decl.span = ct_span_from(p, start);
+    decl.span = ct_syntax_range_from(p, start);
     CT_LIST_ADD(p, list, CtDecl, decl);
 }

@@ -17,27 +17,27 @@ static CtTypeExpr *named(CtParser *p, CtTypeExprKind kind, CtName name) {
 }
 
 static CtTypeExpr *special(CtParser *p, uint32_t start, const char *text) {
-    CtSpan span = ct_span_from(p, start);
+    CtSpan span = ct_syntax_range_from(p, start);
     return named(p, TYPE_EXPR_CON, (CtName){NULL, ct_intern_text(&p->context->symbols, text), span});
 }
 
 /* ( -> ) | ( , {,} ): type constructors that stand alone */
 static CtTypeExpr *special_in_parens(CtParser *p) {
-    uint32_t start = ct_token(p)->start;
-    CtTokenKind kind = (CtTokenKind)ct_token_after(p, 1)->kind;
-    if (kind == TOKEN_RARROW && ct_token_after(p, 2)->kind == TOKEN_RPAREN) {
-        ct_advance(p);
-        ct_advance(p);
-        ct_advance(p);
+    uint32_t start = ct_syntax_token(p)->start;
+    CtTokenKind kind = (CtTokenKind)ct_syntax_token_after(p, 1)->kind;
+    if (kind == TOKEN_RARROW && ct_syntax_token_after(p, 2)->kind == TOKEN_RPAREN) {
+        ct_syntax_advance(p);
+        ct_syntax_advance(p);
+        ct_syntax_advance(p);
         return special(p, start, "->");
     }
     if (kind != TOKEN_COMMA) return NULL;
-    uint32_t outer = ct_bracket_open(p);
+    uint32_t outer = ct_syntax_bracket_open(p);
     CtText text = ct_text(p->context->arena);
     ct_text_putc(&text, '(');
-    while (ct_accept(p, TOKEN_COMMA)) ct_text_putc(&text, ',');
+    while (ct_syntax_accept(p, TOKEN_COMMA)) ct_text_putc(&text, ',');
     ct_text_putc(&text, ')');
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     return special(p, start, text.data);
 }
 
@@ -45,63 +45,63 @@ static CtTypeExpr *special_in_parens(CtParser *p) {
 static CtTypeExpr *in_parens(CtParser *p) {
     CtTypeExpr *type = special_in_parens(p);
     if (type != NULL) return type;
-    uint32_t start = ct_token(p)->start, outer = ct_bracket_open(p);
+    uint32_t start = ct_syntax_token(p)->start, outer = ct_syntax_bracket_open(p);
     CtList list;
-    ct_list_begin(p, &list, sizeof(CtTypeExpr *));
+    ct_syntax_list_begin(p, &list, sizeof(CtTypeExpr *));
     if (p->kind != TOKEN_RPAREN) {
-        do CT_LIST_ADD(p, &list, CtTypeExpr *, ct_parse_type(p));
-        while (ct_accept(p, TOKEN_COMMA));
+        do CT_LIST_ADD(p, &list, CtTypeExpr *, ct_syntax_parse_type(p));
+        while (ct_syntax_accept(p, TOKEN_COMMA));
     }
-    ct_bracket_close(p, TOKEN_RPAREN, outer);
+    ct_syntax_bracket_close(p, TOKEN_RPAREN, outer);
     uint32_t count = list.count;
-    CtTypeExpr **parts = ct_list_end(p, &list);
+    CtTypeExpr **parts = ct_syntax_list_end(p, &list);
     if (count == 1) {
-        parts[0]->span = ct_span_from(p, start);
+        parts[0]->span = ct_syntax_range_from(p, start);
         return parts[0];
     }
-    type = type_new(p, TYPE_EXPR_TUPLE, ct_span_from(p, start), 0);
+    type = type_new(p, TYPE_EXPR_TUPLE, ct_syntax_range_from(p, start), 0);
     type->parts = parts;
     type->part_count = count;
     return type;
 }
 
-bool ct_at_atype(const CtParser *p) {
+bool ct_syntax_at_atype(const CtParser *p) {
     return p->kind == TOKEN_VARID || p->kind == TOKEN_CONID || p->kind == TOKEN_LPAREN || p->kind == TOKEN_LBRACKET;
 }
 
 /* atype -> tyvar | tycon | ( … ) | [ ] | [ type ] */
-CtTypeExpr *ct_parse_atype(CtParser *p) {
-    uint32_t start = ct_token(p)->start;
+CtTypeExpr *ct_syntax_parse_atype(CtParser *p) {
+    uint32_t start = ct_syntax_token(p)->start;
     if (p->kind == TOKEN_VARID || p->kind == TOKEN_CONID) {
-        CtName name = ct_token_name(p, ct_token(p));
+        CtName name = ct_syntax_token_name(p, ct_syntax_token(p));
         CtTypeExprKind kind = p->kind == TOKEN_VARID ? TYPE_EXPR_VAR : TYPE_EXPR_CON;
-        ct_advance(p);
+        ct_syntax_advance(p);
         return named(p, kind, name);
     }
     if (p->kind == TOKEN_LPAREN) return in_parens(p);
     if (p->kind == TOKEN_EQUALS)
-        ct_fail_help(p, "a type", "`type`, `data` and `class` are keywords, not names of values");
-    if (p->kind != TOKEN_LBRACKET) ct_fail(p, "a type");
-    uint32_t outer = ct_bracket_open(p);
+        ct_syntax_fail_help(p, "a type", "`type`, `data` and `class` are keywords, not names of values");
+    if (p->kind != TOKEN_LBRACKET) ct_syntax_fail(p, "a type");
+    uint32_t outer = ct_syntax_bracket_open(p);
     if (p->kind == TOKEN_RBRACKET) {
-        ct_bracket_close(p, TOKEN_RBRACKET, outer);
+        ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
         return special(p, start, "[]");
     }
-    CtTypeExpr *item = ct_parse_type(p);
-    ct_bracket_close(p, TOKEN_RBRACKET, outer);
-    CtTypeExpr *type = type_new(p, TYPE_EXPR_LIST, ct_span_from(p, start), 1);
+    CtTypeExpr *item = ct_syntax_parse_type(p);
+    ct_syntax_bracket_close(p, TOKEN_RBRACKET, outer);
+    CtTypeExpr *type = type_new(p, TYPE_EXPR_LIST, ct_syntax_range_from(p, start), 1);
     type->parts[0] = item;
     return type;
 }
 
 /* btype -> atype {atype} */
-CtTypeExpr *ct_parse_btype(CtParser *p) {
-    CtTypeExpr *type = ct_parse_atype(p);
+CtTypeExpr *ct_syntax_parse_btype(CtParser *p) {
+    CtTypeExpr *type = ct_syntax_parse_atype(p);
     const uint32_t start = type->span.start, depth = p->depth;
-    while (ct_at_atype(p)) {
-        ct_enter(p);
-        CtTypeExpr *arg = ct_parse_atype(p);
-        CtTypeExpr *app = type_new(p, TYPE_EXPR_APP, ct_span_from(p, start), 2);
+    while (ct_syntax_at_atype(p)) {
+        ct_syntax_enter(p);
+        CtTypeExpr *arg = ct_syntax_parse_atype(p);
+        CtTypeExpr *app = type_new(p, TYPE_EXPR_APP, ct_syntax_range_from(p, start), 2);
         app->parts[0] = type;
         app->parts[1] = arg;
         type = app;
@@ -111,13 +111,13 @@ CtTypeExpr *ct_parse_btype(CtParser *p) {
 }
 
 /* type -> btype {-> btype}; the arrows nest to the right */
-CtTypeExpr *ct_parse_type(CtParser *p) {
+CtTypeExpr *ct_syntax_parse_type(CtParser *p) {
     const uint32_t depth = p->depth;
-    ct_enter(p);
-    CtTypeExpr *first = ct_parse_btype(p), *hole = NULL, *type = first;
-    while (ct_accept(p, TOKEN_RARROW)) {
-        ct_enter(p);
-        CtTypeExpr *next = ct_parse_btype(p), *last = hole == NULL ? first : hole->parts[1];
+    ct_syntax_enter(p);
+    CtTypeExpr *first = ct_syntax_parse_btype(p), *hole = NULL, *type = first;
+    while (ct_syntax_accept(p, TOKEN_RARROW)) {
+        ct_syntax_enter(p);
+        CtTypeExpr *next = ct_syntax_parse_btype(p), *last = hole == NULL ? first : hole->parts[1];
         CtTypeExpr *fun = type_new(p, TYPE_EXPR_FUN, last->span, 2);
         fun->parts[0] = last;
         fun->parts[1] = next;
@@ -144,13 +144,13 @@ static CtConstraint constraint(CtParser *p, CtTypeExpr *type) {
     bool several = type->kind == TYPE_EXPR_APP && type->parts[0]->kind == TYPE_EXPR_APP;
     ct_help(p->context, diag,
             several ? "a class has one parameter: `Ord a`" : "a constraint is a class and a type variable: `Ord a`");
-    ct_leave_declaration(p);
+    ct_syntax_leave_declaration(p);
 }
 
 /* [context =>] type, where context -> class tyvar | ( class tyvar , … ) */
-CtQualType ct_parse_qual_type(CtParser *p) {
+CtQualType ct_syntax_parse_qual_type(CtParser *p) {
     CtQualType result = {0};
-    result.type = ct_parse_type(p);
+    result.type = ct_syntax_parse_type(p);
     if (p->kind != TOKEN_DARROW) return result;
     CtTypeExpr *context = result.type;
     bool several = context->kind == TYPE_EXPR_TUPLE;
@@ -158,7 +158,7 @@ CtQualType ct_parse_qual_type(CtParser *p) {
     result.constraints = CT_NEW_ARRAY(p->context->arena, CtConstraint, result.constraint_count);
     for (uint32_t i = 0; i < result.constraint_count; i++)
         result.constraints[i] = constraint(p, several ? context->parts[i] : context);
-    ct_advance(p);
-    result.type = ct_parse_type(p);
+    ct_syntax_advance(p);
+    result.type = ct_syntax_parse_type(p);
     return result;
 }

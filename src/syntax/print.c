@@ -21,14 +21,14 @@ static void print_bare_name(CtText *out, CtName name) {
 }
 
 static void print_name(CtText *out, CtName name) {
-    bool op = ct_is_operator_name(name.text);
+    bool op = ct_syntax_is_operator_name(name.text);
     if (op) ct_text_putc(out, '(');
     print_bare_name(out, name);
     if (op) ct_text_putc(out, ')');
 }
 
 static void print_infix_name(CtText *out, CtName name) {
-    bool op = ct_is_operator_name(name.text);
+    bool op = ct_syntax_is_operator_name(name.text);
     if (!op) ct_text_putc(out, '`');
     print_bare_name(out, name);
     if (!op) ct_text_putc(out, '`');
@@ -163,7 +163,7 @@ static void print_pats(CtText *out, CtPat *const *pats, uint32_t count, const ch
 }
 
 static bool is_infix_pat(const CtPat *pat) {
-    return pat->kind == PAT_CON && pat->part_count == 2 && ct_is_operator_name(pat->name.text);
+    return pat->kind == PAT_CON && pat->part_count == 2 && ct_syntax_is_operator_name(pat->name.text);
 }
 
 static bool is_atomic_pat(const CtPat *pat, Level level) {
@@ -300,7 +300,7 @@ static void print_parts(CtText *out, CtExpr *const *parts, uint32_t count, const
 
 static bool is_infix(const CtExpr *expr) {
     const CtExpr *op = expr->kind == EXPR_APP && expr->part_count == 3 ? expr->parts[0] : NULL;
-    return op != NULL && (op->kind == EXPR_VAR || op->kind == EXPR_CON) && ct_is_operator_name(op->name.text);
+    return op != NULL && (op->kind == EXPR_VAR || op->kind == EXPR_CON) && ct_syntax_is_operator_name(op->name.text);
 }
 
 static Level level_of(const CtExpr *expr) {

@@ -339,9 +339,9 @@ typedef struct CtModule {
  * Errors go to the context; several are reported, parsing resumes at the next declaration. NULL when nothing could be
  * read. Fixities are not resolved yet. Nesting deeper than 2,000 levels is an error, never a stack overflow; resolving
  * an operator chain, though, makes a tree as deep as the chain is long. */
-CtModule *ct_parse_module(CtContext *context, uint32_t source);
+CtModule *ct_syntax_parse_module(CtContext *context, uint32_t source);
 /* Reads one expression (a `:t` or `--expr` input). */
-CtExpr *ct_parse_expression(CtContext *context, uint32_t source);
+CtExpr *ct_syntax_parse_expression(CtContext *context, uint32_t source);
 
 /* Operator fixities in force. */
 typedef struct CtFixity {
@@ -354,12 +354,12 @@ typedef struct CtFixities {
 
 /* Adds the module's own declared fixities to `fixities`, then rewrites every chain in it (local fixity declarations
  * included) to applications, sections and negations. Default: infixl 9. */
-void ct_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
-void ct_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
+void ct_syntax_resolve_fixities(CtContext *context, CtFixities *fixities, CtModule *module);
+void ct_syntax_resolve_expression_fixities(CtContext *context, CtFixities *fixities, CtExpr *expr);
 
 /* A source as it is best laid out: the same tokens and comments, in the same blocks, in the lines of the author. False
  * with errors in the context, and then nothing is in `out`. */
-bool ct_format_source(CtContext *context, uint32_t source, CtText *out);
+bool ct_syntax_format_source(CtContext *context, uint32_t source, CtText *out);
 
 /* The text of a type, a pattern or an expression as one would write it, for messages and for tests. */
 void ct_syntax_print_type(CtText *out, const CtTypeExpr *type);
@@ -368,6 +368,6 @@ void ct_syntax_print_expr(CtText *out, const CtExpr *expr);
 /* A declaration on one line, blocks in braces. */
 void ct_syntax_print_decl(CtText *out, const CtDecl *decl);
 /* True for operators (`+`, `:`), false for names made of letters. */
-bool ct_is_operator_name(CtSym name);
+bool ct_syntax_is_operator_name(CtSym name);
 
 #endif

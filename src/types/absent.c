@@ -91,7 +91,7 @@ static const char *find(const Absent *rows, size_t count, const char *name) {
     return NULL;
 }
 
-const char *ct_absent(CtSpace space, CtSym name) {
+const char *ct_types_absent(CtSpace space, CtSym name) {
     switch (space) {
     case SPACE_VALUE: return find(values, sizeof values / sizeof *values, name->text);
     case SPACE_TYPE: return find(types_, sizeof types_ / sizeof *types_, name->text);

@@ -1,7 +1,7 @@
 /* Binding groups: each inferred one level deeper than its surroundings, then generalised as a whole. */
 #include "types/internal.h"
 
-CtMarks ct_marks(CtTypes *types) {
+CtMarks ct_types_marks(CtTypes *types) {
     return (CtMarks){types->metas.count, types->points.count, types->deferred.count, types->inner_uses.count,
                      types->context->error_count};
 }
@@ -11,13 +11,13 @@ static bool parameters(CtTypes *types, const CtBinding *binding, CtTy *type, CtT
     uint32_t count = binding->clauses[0].pat_count;
     CtTy *rest = type;
     for (uint32_t i = 0; i < count; i++) {
-        if (ct_split_fun(types, rest, &args[i], result)) {
+        if (ct_types_split_fun(types, rest, &args[i], result)) {
             rest = *result;
             continue;
         }
         CtDiag *diag = ct_error(types->context, CT_E0301, binding->clauses[0].span,
                                 "`%s` has %u parameter%s, but its type `%s` allows %u", binding->name.text->text, count,
-                                count == 1 ? "" : "s", ct_ty_text(types, type), i);
+                                count == 1 ? "" : "s", ct_types_ty_text(types, type), i);
         if (binding->signature) ct_note(types->context, diag, binding->signature_span, "the signature is here");
         for (; i < count; i++) args[i] = types->error;
         *result = types->error;
@@ -39,10 +39,10 @@ static void infer_function(CtTypes *types, CtBinding *binding, CtTy *type, const
         CtClause *clause = &binding->clauses[i];
         const CtWhy *reason = why ? why : i > 0 ? &later : NULL;
         if (clause->pat_count != count) continue; /* the parser has said so */
-        for (uint32_t j = 0; j < count; j++) ct_check_pat(types, clause->pats[j], args[j], reason);
-        ct_check_rhs(types, &clause->rhs, result, reason == &later ? &result_later : reason);
+        for (uint32_t j = 0; j < count; j++) ct_types_check_pat(types, clause->pats[j], args[j], reason);
+        ct_types_check_rhs(types, &clause->rhs, result, reason == &later ? &result_later : reason);
     }
-    ct_note_clauses(types, binding);
+    ct_types_note_clauses(types, binding);
     if (binding->made) types->matches.count = matches;
 }
 
@@ -50,8 +50,8 @@ static void infer_binding(CtTypes *types, CtBindInfo *info) {
     CtBinding *binding = info->binding;
     if (binding->pat) {
         CtWhy why = {.kind = WHY_PATTERN};
-        ct_check_rhs(types, &binding->clauses[0].rhs, binding->pat->type, &why);
-        ct_note_patterns(types, &binding->pat, 1);
+        ct_types_check_rhs(types, &binding->clauses[0].rhs, binding->pat->type, &why);
+        ct_types_note_patterns(types, &binding->pat, 1);
         return;
     }
     CtWhy why = {.kind = WHY_SIGNATURE, .name = binding->name.text};
@@ -67,17 +67,17 @@ static void announce(CtTypes *types, CtBindInfo *info) {
     info->active = true;
     if (info->binding->pat) {
         CtWhy why = {.kind = WHY_SCRUTINEE};
-        ct_check_pat(types, info->binding->pat, ct_ty_meta(types, 0), &why);
+        ct_types_check_pat(types, info->binding->pat, ct_types_ty_meta(types, 0), &why);
     } else if (info->signature) {
         for (uint32_t i = 0; i < info->signature->count; i++) info->signature->generics[i]->level = types->level;
     } else {
-        info->binding->entity->scheme.type = ct_ty_meta(types, 0);
+        info->binding->entity->scheme.type = ct_types_ty_meta(types, 0);
     }
 }
 
 static void infer_group(CtTypes *types, CtBindingGroup *group) {
     CtBindInfo **infos = CT_NEW_ARRAY(types->arena, CtBindInfo *, group->count);
-    CtMarks marks = ct_marks(types);
+    CtMarks marks = ct_types_marks(types);
     bool restricted = false;
     types->level++;
     for (uint32_t i = 0; i < group->count; i++) {
@@ -93,15 +93,15 @@ static void infer_group(CtTypes *types, CtBindingGroup *group) {
         }
     types->level--;
     for (uint32_t i = 0; i < group->count; i++) infos[i]->active = false;
-    ct_generalise(types, group, infos, marks, restricted);
+    ct_types_generalise(types, group, infos, marks, restricted);
 }
 
-void ct_infer_groups(CtTypes *types, CtDecls *decls) {
+void ct_types_infer_groups(CtTypes *types, CtDecls *decls) {
     for (uint32_t i = 0; i < decls->group_count; i++) infer_group(types, &decls->groups[i]);
 }
 
-void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why) {
-    CtMarks marks = ct_marks(types);
+void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why) {
+    CtMarks marks = ct_types_marks(types);
     CtBindingGroup *group = CT_NEW(types->arena, CtBindingGroup);
     group->bindings = CT_NEW_ARRAY(types->arena, CtBinding *, 1);
     group->bindings[0] = binding;
@@ -114,5 +114,5 @@ void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const
     for (uint32_t i = 0; i < entity->scheme.count; i++) entity->scheme.generics[i]->level = types->level;
     infer_function(types, binding, entity->scheme.type, why);
     types->level--;
-    ct_default(types, marks);
+    ct_types_default(types, marks);
 }

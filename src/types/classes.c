@@ -18,10 +18,10 @@ static void declare_class(CtTypes *types, CtDecl *decl) {
     CtClass *class_ = CT_NEW(types->arena, CtClass);
     class_->name = decl->name.text;
     class_->decl = decl;
-    class_->param = ct_ty_generic(types, decl->params[0].text, 0);
-    ct_pred_add(types, class_->param, class_, decl->name.span);
+    class_->param = ct_types_ty_generic(types, decl->params[0].text, 0);
+    ct_types_pred_add(types, class_->param, class_, decl->name.span);
     decl->instance = class_;
-    ct_define(types, SPACE_CLASS, class_->name, class_);
+    ct_types_define(types, SPACE_CLASS, class_->name, class_);
     ct_push(types->arena, &types->new_classes, class_);
 }
 
@@ -30,7 +30,7 @@ static void declare_supers(CtTypes *types, CtClass *class_) {
     class_->supers = CT_NEW_ARRAY(types->arena, CtClass *, decl->super_count);
     for (uint32_t i = 0; i < decl->super_count; i++) {
         CtConstraint *super = &decl->supers[i];
-        CtClass *found = ct_find_class(types, super->class_name);
+        CtClass *found = ct_types_find_class(types, super->class_name);
         if (!found) continue;
         if (super->type->kind != TYPE_EXPR_VAR || super->type->name.text != class_->param->name) {
             ct_error(types->context, CT_E0314, super->span, "a superclass speaks of the class's variable `%s`",
@@ -90,19 +90,19 @@ static void declare_method(CtTypes *types, CtClass *class_, const CtDecl *decl, 
     ct_map_set(types->arena, &vars.map, ct_key(class_->param->name), class_->param);
     ct_push(types->arena, &vars.made, class_->param);
     CtPred *given = class_->param->preds->next;
-    ct_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
+    ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
     if (class_->param->preds->next != given) {
         ct_error(types->context, CT_E0314, decl->span, "a method cannot ask more of the class's variable `%s`",
                  class_->param->name->text);
         class_->param->preds->next = given;
     }
-    CtEntity *entity = ct_entity_new(types, ENTITY_METHOD, name);
+    CtEntity *entity = ct_types_entity_new(types, ENTITY_METHOD, name);
     entity->class_ = class_;
     entity->method = class_->method_count;
-    CtTy *type = ct_convert_type(types, &vars, decl->type.type);
+    CtTy *type = ct_types_convert_type(types, &vars, decl->type.type);
     entity->scheme = (CtScheme){vars.made.items, vars.made.count, type};
     class_->methods[class_->method_count++] = entity;
-    ct_define_value(types, entity);
+    ct_types_define_value(types, entity);
 }
 
 static int find_method(const CtClass *class_, CtSym name) {
@@ -154,7 +154,7 @@ static void declare_methods(CtTypes *types, CtClass *class_) {
     place_bindings(types, class_, body, class_->defaults);
 }
 
-void ct_declare_classes(CtTypes *types, CtDecls *decls) {
+void ct_types_declare_classes(CtTypes *types, CtDecls *decls) {
     types->new_classes.count = 0;
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_CLASS) declare_class(types, &decls->items[i]);
@@ -165,9 +165,9 @@ void ct_declare_classes(CtTypes *types, CtDecls *decls) {
 
 /* ---- instances ---- */
 
-CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
+CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
                             CtSpan span) {
-    CtInstance *known = ct_instance_find(class_, tycon);
+    CtInstance *known = ct_types_instance_find(class_, tycon);
     if (known) {
         CtDiag *diag = ct_error(types->context, CT_E0309, span, "there is an instance %s %s already",
                                 class_->name->text, tycon->name->text);
@@ -181,7 +181,7 @@ CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtT
     instance->generics = generics;
     instance->generic_count = count;
     instance->span = span;
-    instance->head = ct_ty_con(types, tycon, generics, count);
+    instance->head = ct_types_ty_con(types, tycon, generics, count);
     instance->methods = CT_NEW_ARRAY(types->arena, CtBinding *, class_->method_count);
     instance->method_generics = CT_NEW_ARRAY(types->arena, CtTy **, class_->method_count);
     instance->method_entities = CT_NEW_ARRAY(types->arena, CtEntity *, class_->method_count);
@@ -201,49 +201,49 @@ static bool different_variables(CtTy **args, uint32_t count) {
 }
 
 static void declare_instance(CtTypes *types, CtDecl *decl) {
-    CtClass *class_ = ct_find_class(types, decl->name);
+    CtClass *class_ = ct_types_find_class(types, decl->name);
     CtTyVars vars = {.open = true};
-    CtTy *head = ct_convert_partial(types, &vars, decl->type.type, class_ ? class_->param_arity : 0);
+    CtTy *head = ct_types_convert_partial(types, &vars, decl->type.type, class_ ? class_->param_arity : 0);
     vars.open = false;
-    ct_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
-    if (!class_ || ct_ty_failed(head)) return;
+    ct_types_convert_context(types, &vars, decl->type.constraints, decl->type.constraint_count);
+    if (!class_ || ct_types_ty_failed(head)) return;
     CtTyCon *tycon;
     uint32_t count = 0;
-    if (!ct_ty_head(head, &tycon, NULL, 0, &count)) {
+    if (!ct_types_ty_head(head, &tycon, NULL, 0, &count)) {
         ct_error(types->context, CT_E0314, decl->type.type->span,
                  "an instance is for a type constructor, not for any type");
         return;
     }
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, count);
-    ct_ty_head(head, &tycon, args, count, &count);
+    ct_types_ty_head(head, &tycon, args, count, &count);
     if (!different_variables(args, count)) {
         ct_error(types->context, CT_E0314, decl->type.type->span,
                  "an instance is for `%s` applied to different variables, not for one case of it such as `%s`",
-                 tycon->name->text, ct_ty_text(types, head));
+                 tycon->name->text, ct_types_ty_text(types, head));
         return;
     }
-    CtInstance *instance = ct_instance_new(types, class_, tycon, args, count, decl->type.type->span);
+    CtInstance *instance = ct_types_instance_new(types, class_, tycon, args, count, decl->type.type->span);
     if (!instance) return;
     instance->decl = decl;
     decl->instance = instance;
     place_bindings(types, class_, &decl->body, instance->methods);
 }
 
-void ct_declare_instances(CtTypes *types, CtDecls *decls) {
+void ct_types_declare_instances(CtTypes *types, CtDecls *decls) {
     types->new_instances.count = 0;
     for (uint32_t i = 0; i < decls->count; i++)
         if (decls->items[i].kind == DECL_INSTANCE) declare_instance(types, &decls->items[i]);
 }
 
-void ct_check_superclasses(CtTypes *types) {
+void ct_types_check_superclasses(CtTypes *types) {
     for (uint32_t i = 0; i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->super_count; j++) {
             CtClass *super = instance->class_->supers[j];
-            if (ct_solve(types, super, instance->head, instance->span, true)) continue;
+            if (ct_types_solve(types, super, instance->head, instance->span, true)) continue;
             CtDiag *diag = ct_error(types->context, CT_E0314, instance->span,
                                     "an instance of %s needs an instance of its superclass %s for `%s`",
-                                    instance->class_->name->text, super->name->text, ct_ty_text(types, instance->head));
+                                    instance->class_->name->text, super->name->text, ct_types_ty_text(types, instance->head));
             ct_help(types->context, diag, "write one, with no more in its context, or add `deriving (%s)`",
                     super->name->text);
         }
@@ -262,18 +262,18 @@ static void make_method(CtTypes *types, CtInstance *instance, uint32_t i) {
     args[0] = instance->head;
     for (uint32_t j = 0; j < own; j++) {
         CtTy *original = scheme->generics[j + 1];
-        CtTy *generic = ct_ty_generic(types, original->name, original->arity);
+        CtTy *generic = ct_types_ty_generic(types, original->name, original->arity);
         for (CtPred *pred = original->preds; pred; pred = pred->next)
-            ct_pred_add(types, generic, pred->class_, pred->span);
+            ct_types_pred_add(types, generic, pred->class_, pred->span);
         generics[instance->generic_count + j] = args[j + 1] = generic;
     }
-    CtEntity *entity = ct_entity_new(types, ENTITY_GLOBAL, binding->name);
+    CtEntity *entity = ct_types_entity_new(types, ENTITY_GLOBAL, binding->name);
     entity->binding = binding;
     for (uint32_t j = 1; j <= own; j++)
-        for (CtApplied *one = ct_applied(types, scheme->generics[j]); one; one = one->next)
-            ct_applied_add(types, args[j], one->class_,
-                           ct_ty_replace(types, one->type, scheme->generics, args, own + 1), one->span);
-    CtTy *type = ct_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
+        for (CtApplied *one = ct_types_applied(types, scheme->generics[j]); one; one = one->next)
+            ct_types_applied_add(types, args[j], one->class_,
+                           ct_types_ty_replace(types, one->type, scheme->generics, args, own + 1), one->span);
+    CtTy *type = ct_types_ty_replace(types, scheme->type, scheme->generics, args, own + 1);
     entity->scheme = (CtScheme){generics, count, type};
     binding->entity = entity;
     instance->method_entities[i] = entity;
@@ -289,31 +289,31 @@ static void check_signature(CtTypes *types, CtInstance *instance, const CtDecl *
                  "there is a signature for `%s`, but this instance does not define it", name.text->text);
         return;
     }
-    CtScheme scheme = ct_convert_scheme(types, &decl->type);
-    if (!scheme.type || ct_ty_failed(scheme.type)) return;
+    CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
+    if (!scheme.type || ct_types_ty_failed(scheme.type)) return;
     CtTy **inst = CT_NEW_ARRAY(types->arena, CtTy *, scheme.count);
     types->level++;
     CtTy *meant = instance->method_entities[method]->scheme.type;
-    CtTy *type = ct_instantiate_at(types, &scheme, inst, decl->span);
-    bool agrees = ct_unify(types, type, meant) == UNIFY_OK;
+    CtTy *type = ct_types_instantiate_at(types, &scheme, inst, decl->span);
+    bool agrees = ct_types_unify(types, type, meant) == UNIFY_OK;
     types->level--;
     if (agrees) return;
     CtDiag *diag =
         ct_error(types->context, CT_E0301, decl->type.type->span,
                  "the signature of `%s` does not agree with the class %s", name.text->text, class_->name->text);
-    ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_ty_text(types, meant));
+    ct_note(types->context, diag, CT_NO_SPAN, "in this instance its type is `%s`", ct_types_ty_text(types, meant));
 }
 
-void ct_resolve_class_bodies(CtTypes *types) {
+void ct_types_resolve_class_bodies(CtTypes *types) {
     for (uint32_t i = 0; i < types->new_classes.count; i++) {
         CtClass *class_ = types->new_classes.items[i];
         for (uint32_t j = 0; j < class_->method_count; j++) {
             if (!class_->defaults[j]) continue;
-            CtEntity *entity = ct_entity_new(types, ENTITY_GLOBAL, class_->defaults[j]->name);
+            CtEntity *entity = ct_types_entity_new(types, ENTITY_GLOBAL, class_->defaults[j]->name);
             entity->binding = class_->defaults[j];
             entity->scheme = class_->methods[j]->scheme;
             class_->defaults[j]->entity = entity;
-            ct_resolve_binding(types, class_->defaults[j]);
+            ct_types_resolve_binding(types, class_->defaults[j]);
         }
     }
     for (uint32_t i = 0; i < types->new_instances.count; i++) {
@@ -321,7 +321,7 @@ void ct_resolve_class_bodies(CtTypes *types) {
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             if (!instance->methods[j]) continue;
             make_method(types, instance, j);
-            ct_resolve_binding(types, instance->methods[j]);
+            ct_types_resolve_binding(types, instance->methods[j]);
         }
         const CtDecls *body = instance->decl ? &instance->decl->body : NULL;
         for (uint32_t j = 0; body && j < body->count; j++)
@@ -330,19 +330,19 @@ void ct_resolve_class_bodies(CtTypes *types) {
     }
 }
 
-void ct_infer_class_bodies(CtTypes *types) {
+void ct_types_infer_class_bodies(CtTypes *types) {
     for (uint32_t i = 0; i < types->new_classes.count; i++) {
         CtClass *class_ = types->new_classes.items[i];
         for (uint32_t j = 0; j < class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = class_->methods[j]->name};
-            if (class_->defaults[j]) ct_infer_method(types, class_->defaults[j], class_->defaults[j]->entity, &why);
+            if (class_->defaults[j]) ct_types_infer_method(types, class_->defaults[j], class_->defaults[j]->entity, &why);
         }
     }
     for (uint32_t i = 0; i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
         for (uint32_t j = 0; j < instance->class_->method_count; j++) {
             CtWhy why = {.kind = WHY_METHOD, .name = instance->class_->methods[j]->name};
-            if (instance->methods[j]) ct_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
+            if (instance->methods[j]) ct_types_infer_method(types, instance->methods[j], instance->method_entities[j], &why);
         }
     }
 }

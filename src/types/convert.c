@@ -2,25 +2,25 @@
  * arguments the place asks the type still to take: 0 for a type of values, 1 for a constructor such as Array. */
 #include "types/internal.h"
 
-CtClass *ct_find_class(CtTypes *types, CtName name) {
-    CtClass *class_ = ct_find(types, SPACE_CLASS, name);
-    if (!class_) ct_report_unknown(types, "class", SPACE_CLASS, name);
+CtClass *ct_types_find_class(CtTypes *types, CtName name) {
+    CtClass *class_ = ct_types_find(types, SPACE_CLASS, name);
+    if (!class_) ct_types_report_unknown(types, "class", SPACE_CLASS, name);
     return class_;
 }
 
-CtTyCon *ct_find_tycon(CtTypes *types, CtName name) {
-    CtTyCon *con = ct_find(types, SPACE_TYPE, name);
+CtTyCon *ct_types_find_tycon(CtTypes *types, CtName name) {
+    CtTyCon *con = ct_types_find(types, SPACE_TYPE, name);
     if (con) return con;
     const char *text = name.text->text;
     if (text[0] == '(') { /* "()" "(,)" "(,,)" */
         uint32_t commas = 0;
         while (text[1 + commas] == ',') commas++;
-        return ct_tycon_tuple(types, commas ? commas + 1 : 0);
+        return ct_types_con_tuple(types, commas ? commas + 1 : 0);
     }
-    if (ct_find(types, SPACE_CLASS, name))
+    if (ct_types_find(types, SPACE_CLASS, name))
         ct_error(types->context, CT_E0302, name.span, "`%s` is a class, not a type", text);
     else
-        ct_report_unknown(types, "type", SPACE_TYPE, name);
+        ct_types_report_unknown(types, "type", SPACE_TYPE, name);
     return NULL;
 }
 
@@ -28,7 +28,7 @@ static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t
     const char *number = takes ? ct_format(types->arena, "%u", takes) : "no";
     CtDiag *diag = ct_error(types->context, CT_E0303, span, "`%s` takes %s type argument%s here, but is given %u", name,
                             number, takes == 1 ? "" : "s", given);
-    const char *text = ct_excerpt(types, span);
+    const char *text = ct_types_excerpt(types, span);
     if (takes == 1 && given == 0)
         ct_help(types->context, diag, "say of what: `%s Double`, for example", name);
     else if (takes == 0 && text && text[strlen(text) - 1] == ']')
@@ -41,7 +41,7 @@ static CtTy *arity_error(CtTypes *types, CtSpan span, const char *name, uint32_t
 static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arity) {
     CtTy *type = ct_map_get(&vars->map, ct_key(name.text));
     if (type) {
-        CtTy *end = ct_ty_resolve(type);
+        CtTy *end = ct_types_ty_resolve(type);
         if (end->kind != TY_META && end->kind != TY_GENERIC) return type;
         if (end->arity == arity) return type;
         ct_error(types->context, CT_E0303, name.span, "`%s` takes %u type argument%s elsewhere, but %u here",
@@ -57,7 +57,7 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
                 name.text->text);
         return types->error;
     }
-    type = vars->flexible ? ct_ty_meta(types, arity) : ct_ty_generic(types, name.text, arity);
+    type = vars->flexible ? ct_types_ty_meta(types, arity) : ct_types_ty_generic(types, name.text, arity);
     ct_map_set(types->arena, &vars->map, ct_key(name.text), type);
     ct_push(types->arena, &vars->made, type);
     return type;
@@ -66,7 +66,7 @@ static CtTy *variable(CtTypes *types, CtTyVars *vars, CtName name, uint32_t arit
 /* A constructor applied to the arguments, which lie outermost last along the spine of `expr`. */
 static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeExpr *expr, uint32_t given,
                      uint32_t missing) {
-    if (con->is_synonym) ct_ensure_synonym(types, con);
+    if (con->is_synonym) ct_types_ensure_synonym(types, con);
     if (con->type->is_error) return types->error;
     if (missing && con->arity < missing) {
         ct_error(types->context, CT_E0303, expr->span,
@@ -84,13 +84,13 @@ static CtTy *applied(CtTypes *types, CtTyVars *vars, CtTyCon *con, const CtTypeE
     uint32_t i = given;
     for (; i > 0; expr = expr->parts[0]) {
         i--;
-        args[i] = ct_convert_partial(types, vars, expr->parts[1], con->params[i]->arity);
-        if (ct_ty_failed(args[i])) return types->error;
+        args[i] = ct_types_convert_partial(types, vars, expr->parts[1], con->params[i]->arity);
+        if (ct_types_ty_failed(args[i])) return types->error;
     }
-    if (!con->is_synonym) return ct_ty_con(types, con, args, given);
+    if (!con->is_synonym) return ct_types_ty_con(types, con, args, given);
     if (!con->synonym) return types->error;
-    CtTy *type = ct_ty_replace(types, con->synonym, con->params, args, con->declared);
-    for (i = con->declared; i < given; i++) type = ct_ty_app(types, type, args[i]);
+    CtTy *type = ct_types_ty_replace(types, con->synonym, con->params, args, con->declared);
+    for (i = con->declared; i < given; i++) type = ct_types_ty_app(types, type, args[i]);
     return type;
 }
 
@@ -99,7 +99,7 @@ static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr,
     uint32_t given = 0;
     for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
     if (head->kind == TYPE_EXPR_CON) {
-        CtTyCon *con = ct_find_tycon(types, head->name);
+        CtTyCon *con = ct_types_find_tycon(types, head->name);
         return con ? applied(types, vars, con, expr, given, missing) : types->error;
     }
     if (head->kind != TYPE_EXPR_VAR) {
@@ -110,25 +110,25 @@ static CtTy *application(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr,
     CtTy *type = variable(types, vars, head->name, given + missing);
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, given);
     uint32_t i = given;
-    for (; i > 0; expr = expr->parts[0]) args[--i] = ct_convert_partial(types, vars, expr->parts[1], 0);
-    for (i = 0; i < given; i++) type = ct_ty_app(types, type, args[i]);
-    return ct_ty_failed(type) ? types->error : type;
+    for (; i > 0; expr = expr->parts[0]) args[--i] = ct_types_convert_partial(types, vars, expr->parts[1], 0);
+    for (i = 0; i < given; i++) type = ct_types_ty_app(types, type, args[i]);
+    return ct_types_ty_failed(type) ? types->error : type;
 }
 
 static CtTy *closed(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
     switch (expr->kind) {
-    case TYPE_EXPR_LIST: return ct_ty_list(types, ct_convert_partial(types, vars, expr->parts[0], 0));
+    case TYPE_EXPR_LIST: return ct_types_ty_list(types, ct_types_convert_partial(types, vars, expr->parts[0], 0));
     case TYPE_EXPR_TUPLE: {
         CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
-        for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_convert_partial(types, vars, expr->parts[i], 0);
-        return ct_ty_tuple(types, parts, expr->part_count);
+        for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_types_convert_partial(types, vars, expr->parts[i], 0);
+        return ct_types_ty_tuple(types, parts, expr->part_count);
     }
     case TYPE_EXPR_FUN: { /* along the arrows without recursion */
         CT_VEC(CtTy *) args = {0};
         for (; expr->kind == TYPE_EXPR_FUN; expr = expr->parts[1])
-            ct_push(types->arena, &args, ct_convert_partial(types, vars, expr->parts[0], 0));
-        CtTy *type = ct_convert_partial(types, vars, expr, 0);
-        while (args.count) type = ct_ty_fun(types, args.items[--args.count], type);
+            ct_push(types->arena, &args, ct_types_convert_partial(types, vars, expr->parts[0], 0));
+        CtTy *type = ct_types_convert_partial(types, vars, expr, 0);
+        while (args.count) type = ct_types_ty_fun(types, args.items[--args.count], type);
         return type;
     }
     case TYPE_EXPR_VAR:
@@ -148,7 +148,7 @@ static CtTy *convert(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uin
 }
 
 /* The parser bounds each type, but synonyms reach further down. */
-bool ct_convert_down(CtTypes *types, CtSpan span) {
+bool ct_types_convert_down(CtTypes *types, CtSpan span) {
     enum { DEEPEST = 4000 };
     if (types->convert_levels < DEEPEST) return ++types->convert_levels;
     if (!types->told_large)
@@ -158,47 +158,47 @@ bool ct_convert_down(CtTypes *types, CtSpan span) {
     return false;
 }
 
-CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
-    if (!ct_convert_down(types, expr->span)) return types->error;
+CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing) {
+    if (!ct_types_convert_down(types, expr->span)) return types->error;
     CtTy *type = convert(types, vars, expr, missing);
     types->convert_levels--;
     if (type->kind != TY_APP || type->size <= CT_TYPE_LIMIT) return type;
-    ct_report_large(types, expr->span);
+    ct_types_report_large(types, expr->span);
     return types->error;
 }
 
-CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
-    return ct_convert_partial(types, vars, expr, 0);
+CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr) {
+    return ct_types_convert_partial(types, vars, expr, 0);
 }
 
 static void report_constraint(CtTypes *types, const CtClass *class_, CtTy *type, CtSpan span) {
     CtDiag *diag = ct_error(types->context, CT_E0314, span,
-                            "a context constrains type variables, not types such as `%s`", ct_ty_text(types, type));
+                            "a context constrains type variables, not types such as `%s`", ct_types_ty_text(types, type));
     ct_help(types->context, diag,
             "say what is asked of the variables in it, such as `%s a`; leave it out if there are none",
             class_->name->text);
 }
 
-void ct_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count) {
+void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        CtClass *class_ = ct_find_class(types, constraints[i].class_name);
+        CtClass *class_ = ct_types_find_class(types, constraints[i].class_name);
         if (!class_) continue;
-        CtTy *type = ct_convert_partial(types, vars, constraints[i].type, class_->param_arity);
-        CtTy *end = ct_ty_resolve(type), *head = end;
-        while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
+        CtTy *type = ct_types_convert_partial(types, vars, constraints[i].type, class_->param_arity);
+        CtTy *end = ct_types_ty_resolve(type), *head = end;
+        while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
         if (end->kind == TY_GENERIC || end->kind == TY_META)
-            ct_pred_add(types, end, class_, constraints[i].span);
+            ct_types_pred_add(types, end, class_, constraints[i].span);
         else if (head->kind == TY_GENERIC)
-            ct_applied_add(types, head, class_, end, constraints[i].span);
-        else if (!ct_ty_failed(end))
+            ct_types_applied_add(types, head, class_, end, constraints[i].span);
+        else if (!ct_types_ty_failed(end))
             report_constraint(types, class_, end, constraints[i].span);
     }
 }
 
-CtScheme ct_convert_scheme(CtTypes *types, const CtQualType *type) {
+CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type) {
     CtTyVars vars = {.open = true};
     /* the context first: its classes tell the variables' numbers of arguments */
-    ct_convert_context(types, &vars, type->constraints, type->constraint_count);
-    CtTy *result = ct_convert_type(types, &vars, type->type);
+    ct_types_convert_context(types, &vars, type->constraints, type->constraint_count);
+    CtTy *result = ct_types_convert_type(types, &vars, type->type);
     return (CtScheme){vars.made.items, vars.made.count, result};
 }

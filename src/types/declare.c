@@ -12,7 +12,7 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
         defined_twice(types, "type", decl->name, known->span);
         return;
     }
-    CtTyCon *con = ct_tycon_new(types, decl->name.text->text, decl->param_count);
+    CtTyCon *con = ct_types_con_new(types, decl->name.text->text, decl->param_count);
     for (uint32_t i = 0; i < decl->param_count; i++) {
         con->params[i]->name = decl->params[i].text;
         con->params[i]->made = false;
@@ -26,7 +26,7 @@ static void declare_tycon(CtTypes *types, CtDecl *decl) {
     con->decl = decl;
     con->span = decl->name.span;
     decl->tycon = con;
-    ct_define(types, SPACE_TYPE, con->name, con);
+    ct_types_define(types, SPACE_TYPE, con->name, con);
     ct_push(types->arena, &types->new_tycons, con);
 }
 
@@ -43,7 +43,7 @@ static bool scan_arities(CtTypes *types, CtTyCon *con, const CtTypeExpr *expr, u
     uint32_t given = 0;
     const CtTypeExpr *head = expr;
     for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
-    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_find(types, SPACE_TYPE, head->name) : NULL;
+    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_types_find(types, SPACE_TYPE, head->name) : NULL;
     if (head->kind == TYPE_EXPR_VAR) {
         CtTy *param = param_named(con, head->name.text);
         if (param && param->arity < given + missing) {
@@ -83,9 +83,9 @@ static uint32_t take_missing(CtTypes *types, CtTyCon *con) {
     const CtTypeExpr *head = con->decl->type.type;
     uint32_t given = 0;
     for (; head->kind == TYPE_EXPR_APP; head = head->parts[0]) given++;
-    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_find(types, SPACE_TYPE, head->name) : NULL;
+    CtTyCon *applied = head->kind == TYPE_EXPR_CON ? ct_types_find(types, SPACE_TYPE, head->name) : NULL;
     if (!applied || applied == con) return 0;
-    if (applied->is_synonym && applied->state != 1) ct_ensure_synonym(types, applied);
+    if (applied->is_synonym && applied->state != 1) ct_types_ensure_synonym(types, applied);
     if (applied->arity <= given || applied->type->is_error) return 0;
     uint32_t missing = applied->arity - given;
     CtTy **params = CT_NEW_ARRAY(types->arena, CtTy *, con->declared + missing);
@@ -96,7 +96,7 @@ static uint32_t take_missing(CtTypes *types, CtTyCon *con) {
     return missing;
 }
 
-void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
+void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con) {
     if (con->state == 2) return;
     if (con->state == 1) {
         CtDiag *diag =
@@ -107,14 +107,14 @@ void ct_ensure_synonym(CtTypes *types, CtTyCon *con) {
         con->state = 2;
         return;
     }
-    if (!ct_convert_down(types, con->span)) {
+    if (!ct_types_convert_down(types, con->span)) {
         con->synonym = types->error;
         con->state = 2;
         return;
     }
     con->state = 1;
     CtTyVars vars = params_of(types, con);
-    CtTy *meaning = ct_convert_partial(types, &vars, con->decl->type.type, take_missing(types, con));
+    CtTy *meaning = ct_types_convert_partial(types, &vars, con->decl->type.type, take_missing(types, con));
     types->convert_levels--;
     if (con->state == 1) con->synonym = meaning;
     con->state = 2;
@@ -132,7 +132,7 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
     *data = (CtDataCon){
         .name = decl->name.text, .tycon = con, .tag = tag, .arity = decl->field_count, .span = decl->name.span};
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, data->arity);
-    for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_convert_type(types, vars, decl->fields[i]);
+    for (uint32_t i = 0; i < data->arity; i++) data->fields[i] = ct_types_convert_type(types, vars, decl->fields[i]);
     if (decl->field_names && decl->field_count <= MOST_FIELDS) {
         data->field_names = CT_NEW_ARRAY(types->arena, CtSym, data->arity);
         for (uint32_t i = 0; i < data->arity; i++) data->field_names[i] = decl->field_names[i].text;
@@ -142,7 +142,7 @@ static CtDataCon *data_con(CtTypes *types, CtTyCon *con, CtConDecl *decl, CtTyVa
         defined_twice(types, "constructor", decl->name, known->span);
         return data;
     }
-    ct_define(types, SPACE_CON, data->name, data);
+    ct_types_define(types, SPACE_CON, data->name, data);
     return data;
 }
 
@@ -202,12 +202,12 @@ static void check_regular(CtTypes *types, CtTyCon *con) {
             if (irregular(types, con, con->cons[i]->fields[j])) {
                 ct_error(types->context, CT_E0316, con->decl->cons[i].fields[j]->span,
                          "the type `%s` contains itself at a larger type, `%s`", con->name->text,
-                         ct_ty_text(types, con->cons[i]->fields[j]));
+                         ct_types_ty_text(types, con->cons[i]->fields[j]));
                 con->cons[i]->fields[j] = types->error;
             }
 }
 
-void ct_declare_types(CtTypes *types, CtDecls *decls) {
+void ct_types_declare_types(CtTypes *types, CtDecls *decls) {
     types->new_tycons.count = 0;
     for (uint32_t i = 0; i < decls->count; i++) {
         CtDecl *decl = &decls->items[i];
@@ -220,20 +220,20 @@ void ct_declare_types(CtTypes *types, CtDecls *decls) {
             changed |= scan_declaration(types, types->new_tycons.items[i]);
     }
     for (uint32_t i = 0; i < types->new_tycons.count; i++)
-        if (types->new_tycons.items[i]->is_synonym) ct_ensure_synonym(types, types->new_tycons.items[i]);
+        if (types->new_tycons.items[i]->is_synonym) ct_types_ensure_synonym(types, types->new_tycons.items[i]);
     for (uint32_t i = 0; i < types->new_tycons.count; i++)
         if (!types->new_tycons.items[i]->is_synonym) declare_cons(types, types->new_tycons.items[i]);
     for (uint32_t i = 0; i < types->new_tycons.count; i++)
         if (!types->new_tycons.items[i]->is_synonym) check_regular(types, types->new_tycons.items[i]);
 }
 
-void ct_declare_primitives(CtTypes *types, CtDecls *decls) {
+void ct_types_declare_primitives(CtTypes *types, CtDecls *decls) {
     for (uint32_t i = 0; i < decls->count; i++) {
         CtDecl *decl = &decls->items[i];
         if (decl->kind != DECL_PRIMITIVE) continue;
-        CtEntity *entity = ct_entity_new(types, ENTITY_PRIMITIVE, decl->names[0]);
+        CtEntity *entity = ct_types_entity_new(types, ENTITY_PRIMITIVE, decl->names[0]);
         entity->primitive = decl->primitive;
-        entity->scheme = ct_convert_scheme(types, &decl->type);
-        ct_define_value(types, entity);
+        entity->scheme = ct_types_convert_scheme(types, &decl->type);
+        ct_types_define_value(types, entity);
     }
 }

@@ -21,7 +21,7 @@ typedef struct Derive {
 /* ---- heads and contexts ---- */
 
 static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
-    CtClass *class_ = ct_find_class(types, name);
+    CtClass *class_ = ct_types_find_class(types, name);
     if (!class_) return NULL;
     const char *text = name.text->text;
     bool bounded = !strcmp(text, "Bounded"), enumeration = true;
@@ -38,8 +38,8 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
     }
     CtTy **generics = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
     for (uint32_t i = 0; i < con->arity; i++)
-        generics[i] = ct_ty_generic(types, con->params[i]->name, con->params[i]->arity);
-    CtInstance *instance = ct_instance_new(types, class_, con, generics, con->arity, name.span);
+        generics[i] = ct_types_ty_generic(types, con->params[i]->name, con->params[i]->arity);
+    CtInstance *instance = ct_types_instance_new(types, class_, con, generics, con->arity, name.span);
     if (!instance) return NULL;
     instance->derived = true;
     instance->decl = con->decl;
@@ -48,20 +48,20 @@ static CtInstance *declare_one(CtTypes *types, CtTyCon *con, CtName name) {
 
 /* What the fields ask of the type's variables, as far as the other contexts are known; true when that has grown. */
 static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
-    CtMarks marks = ct_marks(types);
+    CtMarks marks = ct_types_marks(types);
     CtTyCon *con = instance->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
     bool changed = false;
-    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_ty_meta(types, con->params[i]->arity);
+    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_types_ty_meta(types, con->params[i]->arity);
     for (uint32_t i = 0; i < con->con_count; i++)
         for (uint32_t j = 0; j < con->cons[i]->arity; j++) {
-            CtTy *field = ct_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
-            bool sound = ct_solve(types, instance->class_, field, instance->span, true);
+            CtTy *field = ct_types_ty_replace(types, con->cons[i]->fields[j], con->params, args, con->arity);
+            bool sound = ct_types_solve(types, instance->class_, field, instance->span, true);
             if (!report || (sound && types->deferred.count == marks.deferred)) continue;
             CtDiag *diag = ct_error(
                 types->context, CT_E0315, instance->span, "%s cannot be derived for `%s`: it has a field of type `%s`",
-                instance->class_->name->text, con->name->text, ct_ty_text(types, con->cons[i]->fields[j]));
-            if (ct_ty_is_function(types, field))
+                instance->class_->name->text, con->name->text, ct_types_ty_text(types, con->cons[i]->fields[j]));
+            if (ct_types_ty_is_function(types, field))
                 ct_help(types->context, diag, "functions can neither be compared nor shown");
             types->deferred.count = marks.deferred;
             instance->derived = false; /* nothing is written for it */
@@ -71,14 +71,14 @@ static bool grow_context(CtTypes *types, CtInstance *instance, bool report) {
             CtPred *before = instance->generics[i]->preds;
             while (before && before->class_ != pred->class_) before = before->next;
             changed |= !before;
-            ct_pred_add(types, instance->generics[i], pred->class_, instance->span);
+            ct_types_pred_add(types, instance->generics[i], pred->class_, instance->span);
         }
     types->metas.count = marks.metas;
     types->deferred.count = marks.deferred;
     return changed;
 }
 
-void ct_declare_derived(CtTypes *types, CtDecls *decls) {
+void ct_types_declare_derived(CtTypes *types, CtDecls *decls) {
     uint32_t first = types->new_instances.count;
     for (uint32_t i = 0; i < decls->count; i++) {
         CtDecl *decl = &decls->items[i];
@@ -133,7 +133,7 @@ static CtPat *variable(Derive *d, const char *name) {
 
 static CtExpr *global(Derive *d, const char *name) {
     CtExpr *e = local(d, name);
-    e->entity = ct_library(d->types, SPACE_VALUE, e->name.text);
+    e->entity = ct_types_library(d->types, SPACE_VALUE, e->name.text);
     if (!e->entity && !d->failed) {
         ct_error(d->types->context, CT_E0315, d->span, "deriving %s needs `%s`, which no library defines",
                  d->instance->class_->name->text, name);
@@ -142,7 +142,7 @@ static CtExpr *global(Derive *d, const char *name) {
     return e;
 }
 
-static CtDataCon *library_con(Derive *d, const char *name) { return ct_library(d->types, SPACE_CON, symbol(d, name)); }
+static CtDataCon *library_con(Derive *d, const char *name) { return ct_types_library(d->types, SPACE_CON, symbol(d, name)); }
 
 static CtExpr *constant(Derive *d, const char *name) {
     CtExpr *e = expr(d, EXPR_CON, 0);
@@ -416,7 +416,7 @@ static void write_instance(CtTypes *types, CtInstance *instance) {
     }
 }
 
-void ct_derive_methods(CtTypes *types) {
+void ct_types_derive_methods(CtTypes *types) {
     for (uint32_t i = 0; i < types->new_instances.count; i++)
         if (types->new_instances.items[i]->derived) write_instance(types, types->new_instances.items[i]);
 }

@@ -35,7 +35,7 @@ static CtName name(Do *d, const char *text, CtSpan span) {
 static CtExpr *hidden(Do *d, CtHidden function) {
     CtExpr *expr = node(d, EXPR_VAR, d->keyword, 0);
     expr->name = name(d, "do", d->keyword);
-    expr->entity = ct_hidden(d->types, function, d->keyword);
+    expr->entity = ct_types_hidden(d->types, function, d->keyword);
     return expr;
 }
 
@@ -45,7 +45,7 @@ static bool may_fail(Do *d, const CtPat *pat) {
     case PAT_LIST: return true;
     case PAT_CON:
     case PAT_RECORD: {
-        const CtDataCon *con = ct_find(d->types, SPACE_CON, pat->name);
+        const CtDataCon *con = ct_types_find(d->types, SPACE_CON, pat->name);
         if (con && con->tycon->con_count != 1) return true;
         break;
     }
@@ -125,7 +125,7 @@ static CtExpr *before(Do *d, CtStmt *stmt, CtExpr *rest) {
     return bind;
 }
 
-void ct_expand_do(CtTypes *types, CtExpr *expr) {
+void ct_types_expand_do(CtTypes *types, CtExpr *expr) {
     Do d = {.types = types, .keyword = expr->span};
     d.keyword.end = d.keyword.start + 2;
     if (expr->stmt_count == 0 || expr->stmts[expr->stmt_count - 1].kind != STMT_EXPR)
@@ -157,15 +157,15 @@ static CtBinding *constant(CtTypes *types, CtSym bound, CtEntity *value, CtSpan 
     return binding;
 }
 
-void ct_complete_monads(CtTypes *types) {
+void ct_types_complete_monads(CtTypes *types) {
     CtSymbols *symbols = &types->context->symbols;
     CtSym return_ = ct_intern_text(symbols, "return");
-    const CtClass *monad = ct_library(types, SPACE_CLASS, ct_intern_text(symbols, "Monad"));
-    const CtClass *applicative = ct_library(types, SPACE_CLASS, ct_intern_text(symbols, "Applicative"));
-    CtEntity *pure = ct_library(types, SPACE_VALUE, ct_intern_text(symbols, "pure"));
+    const CtClass *monad = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, "Monad"));
+    const CtClass *applicative = ct_types_library(types, SPACE_CLASS, ct_intern_text(symbols, "Applicative"));
+    CtEntity *pure = ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, "pure"));
     for (uint32_t i = 0; monad && applicative && pure && i < types->new_instances.count; i++) {
         CtInstance *instance = types->new_instances.items[i];
-        if (instance->class_ != monad || !ct_instance_find(applicative, instance->tycon)) continue;
+        if (instance->class_ != monad || !ct_types_instance_find(applicative, instance->tycon)) continue;
         for (uint32_t j = 0; j < monad->method_count; j++)
             if (monad->methods[j]->name == return_ && !instance->methods[j])
                 instance->methods[j] = constant(types, return_, pure, instance->span);

@@ -2,8 +2,8 @@
 #include "types/internal.h"
 
 static CtTyCon *builtin(CtTypes *types, const char *name, uint32_t arity) {
-    CtTyCon *con = ct_tycon_new(types, name, arity);
-    ct_scope_set(types, &types->library, SPACE_TYPE, con->name, con);
+    CtTyCon *con = ct_types_con_new(types, name, arity);
+    ct_types_scope_set(types, &types->library, SPACE_TYPE, con->name, con);
     return con;
 }
 
@@ -15,7 +15,7 @@ static CtDataCon *constructor(CtTypes *types, CtTyCon *con, const char *name, ui
     data->arity = arity;
     data->fields = CT_NEW_ARRAY(types->arena, CtTy *, arity);
     con->cons[tag] = data;
-    ct_scope_set(types, &types->library, SPACE_CON, data->name, data);
+    ct_types_scope_set(types, &types->library, SPACE_CON, data->name, data);
     return data;
 }
 
@@ -26,7 +26,7 @@ static void make_list(CtTypes *types) {
     constructor(types, list, "[]", 0, 0);
     CtDataCon *cons = constructor(types, list, ":", 1, 2);
     cons->fields[0] = list->params[0];
-    cons->fields[1] = ct_ty_list(types, list->params[0]);
+    cons->fields[1] = ct_types_ty_list(types, list->params[0]);
 }
 
 CtTypes *ct_types_new(CtContext *context) {
@@ -45,9 +45,9 @@ CtTypes *ct_types_new(CtContext *context) {
     types->array = builtin(types, "Array", 1);
     types->list = builtin(types, "[]", 1);
     types->fun = builtin(types, "->", 2);
-    ct_tycon_tuple(types, 0);
-    ct_tycon_tuple(types, 2);
-    types->error = ct_tycon_new(types, "?", 0)->type;
+    ct_types_con_tuple(types, 0);
+    ct_types_con_tuple(types, 2);
+    types->error = ct_types_con_new(types, "?", 0)->type;
     types->error->is_error = true;
     make_list(types);
     return types;
@@ -55,13 +55,13 @@ CtTypes *ct_types_new(CtContext *context) {
 
 void ct_types_prefer_double(CtTypes *types, bool prefer) { types->prefer_double = prefer; }
 
-CtTyCon *ct_tycon_double(CtTypes *types) { return types->double_; }
-CtTyCon *ct_tycon_float(CtTypes *types) { return types->float_; }
-CtTyCon *ct_tycon_int(CtTypes *types) { return types->int_; }
-CtTyCon *ct_tycon_char(CtTypes *types) { return types->char_; }
-CtTyCon *ct_tycon_list(CtTypes *types) { return types->list; }
-CtTyCon *ct_tycon_array(CtTypes *types) { return types->array; }
-CtTyCon *ct_tycon_fun(CtTypes *types) { return types->fun; }
+CtTyCon *ct_types_con_double(CtTypes *types) { return types->double_; }
+CtTyCon *ct_types_con_float(CtTypes *types) { return types->float_; }
+CtTyCon *ct_types_con_int(CtTypes *types) { return types->int_; }
+CtTyCon *ct_types_con_char(CtTypes *types) { return types->char_; }
+CtTyCon *ct_types_con_list(CtTypes *types) { return types->list; }
+CtTyCon *ct_types_con_array(CtTypes *types) { return types->array; }
+CtTyCon *ct_types_con_fun(CtTypes *types) { return types->fun; }
 
 static CtTyCon *make_tuple(CtTypes *types, uint32_t size) {
     CtText name = ct_text(types->arena);
@@ -76,7 +76,7 @@ static CtTyCon *make_tuple(CtTypes *types, uint32_t size) {
     return con;
 }
 
-CtTyCon *ct_tycon_tuple(CtTypes *types, uint32_t size) {
+CtTyCon *ct_types_con_tuple(CtTypes *types, uint32_t size) {
     while (types->tuples.count <= size) ct_push(types->arena, &types->tuples, NULL);
     if (!types->tuples.items[size]) {
         CtTyCon *con = make_tuple(types, size);
@@ -85,12 +85,12 @@ CtTyCon *ct_tycon_tuple(CtTypes *types, uint32_t size) {
     return types->tuples.items[size];
 }
 
-uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out) {
+uint32_t ct_types_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out) {
     CT_VEC(CtEntity *) list = {0};
     for (uint32_t i = 0; i < module->decls.count; i++) {
         CtDecl *decl = &module->decls.items[i];
         if (decl->kind == DECL_PRIMITIVE) {
-            CtEntity *entity = ct_lookup(types, decl->names[0].text);
+            CtEntity *entity = ct_types_lookup(types, decl->names[0].text);
             if (entity) ct_push(types->arena, &list, entity);
         } else if (decl->kind == DECL_CLASS && decl->instance) {
             CtClass *class_ = decl->instance;
@@ -98,7 +98,7 @@ uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***
         } else if (decl->kind == DECL_DATA && decl->tycon) {
             for (uint32_t j = 0; j < decl->con_count; j++)
                 for (uint32_t k = 0; decl->cons[j].field_names && k < decl->cons[j].field_count; k++) {
-                    CtEntity *entity = ct_lookup(types, decl->cons[j].field_names[k].text);
+                    CtEntity *entity = ct_types_lookup(types, decl->cons[j].field_names[k].text);
                     bool earlier = false;
                     for (uint32_t l = list.count; l > 0 && !earlier; l--) earlier = list.items[l - 1] == entity;
                     if (entity && !earlier) ct_push(types->arena, &list, entity);

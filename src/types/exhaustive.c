@@ -163,7 +163,7 @@ static bool print_list(CtText *out, const Shape *shape) {
 static void print_con(CtText *out, const Shape *shape, bool atomic) {
     const CtDataCon *con = shape->head.con;
     if (!strcmp(con->name->text, ":") && print_list(out, shape)) return;
-    bool infix = con->arity == 2 && ct_is_operator_name(con->name);
+    bool infix = con->arity == 2 && ct_syntax_is_operator_name(con->name);
     bool brackets = atomic && con->arity > 0;
     if (brackets) ct_text_putc(out, '(');
     if (infix) {
@@ -203,7 +203,7 @@ static void add_witness(Explorer *e) {
     if (e->witnesses.count == MOST_WITNESSES) return;
     CtText text = ct_text(e->types->arena);
     const CtMatch *match = e->match;
-    if (match->name) ct_text_printf(&text, ct_is_operator_name(match->name) ? "(%s)" : "%s", match->name->text);
+    if (match->name) ct_text_printf(&text, ct_syntax_is_operator_name(match->name) ? "(%s)" : "%s", match->name->text);
     for (uint32_t i = 0; i < match->column_count; i++) {
         if (i > 0 || match->name) ct_text_putc(&text, ' ');
         print_shape(&text, e->roots[i], match->name || match->column_count > 1);
@@ -357,9 +357,9 @@ static bool always_holds(CtTypes *types, const CtStmt *guard) {
     if (guard->kind == STMT_BIND) return guard->pat->kind == PAT_VAR || guard->pat->kind == PAT_WILD;
     const CtExpr *expr = guard->expr;
     CtSymbols *symbols = &types->context->symbols;
-    if (expr->kind == EXPR_CON) return expr->con == ct_library(types, SPACE_CON, ct_intern_text(symbols, "True"));
+    if (expr->kind == EXPR_CON) return expr->con == ct_types_library(types, SPACE_CON, ct_intern_text(symbols, "True"));
     return expr->kind == EXPR_VAR && expr->entity &&
-           expr->entity == ct_library(types, SPACE_VALUE, ct_intern_text(symbols, "otherwise"));
+           expr->entity == ct_types_library(types, SPACE_VALUE, ct_intern_text(symbols, "otherwise"));
 }
 
 static bool may_fall_through(CtTypes *types, const CtRhs *rhs) {
@@ -462,7 +462,7 @@ static bool is_trivial(CtPat *const *pats, uint32_t count) {
     return true;
 }
 
-void ct_note_clauses(CtTypes *types, const CtBinding *binding) {
+void ct_types_note_clauses(CtTypes *types, const CtBinding *binding) {
     uint32_t columns = binding->clauses[0].pat_count;
     if (types->is_library || binding->made || columns == 0) return;
     if (binding->clause_count == 1 && is_trivial(binding->clauses[0].pats, columns)) {
@@ -482,7 +482,7 @@ void ct_note_clauses(CtTypes *types, const CtBinding *binding) {
     }
 }
 
-void ct_note_case(CtTypes *types, const CtExpr *expr) {
+void ct_types_note_case(CtTypes *types, const CtExpr *expr) {
     if (types->is_library) return;
     CtSpan keyword = expr->span;
     if (keyword.end > keyword.start + 4) keyword.end = keyword.start + 4;
@@ -495,7 +495,7 @@ void ct_note_case(CtTypes *types, const CtExpr *expr) {
     }
 }
 
-void ct_note_patterns(CtTypes *types, CtPat **pats, uint32_t count) {
+void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count) {
     if (types->is_library || count == 0 || is_trivial(pats, count)) return;
     CtMatch *match = new_match(types, 1, count, ct_span_join(pats[0]->span, pats[count - 1]->span));
     match->row_name = "pattern";
@@ -503,7 +503,7 @@ void ct_note_patterns(CtTypes *types, CtPat **pats, uint32_t count) {
     match->rows[0] = (CtMatchRow){.pats = pats, .span = match->span};
 }
 
-void ct_check_matches(CtTypes *types) {
+void ct_types_check_matches(CtTypes *types) {
     for (uint32_t i = 0; i < types->matches.count; i++) examine(types, types->matches.items[i]);
     types->matches.count = 0;
 }

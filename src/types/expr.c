@@ -8,19 +8,19 @@
 
 enum { LARGE = 2000 }; /* bytes of source */
 
-bool ct_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
-    if (ct_ty_is_fun(types, type, arg, result)) return true;
-    type = ct_ty_resolve(type);
+bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
+    if (ct_types_ty_is_fun(types, type, arg, result)) return true;
+    type = ct_types_ty_resolve(type);
     if (type->is_error) {
         *arg = *result = type;
         return true;
     }
     if (type->kind != TY_META) return false;
     for (const CtPred *pred = type->preds; pred; pred = pred->next)
-        if (pred->class_->param_arity == 0 && !ct_instance_find(pred->class_, types->fun)) return false;
-    *arg = ct_ty_meta(types, 0);
-    *result = ct_ty_meta(types, 0);
-    return ct_unify(types, type, ct_ty_fun(types, *arg, *result)) == UNIFY_OK;
+        if (pred->class_->param_arity == 0 && !ct_types_instance_find(pred->class_, types->fun)) return false;
+    *arg = ct_types_ty_meta(types, 0);
+    *result = ct_types_ty_meta(types, 0);
+    return ct_types_unify(types, type, ct_types_ty_fun(types, *arg, *result)) == UNIFY_OK;
 }
 
 /* ---- names ---- */
@@ -35,7 +35,7 @@ static void note_inner_use(CtTypes *types, CtExpr *expr, CtEntity *entity) {
     if (user) ct_push(types->arena, &types->inner_uses, (CtInnerUse){entity, expr, user, false});
 }
 
-/* Of `jacobian sort [|3, 1, 2|]` reals are meant: ct_default. */
+/* Of `jacobian sort [|3, 1, 2|]` reals are meant: ct_types_default. */
 static void note_points(CtTypes *types, const CtExpr *expr) {
     if (types->is_library || !expr->entity->module || strcmp(expr->entity->module, "Derivatives") != 0) return;
     for (uint32_t i = 0; i < expr->inst_count; i++) ct_push(types->arena, &types->points, expr->inst[i]);
@@ -47,7 +47,7 @@ static CtTy *variable_type(CtTypes *types, CtExpr *expr) {
     if (!entity->scheme.count) return entity->scheme.type;
     expr->inst_count = entity->scheme.count;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->inst_count);
-    CtTy *type = ct_instantiate_at(types, &entity->scheme, expr->inst, expr->span);
+    CtTy *type = ct_types_instantiate_at(types, &entity->scheme, expr->inst, expr->span);
     note_inner_use(types, expr, entity);
     note_points(types, expr);
     return type;
@@ -59,11 +59,11 @@ static CtTy *con_type(CtTypes *types, CtExpr *expr) {
     CtTyCon *tycon = con->tycon;
     expr->inst_count = tycon->arity;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
-    for (uint32_t i = 0; i < tycon->arity; i++) expr->inst[i] = ct_ty_meta(types, tycon->params[i]->arity);
-    CtTy *type = ct_ty_con(types, tycon, expr->inst, tycon->arity);
+    for (uint32_t i = 0; i < tycon->arity; i++) expr->inst[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
+    CtTy *type = ct_types_ty_con(types, tycon, expr->inst, tycon->arity);
     for (uint32_t i = con->arity; i > 0; i--) {
-        CtTy *field = ct_ty_replace(types, con->fields[i - 1], tycon->params, expr->inst, tycon->arity);
-        type = ct_ty_fun(types, field, type);
+        CtTy *field = ct_types_ty_replace(types, con->fields[i - 1], tycon->params, expr->inst, tycon->arity);
+        type = ct_types_ty_fun(types, field, type);
     }
     return type;
 }
@@ -72,37 +72,37 @@ static CtTy *con_type(CtTypes *types, CtExpr *expr) {
 static CtTy *head_type(CtTypes *types, CtExpr *expr) {
     if (expr->kind == EXPR_VAR) return expr->type = variable_type(types, expr);
     if (expr->kind == EXPR_CON) return expr->type = con_type(types, expr);
-    CtTy *type = ct_ty_meta(types, 0);
-    ct_check_expr(types, expr, type, NULL);
+    CtTy *type = ct_types_ty_meta(types, 0);
+    ct_types_check_expr(types, expr, type, NULL);
     return type;
 }
 
 /* A hidden function of one class variable, used at `type`; its own type when a whole is wanted. */
 static bool use_hidden(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *type) {
-    expr->entity = ct_hidden(types, hidden, expr->span);
+    expr->entity = ct_types_hidden(types, hidden, expr->span);
     if (!expr->entity) return false;
     expr->inst_count = 1;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, 1);
     expr->inst[0] = type;
     for (CtPred *pred = expr->entity->scheme.count ? expr->entity->scheme.generics[0]->preds : NULL; pred;
          pred = pred->next)
-        if (!ct_solve(types, pred->class_, type, expr->span, false)) return false;
+        if (!ct_types_solve(types, pred->class_, type, expr->span, false)) return false;
     return true;
 }
 
 static void check_number(CtTypes *types, CtExpr *expr, CtHidden hidden, CtTy *expected, const CtWhy *why) {
-    CtEntity *from_int = ct_hidden(types, HIDDEN_FROM_INT, expr->span);
-    if (from_int && from_int->class_ && !ct_literal_fits(types, from_int->class_, expected, expr->span, why)) return;
-    CtEntity *from_double = hidden == HIDDEN_FROM_DOUBLE ? ct_hidden(types, hidden, expr->span) : NULL;
-    if (from_double && from_double->class_ && !ct_fraction_fits(types, from_double->class_, expected, expr->span, why))
+    CtEntity *from_int = ct_types_hidden(types, HIDDEN_FROM_INT, expr->span);
+    if (from_int && from_int->class_ && !ct_types_literal_fits(types, from_int->class_, expected, expr->span, why)) return;
+    CtEntity *from_double = hidden == HIDDEN_FROM_DOUBLE ? ct_types_hidden(types, hidden, expr->span) : NULL;
+    if (from_double && from_double->class_ && !ct_types_fraction_fits(types, from_double->class_, expected, expr->span, why))
         return;
     use_hidden(types, expr, hidden, expected);
 }
 
 static void check_literal(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     switch (expr->lit.kind) {
-    case LIT_CHAR: ct_ty_expect(types, expr->span, expected, types->char_->type, why); return;
-    case LIT_STRING: ct_ty_expect(types, expr->span, expected, ct_ty_list(types, types->char_->type), why); return;
+    case LIT_CHAR: ct_types_ty_expect(types, expr->span, expected, types->char_->type, why); return;
+    case LIT_STRING: ct_types_ty_expect(types, expr->span, expected, ct_types_ty_list(types, types->char_->type), why); return;
     case LIT_INT: check_number(types, expr, HIDDEN_FROM_INT, expected, why); return;
     case LIT_FRACTION: check_number(types, expr, HIDDEN_FROM_DOUBLE, expected, why); return;
     }
@@ -129,9 +129,9 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     uint32_t base = types->stack.count, count = expr->part_count - 1;
     for (uint32_t i = 0; i < count; i++) {
         CtTy *arg, *result;
-        if (!ct_split_fun(types, type, &arg, &result)) {
-            bool failed = ct_ty_failed(type);
-            if (!failed) ct_report_not_function(types, expr, i, type);
+        if (!ct_types_split_fun(types, type, &arg, &result)) {
+            bool failed = ct_types_ty_failed(type);
+            if (!failed) ct_types_report_not_function(types, expr, i, type);
             for (uint32_t j = 0; j < i; j++) types->stack.items[base + j] = types->error; /* which one is too many? */
             arg = result = types->error;
         }
@@ -139,14 +139,14 @@ static CtExpr *check_app(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
         type = result;
     }
     types->subject = expr;
-    if (!ct_ty_expect(types, expr->span, *expected, type, why) && ct_ty_is_function(types, type))
+    if (!ct_types_ty_expect(types, expr->span, *expected, type, why) && ct_types_ty_is_function(types, type))
         for (uint32_t i = 0; i < count; i++) types->stack.items[base + i] = types->error; /* some are missing */
     uint32_t tail = pick_tail(expr, 1);
     bool refused = false; /* after an argument that does not fit, the others say little */
     for (uint32_t i = 1; i <= count; i++) {
         CtWhy inside = {.kind = WHY_ARGUMENT, .index = i, .fun = fun, .count = count, .refused = &refused};
         CtTy *arg = refused ? types->error : types->stack.items[base + i - 1];
-        if (i != tail) ct_check_expr(types, expr->parts[i], arg, &inside);
+        if (i != tail) ct_types_check_expr(types, expr->parts[i], arg, &inside);
     }
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = tail, .fun = fun, .count = count};
     *expected = refused ? types->error : types->stack.items[base + tail - 1];
@@ -158,11 +158,11 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
     bool left = expr->kind == EXPR_LEFT_SECTION;
     CtExpr *op = expr->parts[left ? 1 : 0];
     CtTy *first, *second, *rest, *result, *type = head_type(types, op);
-    if (!ct_split_fun(types, type, &first, &rest) || (!left && !ct_split_fun(types, rest, &second, &result))) {
-        ct_report_not_function(types, expr, 0, type);
+    if (!ct_types_split_fun(types, type, &first, &rest) || (!left && !ct_types_split_fun(types, rest, &second, &result))) {
+        ct_types_report_not_function(types, expr, 0, type);
         first = second = rest = result = types->error;
     }
-    ct_ty_expect(types, expr->span, *expected, left ? rest : ct_ty_fun(types, first, result), why);
+    ct_types_ty_expect(types, expr->span, *expected, left ? rest : ct_types_ty_fun(types, first, result), why);
     *expected = left ? first : second;
     *why = (CtWhy){.kind = WHY_ARGUMENT, .index = left ? 1 : 2, .fun = op};
     return expr->parts[left ? 0 : 1];
@@ -173,76 +173,76 @@ static CtExpr *check_section(CtTypes *types, CtExpr *expr, CtTy **expected, CtWh
 static CtExpr *check_lambda(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
     for (uint32_t i = 0; i < expr->pat_count; i++) {
         CtTy *arg, *result;
-        if (!ct_split_fun(types, *expected, &arg, &result)) {
-            arg = ct_ty_meta(types, 0);
-            result = ct_ty_meta(types, 0);
-            ct_ty_expect(types, expr->span, *expected, ct_ty_fun(types, arg, result), why);
+        if (!ct_types_split_fun(types, *expected, &arg, &result)) {
+            arg = ct_types_ty_meta(types, 0);
+            result = ct_types_ty_meta(types, 0);
+            ct_types_ty_expect(types, expr->span, *expected, ct_types_ty_fun(types, arg, result), why);
         }
         CtWhy pattern = {.kind = WHY_PATTERN};
-        ct_check_pat(types, expr->pats[i], arg, &pattern);
+        ct_types_check_pat(types, expr->pats[i], arg, &pattern);
         *expected = result;
     }
-    ct_note_patterns(types, expr->pats, expr->pat_count);
+    ct_types_note_patterns(types, expr->pats, expr->pat_count);
     return expr->parts[0];
 }
 
 static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why) {
     CtWhy condition = {.kind = WHY_CONDITION};
-    ct_check_expr(types, expr->parts[0], ct_ty_bool(types), &condition);
-    bool open = ct_ty_resolve(expected)->kind == TY_META;
-    ct_check_expr(types, expr->parts[1], expected, why);
+    ct_types_check_expr(types, expr->parts[0], ct_types_ty_bool(types), &condition);
+    bool open = ct_types_ty_resolve(expected)->kind == TY_META;
+    ct_types_check_expr(types, expr->parts[1], expected, why);
     if (open) *why = (CtWhy){.kind = WHY_BRANCH, .other = expr->parts[1]->span};
     return expr->parts[2];
 }
 
 static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    CtTy *scrutinee = ct_ty_meta(types, 0);
-    ct_check_expr(types, expr->parts[0], scrutinee, NULL);
+    CtTy *scrutinee = ct_types_ty_meta(types, 0);
+    ct_types_check_expr(types, expr->parts[0], scrutinee, NULL);
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, later = {.kind = WHY_ALT};
     if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->span;
-    bool open = ct_ty_resolve(expected)->kind == TY_META;
+    bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < expr->alt_count; i++) {
-        ct_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
-        ct_check_rhs(types, &expr->alts[i].rhs, expected, i > 0 && open ? &later : why);
+        ct_types_check_pat(types, expr->alts[i].pat, scrutinee, &pattern);
+        ct_types_check_rhs(types, &expr->alts[i].rhs, expected, i > 0 && open ? &later : why);
     }
-    ct_note_case(types, expr);
+    ct_types_note_case(types, expr);
 }
 
 static void check_tuple(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, expr->part_count);
-    for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_ty_meta(types, 0);
-    ct_ty_expect(types, expr->span, expected, ct_ty_tuple(types, parts, expr->part_count), why);
-    for (uint32_t i = 0; i < expr->part_count; i++) ct_check_expr(types, expr->parts[i], parts[i], why);
+    for (uint32_t i = 0; i < expr->part_count; i++) parts[i] = ct_types_ty_meta(types, 0);
+    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_tuple(types, parts, expr->part_count), why);
+    for (uint32_t i = 0; i < expr->part_count; i++) ct_types_check_expr(types, expr->parts[i], parts[i], why);
 }
 
 static void check_tuple_con(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     expr->inst_count = expr->tuple_size;
     expr->inst = CT_NEW_ARRAY(types->arena, CtTy *, expr->tuple_size);
-    for (uint32_t i = 0; i < expr->tuple_size; i++) expr->inst[i] = ct_ty_meta(types, 0);
-    CtTy *type = ct_ty_tuple(types, expr->inst, expr->tuple_size);
-    for (uint32_t i = expr->tuple_size; i > 0; i--) type = ct_ty_fun(types, expr->inst[i - 1], type);
-    ct_ty_expect(types, expr->span, expected, type, why);
+    for (uint32_t i = 0; i < expr->tuple_size; i++) expr->inst[i] = ct_types_ty_meta(types, 0);
+    CtTy *type = ct_types_ty_tuple(types, expr->inst, expr->tuple_size);
+    for (uint32_t i = expr->tuple_size; i > 0; i--) type = ct_types_ty_fun(types, expr->inst[i - 1], type);
+    ct_types_ty_expect(types, expr->span, expected, type, why);
 }
 
 static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    CtTy *element = ct_ty_meta(types, 0);
+    CtTy *element = ct_types_ty_meta(types, 0);
     CtTyCon *con = expr->kind == EXPR_LIST ? types->list : types->array;
-    ct_ty_expect(types, expr->span, expected, ct_ty_app(types, con->type, element), why);
+    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_app(types, con->type, element), why);
     CtWhy later = {.kind = WHY_ELEMENT};
     if (expr->part_count) later.other = expr->parts[0]->span;
-    bool open = ct_ty_resolve(element)->kind == TY_META;
+    bool open = ct_types_ty_resolve(element)->kind == TY_META;
     for (uint32_t i = 0; i < expr->part_count; i++)
-        ct_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
+        ct_types_check_expr(types, expr->parts[i], element, i > 0 && open ? &later : why);
 }
 
 static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     static const CtHidden forms[] = {HIDDEN_ENUM_FROM, HIDDEN_ENUM_FROM_THEN, HIDDEN_ENUM_FROM_TO,
                                      HIDDEN_ENUM_FROM_THEN_TO};
-    CtTy *element = ct_ty_meta(types, 0);
-    ct_ty_expect(types, expr->span, expected, ct_ty_list(types, element), why);
+    CtTy *element = ct_types_ty_meta(types, 0);
+    ct_types_ty_expect(types, expr->span, expected, ct_types_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_RANGE};
     for (uint32_t i = 0; i < expr->part_count; i++)
-        if (expr->parts[i]) ct_check_expr(types, expr->parts[i], element, &inside);
+        if (expr->parts[i]) ct_types_check_expr(types, expr->parts[i], element, &inside);
     bool then = expr->part_count > 1 && expr->parts[1], to = expr->part_count > 2 && expr->parts[2];
     use_hidden(types, expr, forms[(then ? 1 : 0) + (to ? 2 : 0)], element);
 }
@@ -253,8 +253,8 @@ static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWh
 static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtTyVars vars = {.open = true, .flexible = true};
     types->level++;
-    ct_convert_context(types, &vars, expr->annot->constraints, expr->annot->constraint_count);
-    CtTy *type = ct_convert_type(types, &vars, expr->annot->type);
+    ct_types_convert_context(types, &vars, expr->annot->constraints, expr->annot->constraint_count);
+    CtTy *type = ct_types_convert_type(types, &vars, expr->annot->type);
     CtPred **given = CT_NEW_ARRAY(types->arena, CtPred *, vars.made.count);
     for (uint32_t i = 0; i < vars.made.count; i++) {
         for (CtPred *pred = vars.made.items[i]->preds; pred; pred = pred->next) {
@@ -264,56 +264,56 @@ static void check_annotation(CtTypes *types, CtExpr *expr, CtTy *expected, const
         }
     }
     CtWhy inside = {.kind = WHY_ANNOTATION};
-    ct_check_expr(types, expr->parts[0], type, &inside);
+    ct_types_check_expr(types, expr->parts[0], type, &inside);
     types->level--;
     for (uint32_t i = 0; i < vars.made.count; i++) {
-        CtTy *end = ct_ty_resolve(vars.made.items[i]);
+        CtTy *end = ct_types_ty_resolve(vars.made.items[i]);
         bool sound = end->kind == TY_META && end->level > types->level;
-        for (uint32_t j = 0; j < i; j++) sound &= end != ct_ty_resolve(vars.made.items[j]);
+        for (uint32_t j = 0; j < i; j++) sound &= end != ct_types_ty_resolve(vars.made.items[j]);
         for (CtPred *pred = sound ? end->preds : NULL; pred; pred = pred->next) {
             bool found = false;
-            for (CtPred *one = given[i]; one; one = one->next) found |= ct_class_implies(one->class_, pred->class_);
+            for (CtPred *one = given[i]; one; one = one->next) found |= ct_types_class_implies(one->class_, pred->class_);
             sound &= found;
         }
         if (sound || end->is_error) continue;
         ct_error(types->context, CT_E0311, expr->span, "the annotation is more general than the expression");
         break;
     }
-    ct_ty_expect(types, expr->span, expected, type, why);
+    ct_types_ty_expect(types, expr->span, expected, type, why);
 }
 
-void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
+void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, guard = {.kind = WHY_GUARD}, source = {.kind = WHY_GENERATOR};
     switch (stmt->kind) {
-    case STMT_EXPR: ct_check_expr(types, stmt->expr, ct_ty_bool(types), &guard); return;
+    case STMT_EXPR: ct_types_check_expr(types, stmt->expr, ct_types_ty_bool(types), &guard); return;
     case STMT_BIND: {
-        CtTy *type = ct_ty_meta(types, 0);
-        CtTy *whole = generator ? ct_ty_list(types, type) : type;
-        ct_check_expr(types, stmt->expr, whole, generator ? &source : NULL);
-        ct_check_pat(types, stmt->pat, type, &pattern);
+        CtTy *type = ct_types_ty_meta(types, 0);
+        CtTy *whole = generator ? ct_types_ty_list(types, type) : type;
+        ct_types_check_expr(types, stmt->expr, whole, generator ? &source : NULL);
+        ct_types_check_pat(types, stmt->pat, type, &pattern);
         return;
     }
-    case STMT_LET: ct_infer_groups(types, &stmt->decls); return;
+    case STMT_LET: ct_types_infer_groups(types, &stmt->decls); return;
     }
 }
 
 static CtExpr *check_comprehension(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *why) {
-    CtTy *element = ct_ty_meta(types, 0);
-    ct_ty_expect(types, expr->span, *expected, ct_ty_list(types, element), why);
-    for (uint32_t i = 0; i < expr->stmt_count; i++) ct_check_stmt(types, &expr->stmts[i], true);
+    CtTy *element = ct_types_ty_meta(types, 0);
+    ct_types_ty_expect(types, expr->span, *expected, ct_types_ty_list(types, element), why);
+    for (uint32_t i = 0; i < expr->stmt_count; i++) ct_types_check_stmt(types, &expr->stmts[i], true);
     *expected = element;
     return expr->parts[0];
 }
 
-void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
-    ct_infer_groups(types, &rhs->where);
+void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why) {
+    ct_types_infer_groups(types, &rhs->where);
     CtWhy later = {.kind = WHY_ALT};
     if (rhs->guarded_count) later.other = rhs->guarded[0].body->span;
-    bool open = ct_ty_resolve(expected)->kind == TY_META;
+    bool open = ct_types_ty_resolve(expected)->kind == TY_META;
     for (uint32_t i = 0; i < rhs->guarded_count; i++) {
         CtGuarded *guarded = &rhs->guarded[i];
-        for (uint32_t j = 0; j < guarded->guard_count; j++) ct_check_stmt(types, &guarded->guards[j], false);
-        ct_check_expr(types, guarded->body, expected, i > 0 && open ? &later : why);
+        for (uint32_t j = 0; j < guarded->guard_count; j++) ct_types_check_stmt(types, &guarded->guards[j], false);
+        ct_types_check_expr(types, guarded->body, expected, i > 0 && open ? &later : why);
     }
 }
 
@@ -323,20 +323,20 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     expr->type = type;
     types->subject = expr;
     switch (expr->kind) {
-    case EXPR_VAR: ct_ty_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
-    case EXPR_CON: ct_ty_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
+    case EXPR_VAR: ct_types_ty_expect(types, expr->span, type, expr->type = variable_type(types, expr), why); return NULL;
+    case EXPR_CON: ct_types_ty_expect(types, expr->span, type, expr->type = con_type(types, expr), why); return NULL;
     case EXPR_LIT: check_literal(types, expr, type, why); return NULL;
     case EXPR_APP: return check_app(types, expr, expected, why);
     case EXPR_NEG:
-        if (ct_ty_is_function(types, type)) {
-            ct_report_negative(types, expr, type, why);
+        if (ct_types_ty_is_function(types, type)) {
+            ct_types_report_negative(types, expr, type, why);
             *expected = types->error;
             return expr->parts[0];
         }
         if (!use_hidden(types, expr, HIDDEN_NEGATE, type)) *expected = types->error;
         return expr->parts[0];
     case EXPR_LAM: return check_lambda(types, expr, expected, why);
-    case EXPR_LET: ct_infer_groups(types, &expr->decls); return expr->parts[0];
+    case EXPR_LET: ct_types_infer_groups(types, &expr->decls); return expr->parts[0];
     case EXPR_IF: return check_if(types, expr, type, why);
     case EXPR_CASE: check_case(types, expr, type, why); return NULL;
     case EXPR_TUPLE: check_tuple(types, expr, type, why); return NULL;
@@ -348,15 +348,15 @@ static CtExpr *check_one(CtTypes *types, CtExpr *expr, CtTy **expected, CtWhy *w
     case EXPR_RIGHT_SECTION: return check_section(types, expr, expected, why);
     case EXPR_ANNOT: check_annotation(types, expr, type, why); return NULL;
     case EXPR_COMPREHENSION: return check_comprehension(types, expr, expected, why);
-    case EXPR_RECORD: ct_check_record(types, expr, type, why); return NULL;
-    case EXPR_UPDATE: ct_check_update(types, expr, type, why); return NULL;
+    case EXPR_RECORD: ct_types_check_record(types, expr, type, why); return NULL;
+    case EXPR_UPDATE: ct_types_check_update(types, expr, type, why); return NULL;
     case EXPR_DO:                 /* gone since names were resolved */
     case EXPR_CHAIN: return NULL; /* and this since fixities were */
     }
     return NULL;
 }
 
-void ct_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+void ct_types_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtWhy here = why ? *why : (CtWhy){0};
     while (expr) expr = check_one(types, expr, &expected, &here);
 }

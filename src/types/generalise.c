@@ -8,21 +8,21 @@
 /* ---- defaulting ---- */
 
 static bool is_numeric(CtTypes *types, const CtTy *meta) {
-    CtEntity *from_int = ct_library(types, SPACE_VALUE, types->hidden[HIDDEN_FROM_INT]);
+    CtEntity *from_int = ct_types_library(types, SPACE_VALUE, types->hidden[HIDDEN_FROM_INT]);
     if (!from_int || !from_int->class_) return false;
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
-        if (ct_class_implies(pred->class_, from_int->class_)) return true;
+        if (ct_types_class_implies(pred->class_, from_int->class_)) return true;
     return false;
 }
 
 static bool has_all(const CtTy *meta, const CtTyCon *con) {
     for (const CtPred *pred = meta->preds; pred; pred = pred->next)
-        if (!ct_instance_find(pred->class_, con)) return false;
+        if (!ct_types_instance_find(pred->class_, con)) return false;
     return true;
 }
 
 static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
-    CtTyCon *unit = ct_tycon_tuple(types, 0), *int_ = types->int_, *real = types->double_;
+    CtTyCon *unit = ct_types_con_tuple(types, 0), *int_ = types->int_, *real = types->double_;
     bool prefers_real = types->prefer_double || meta->at_point;
     CtTyCon *first = prefers_real ? real : int_, *second = prefers_real ? int_ : real;
     CtTyCon *constructors[] = {types->list, types->array, NULL}, *numbers[] = {first, second, types->float_, NULL},
@@ -35,7 +35,7 @@ static CtTyCon *choose(CtTypes *types, const CtTy *meta) {
 
 /* `x ^ 0.5`: a number that is to be whole for one and real for the other. */
 static void report_whole(CtTypes *types, CtSpan whole, CtSpan real) {
-    const char *asks = ct_excerpt(types, whole), *is = ct_excerpt(types, real);
+    const char *asks = ct_types_excerpt(types, whole), *is = ct_types_excerpt(types, real);
     CtDiag *diag = ct_error(types->context, CT_E0306, real, "%s is a real number, but %s needs a whole one",
                             is ? ct_format(types->arena, "`%s`", is) : "this",
                             asks ? ct_format(types->arena, "`%s`", asks) : "its place");
@@ -58,8 +58,8 @@ static void ambiguous(CtTypes *types, CtTy *meta) {
         static const char *const whole[] = {"Integral", NULL}, *const real[] = {"Fractional", "Floating", NULL};
         const CtPred *integral = NULL, *fraction = NULL;
         for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
-            if (ct_class_named(pred->class_, whole)) integral = pred;
-            if (ct_class_named(pred->class_, real)) fraction = pred;
+            if (ct_types_class_named(pred->class_, whole)) integral = pred;
+            if (ct_types_class_named(pred->class_, real)) fraction = pred;
         }
         if (integral && fraction) {
             report_whole(types, integral->span, fraction->span);
@@ -79,7 +79,7 @@ static bool own(const CtTypes *types, const CtTy *meta) { return !meta->link && 
 
 /* What is open in a type is at the point of a derivative. Whether anything is. */
 static bool mark_point(CtTy *type) {
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     if (type->kind == TY_META) return type->at_point = true;
     if (type->kind != TY_APP || !type->has_var) return false;
     bool open = mark_point(type->fun);
@@ -103,7 +103,7 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
         CtPred *preds = meta->preds;
         meta->link = con ? con->type : types->error;
         for (CtPred *pred = con ? preds : NULL; pred; pred = pred->next)
-            ct_solve(types, pred->class_, meta->link, pred->span, true);
+            ct_types_solve(types, pred->class_, meta->link, pred->span, true);
         changed = true;
     }
     return changed;
@@ -112,15 +112,15 @@ static bool default_constrained(CtTypes *types, CtMarks marks, bool quiet) {
 /* What nothing is asked of. At a point, numbers are what is meant. */
 static CtTyCon *unconstrained(CtTypes *types, const CtTy *meta) {
     if (meta->arity > 0) return types->list;
-    return types->prefer_double || meta->at_point ? types->double_ : ct_tycon_tuple(types, 0);
+    return types->prefer_double || meta->at_point ? types->double_ : ct_types_con_tuple(types, 0);
 }
 
-void ct_default(CtTypes *types, CtMarks marks) {
+void ct_types_default(CtTypes *types, CtMarks marks) {
     bool quiet = types->context->error_count > marks.errors;
     mark_points(types, marks.points);
-    do ct_solve_deferred(types, marks.deferred, false);
+    do ct_types_solve_deferred(types, marks.deferred, false);
     while (default_constrained(types, marks, quiet));
-    ct_solve_deferred(types, marks.deferred, true);
+    ct_types_solve_deferred(types, marks.deferred, true);
     while (default_constrained(types, marks, quiet)) continue;
     uint32_t kept = marks.metas;
     for (uint32_t i = marks.metas; i < types->metas.count; i++) {
@@ -144,7 +144,7 @@ static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
     for (const CtPred *pred = meta->preds; pred; pred = pred->next) {
         bool implied = false;
         for (const CtPred *other = meta->preds; other; other = other->next)
-            implied |= other != pred && ct_class_implies(other->class_, pred->class_);
+            implied |= other != pred && ct_types_class_implies(other->class_, pred->class_);
         if (implied) continue;
         CtPred **place = &generic->preds;
         while (*place && strcmp((*place)->class_->name->text, pred->class_->name->text) < 0) place = &(*place)->next;
@@ -157,7 +157,7 @@ static void take_preds(CtTypes *types, CtTy *generic, const CtTy *meta) {
 static void quantify(Quantify *q, CtTy *type) {
     for (;;) {
         if (!type->has_var) return;
-        type = ct_ty_resolve(type);
+        type = ct_types_ty_resolve(type);
         if (type->kind == TY_APP) {
             quantify(q, type->fun);
             type = type->arg;
@@ -170,7 +170,7 @@ static void quantify(Quantify *q, CtTy *type) {
         }
         uint32_t n = q->generics.count;
         char letter[2] = {(char)('a' + n % 26), 0};
-        CtTy *generic = ct_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
+        CtTy *generic = ct_types_ty_generic(q->types, ct_intern_text(&q->types->context->symbols, letter), type->arity);
         generic->made = true;
         generic->level = q->types->level + 1;
         take_preds(q->types, generic, type);
@@ -194,7 +194,7 @@ static void widen_inner_uses(CtTypes *types, CtBindingGroup *group, uint32_t mar
             for (uint32_t k = 0; k < group->generic_count; k++)
                 if (group->generics[k] == info->signature->generics[j]) inst[k] = use->expr->inst[j];
         bool same = true;
-        for (uint32_t j = 0; j < group->generic_count; j++) same &= ct_ty_resolve(inst[j]) == group->generics[j];
+        for (uint32_t j = 0; j < group->generic_count; j++) same &= ct_types_ty_resolve(inst[j]) == group->generics[j];
         use->expr->inst = same ? NULL : inst;
         use->expr->inst_count = same ? 0 : group->generic_count;
     }
@@ -204,17 +204,17 @@ static bool has_large(CtTypes *types, const CtBindingGroup *group, CtBindInfo **
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; !infos[i]->signature && j < infos[i]->var_count; j++) {
             const CtEntity *var = infos[i]->vars[j];
-            if (!var->scheme.type || !ct_ty_is_large(types, var->scheme.type)) continue;
-            ct_report_large(types, var->span);
+            if (!var->scheme.type || !ct_types_ty_is_large(types, var->scheme.type)) continue;
+            ct_types_report_large(types, var->span);
             return true;
         }
     return false;
 }
 
-void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
+void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted) {
     Quantify q = {.types = types, .restricted = restricted};
     bool failed = types->context->error_count > marks.errors || has_large(types, group, infos);
-    ct_solve_deferred(types, marks.deferred, false);
+    ct_types_solve_deferred(types, marks.deferred, false);
     for (uint32_t i = 0; i < group->count; i++)
         for (uint32_t j = 0; infos[i]->signature && j < infos[i]->signature->count; j++)
             ct_push(types->arena, &q.generics, infos[i]->signature->generics[j]);
@@ -227,19 +227,19 @@ void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, Ct
         for (uint32_t j = 0; j < infos[i]->var_count; j++) {
             CtScheme *scheme = &infos[i]->vars[j]->scheme;
             bool broken = failed && !infos[i]->signature;
-            CtTy *type = broken || !scheme->type ? types->error : ct_ty_substitute(types, scheme->type);
+            CtTy *type = broken || !scheme->type ? types->error : ct_types_ty_substitute(types, scheme->type);
             *scheme = (CtScheme){group->generics, group->generic_count, type};
         }
     widen_inner_uses(types, group, marks.inner_uses);
-    ct_default(types, marks);
+    ct_types_default(types, marks);
 }
 
 /* ---- recursion at other types ---- */
 
 static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left) {
     for (;;) {
-        type = ct_ty_resolve(type);
-        if (!ct_ty_take(left, type) || !type->has_var) return false;
+        type = ct_types_ty_resolve(type);
+        if (!ct_types_ty_take(left, type) || !type->has_var) return false;
         if (type->kind == TY_GENERIC) {
             for (uint32_t i = 0; inside && i < use->user->group->generic_count; i++)
                 if (use->user->group->generics[i] == type) return true;
@@ -252,7 +252,7 @@ static bool grows(const CtInnerUse *use, CtTy *type, bool inside, uint32_t *left
     }
 }
 
-void ct_check_inner_uses(CtTypes *types) {
+void ct_types_check_inner_uses(CtTypes *types) {
     for (uint32_t i = 0; i < types->inner_uses.count; i++) {
         const CtInnerUse *use = &types->inner_uses.items[i];
         for (uint32_t j = 0; j < use->expr->inst_count; j++) {
@@ -260,7 +260,7 @@ void ct_check_inner_uses(CtTypes *types) {
             if (!grows(use, use->expr->inst[j], false, &left)) continue;
             CtDiag *diag =
                 ct_error(types->context, CT_E0316, use->expr->span, "`%s` calls itself at a larger type, `%s`",
-                         use->entity->name->text, ct_ty_text(types, use->expr->inst[j]));
+                         use->entity->name->text, ct_types_ty_text(types, use->expr->inst[j]));
             ct_help(types->context, diag, "each call would need another copy of `%s`, without end",
                     use->entity->name->text);
             break;

@@ -79,7 +79,7 @@ static void components(Search *search, CtBindInfo **infos, uint32_t count) {
         if (!infos[i]->index) visit_from(search, infos[i]);
 }
 
-void ct_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top) {
+void ct_types_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top) {
     Search whole = {.types = types};
     components(&whole, infos, count);
     Search fine = {.types = types, .skip_signatures = true};

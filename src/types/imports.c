@@ -7,13 +7,13 @@ static const char *const standard_modules[] = {
     "Data.Either", "Data.Function", "Numeric",    "Data.Bool",   "Data.Functor",  "Control.Monad", "Data.Array",
     "Cotan",       "Data.Int",      "Data.Bits",  "Data.Monoid", "Data.Semigroup"};
 
-const char *ct_standard_module_at(uint32_t index) {
+const char *ct_types_standard_module_at(uint32_t index) {
     return index < sizeof standard_modules / sizeof *standard_modules ? standard_modules[index] : NULL;
 }
 
-bool ct_is_standard_module(CtSym name) {
-    for (uint32_t i = 0; ct_standard_module_at(i); i++)
-        if (!strcmp(ct_standard_module_at(i), name->text)) return true;
+bool ct_types_is_standard_module(CtSym name) {
+    for (uint32_t i = 0; ct_types_standard_module_at(i); i++)
+        if (!strcmp(ct_types_standard_module_at(i), name->text)) return true;
     return false;
 }
 
@@ -43,7 +43,7 @@ static void put(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void 
 }
 
 static bool transfer(const Transfer *t, CtSpace space, CtSym name, const void *only) {
-    void *meaning = ct_scope_get(t->from, space, name);
+    void *meaning = ct_types_scope_get(t->from, space, name);
     if (!meaning || (only && meaning != only)) return false;
     for (uint32_t i = 0; i < 2; i++) put(t->types, t->into[i], space, name, meaning, t->module);
     return true;
@@ -66,7 +66,7 @@ static void parts_of_type(const Transfer *t, const CtTyCon *con) {
         const CtDataCon *data = con->cons[i];
         transfer(t, SPACE_CON, data->name, data);
         for (uint32_t j = 0; data->field_names && j < data->arity; j++)
-            if (ct_scope_get(t->from, SPACE_FIELD, data->field_names[j]) == con)
+            if (ct_types_scope_get(t->from, SPACE_FIELD, data->field_names[j]) == con)
                 transfer_value(t, data->field_names[j]);
     }
 }
@@ -103,10 +103,10 @@ static bool is_capital(CtSym name) { return (name->text[0] >= 'A' && name->text[
 
 static void type_item(const Transfer *t, const CtItem *item) {
     CtSym name = item->name.text;
-    const CtTyCon *con = ct_scope_get(t->from, SPACE_TYPE, name);
-    const CtClass *class_ = ct_scope_get(t->from, SPACE_CLASS, name);
+    const CtTyCon *con = ct_types_scope_get(t->from, SPACE_TYPE, name);
+    const CtClass *class_ = ct_types_scope_get(t->from, SPACE_CLASS, name);
     if (!con && !class_) {
-        const CtDataCon *data = ct_scope_get(t->from, SPACE_CON, name);
+        const CtDataCon *data = ct_types_scope_get(t->from, SPACE_CON, name);
         CtDiag *diag = missing(t, item->name, data ? "a type" : "the type or class");
         if (data)
             ct_help(t->types->context, diag, "constructors go with their type: %s(%s)", data->tycon->name->text,
@@ -157,8 +157,8 @@ static bool is_part_listed(CtTypes *types, const CtScope *from, const CtDecl *de
     for (uint32_t i = 0; decl && i < decl->item_count; i++) {
         const CtItem *item = &decl->items[i];
         if (!item->all) continue;
-        const CtTyCon *con = ct_scope_get(from, SPACE_TYPE, item->name.text);
-        const CtClass *class_ = ct_scope_get(from, SPACE_CLASS, item->name.text);
+        const CtTyCon *con = ct_types_scope_get(from, SPACE_TYPE, item->name.text);
+        const CtClass *class_ = ct_types_scope_get(from, SPACE_CLASS, item->name.text);
         if ((con && is_part_of_type(con, name)) || (class_ && is_part_of_class(class_, name))) return true;
     }
     return false;
@@ -192,7 +192,7 @@ static void import_layers(const Transfer *t, const CtDecl *hiding) {
 
 static void import(CtTypes *types, const CtDecl *decl, bool is_prelude, CtScope *prelude) {
     const CtScope *interface = ct_map_get(&types->interfaces, ct_key(decl->name.text));
-    bool standard = ct_is_standard_module(decl->name.text);
+    bool standard = ct_types_is_standard_module(decl->name.text);
     if (!interface && standard) interface = &types->library;
     if (!interface) {
         ct_error(types->context, CT_E0320, decl->name.span, "the module `%s` is not known", decl->name.text->text);
@@ -222,7 +222,7 @@ static bool limits_prelude(const CtDecl *decl) {
     return decl->kind == DECL_IMPORT && !decl->qualified && !strcmp(decl->name.text->text, "Prelude");
 }
 
-void ct_open_imports(CtTypes *types, const CtModule *module) {
+void ct_types_open_imports(CtTypes *types, const CtModule *module) {
     const CtDecls *decls = &module->decls;
     CtScope *outer = module->continues ? types->own : &types->library;
     types->imports = CT_NEW(types->arena, CtScope);
@@ -284,7 +284,7 @@ static void check_exports(CtTypes *types, const CtScope *exports) {
     }
 }
 
-void ct_close_exports(CtTypes *types) {
+void ct_types_close_exports(CtTypes *types) {
     CtModule *module = types->module;
     CtScope *exports = CT_NEW(types->arena, CtScope);
     if (!module->has_exports) {
@@ -299,6 +299,6 @@ void ct_close_exports(CtTypes *types) {
         }
     }
     check_exports(types, exports);
-    if (ct_is_standard_module(module->name.text)) exports->outer = &types->library;
+    if (ct_types_is_standard_module(module->name.text)) exports->outer = &types->library;
     ct_map_set(types->arena, &types->interfaces, ct_key(module->name.text), exports);
 }

@@ -97,7 +97,7 @@ struct CtTypes {
     CtScope *own, *imports;  /* of the last module: its definitions, over what it imports, over the prelude */
     CtMap qualified;         /* of the last module: CtSym of a qualifier -> CtScope */
     CtScope *method_library; /* what a transformation needs at run time; NULL: it was not asked for */
-    CtScope *kept_own;       /* as ct_scope_keep left them */
+    CtScope *kept_own;       /* as ct_types_scope_keep left them */
     CtMap kept_qualified;
     CtMap interfaces; /* CtSym of a module -> CtScope of what it exports */
     CtSym hidden[HIDDEN_COUNT];
@@ -141,66 +141,66 @@ struct CtTypes {
 };
 
 /* ---- scope.c ---- */
-void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name);
-void ct_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning);
+void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name);
+void ct_types_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning);
 /* Adds to the module's own definitions. */
-void ct_define(CtTypes *types, CtSpace space, CtSym name, void *meaning);
+void ct_types_define(CtTypes *types, CtSpace space, CtSym name, void *meaning);
 /* What a name as written means, or NULL; reports a name that has two meanings. */
-void *ct_find(CtTypes *types, CtSpace space, CtName name);
+void *ct_types_find(CtTypes *types, CtSpace space, CtName name);
 /* What the prelude means by it, whatever the program defines. */
-void *ct_library(CtTypes *types, CtSpace space, CtSym name);
+void *ct_types_library(CtTypes *types, CtSpace space, CtSym name);
 
 /* ---- absent.c ---- */
 /* What to write instead of a name of Haskell, or of another language, that is not here; NULL for other names. */
-const char *ct_absent(CtSpace space, CtSym name);
+const char *ct_types_absent(CtSpace space, CtSym name);
 
 /* ---- imports.c ---- */
-void ct_open_imports(CtTypes *types, const CtModule *module);
-void ct_close_exports(CtTypes *types);
+void ct_types_open_imports(CtTypes *types, const CtModule *module);
+void ct_types_close_exports(CtTypes *types);
 
 /* ---- type.c ---- */
-CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg);
-CtTy *ct_ty_meta(CtTypes *types, uint32_t arity);
-CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
-CtTy *ct_ty_list(CtTypes *types, CtTy *element);
-CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity);
+CtTy *ct_types_ty_app(CtTypes *types, CtTy *fun, CtTy *arg);
+CtTy *ct_types_ty_meta(CtTypes *types, uint32_t arity);
+CtTy *ct_types_ty_generic(CtTypes *types, CtSym name, uint32_t arity);
+CtTy *ct_types_ty_list(CtTypes *types, CtTy *element);
+CtTyCon *ct_types_con_new(CtTypes *types, const char *name, uint32_t arity);
 /* A type may have so many parts; and, where it is only compared, so many are looked at. */
 enum { CT_TYPE_LIMIT = 10000, CT_TYPE_ENDLESS = 1000000000 };
 /* Counts a type that is met on a walk; false when too many have been. A type without variables counts whole. */
-bool ct_ty_take(uint32_t *left, const CtTy *type);
+bool ct_types_ty_take(uint32_t *left, const CtTy *type);
 /* Whether it has more than CT_TYPE_LIMIT parts; or, once that has been told, more than a few. */
-bool ct_ty_is_large(const CtTypes *types, const CtTy *type);
-uint32_t ct_ty_limit(const CtTypes *types);
+bool ct_types_ty_is_large(const CtTypes *types, const CtTy *type);
+uint32_t ct_types_ty_limit(const CtTypes *types);
 /* The type with each generic's `link`, where set, put in its place. */
-CtTy *ct_ty_substitute(CtTypes *types, CtTy *type);
+CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type);
 /* generics[i] := args[i] in a type. */
-CtTy *ct_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
+CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count);
 /* With the place of use, for messages about missing instances. */
-CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span);
-CtTy *ct_ty_bool(CtTypes *types);
-bool ct_ty_is_function(CtTypes *types, CtTy *type);
-bool ct_ty_failed(CtTy *type);
-void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
+CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span);
+CtTy *ct_types_ty_bool(CtTypes *types);
+bool ct_types_ty_is_function(CtTypes *types, CtTy *type);
+bool ct_types_ty_failed(CtTy *type);
+void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span);
 /* A constraint on a variable applied to types, such as Show (f a): kept with f. */
-void ct_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span);
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span);
 /* Those of a variable, or NULL. */
-CtApplied *ct_applied(CtTypes *types, const CtTy *head);
+CtApplied *ct_types_applied(CtTypes *types, const CtTy *head);
 /* Asks for those of the generics, at the types put in their places. */
-bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
+bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
                       bool quiet);
 
 /* ---- unify.c ---- */
 typedef enum CtUnify { UNIFY_OK, UNIFY_MISMATCH, UNIFY_INFINITE, UNIFY_RIGID, UNIFY_LARGE } CtUnify;
-CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b);
+CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b);
 
 /* ---- solve.c ---- */
 /* Makes `type` a member of the class: adds to variables, looks instances up; reports what is missing unless `quiet`. */
-bool ct_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet);
-bool ct_class_implies(const CtClass *class_, const CtClass *super);
+bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet);
+bool ct_types_class_implies(const CtClass *class_, const CtClass *super);
 /* Retries the deferred constraints from `mark` on. */
-void ct_solve_deferred(CtTypes *types, uint32_t mark, bool last);
+void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last);
 /* The hidden function's entity and, unless NULL, its class. */
-CtEntity *ct_hidden(CtTypes *types, CtHidden hidden, CtSpan span);
+CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSpan span);
 
 /* ---- convert.c ---- */
 /* Type variables in scope while types are read: name -> CtTy. New ones are made where `open`. */
@@ -211,45 +211,45 @@ typedef struct CtTyVars {
     bool flexible; /* make metas, not generics (annotations) */
 } CtTyVars;
 /* One level deeper: false, with an error, when there are too many. The caller counts convert_levels down again. */
-bool ct_convert_down(CtTypes *types, CtSpan span);
-CtTy *ct_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
+bool ct_types_convert_down(CtTypes *types, CtSpan span);
+CtTy *ct_types_convert_type(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr);
 /* With arguments still to come: the head of an instance of a constructor class. */
-CtTy *ct_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
-void ct_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
-CtScheme ct_convert_scheme(CtTypes *types, const CtQualType *type);
-CtClass *ct_find_class(CtTypes *types, CtName name);
-CtTyCon *ct_find_tycon(CtTypes *types, CtName name);
-void ct_ensure_synonym(CtTypes *types, CtTyCon *con);
+CtTy *ct_types_convert_partial(CtTypes *types, CtTyVars *vars, const CtTypeExpr *expr, uint32_t missing);
+void ct_types_convert_context(CtTypes *types, CtTyVars *vars, const CtConstraint *constraints, uint32_t count);
+CtScheme ct_types_convert_scheme(CtTypes *types, const CtQualType *type);
+CtClass *ct_types_find_class(CtTypes *types, CtName name);
+CtTyCon *ct_types_find_tycon(CtTypes *types, CtName name);
+void ct_types_ensure_synonym(CtTypes *types, CtTyCon *con);
 
 /* ---- declare.c, classes.c, derive.c ---- */
-void ct_declare_types(CtTypes *types, CtDecls *decls);
-void ct_declare_classes(CtTypes *types, CtDecls *decls);
-void ct_declare_instances(CtTypes *types, CtDecls *decls);
-void ct_declare_primitives(CtTypes *types, CtDecls *decls);
-void ct_declare_derived(CtTypes *types, CtDecls *decls);
+void ct_types_declare_types(CtTypes *types, CtDecls *decls);
+void ct_types_declare_classes(CtTypes *types, CtDecls *decls);
+void ct_types_declare_instances(CtTypes *types, CtDecls *decls);
+void ct_types_declare_primitives(CtTypes *types, CtDecls *decls);
+void ct_types_declare_derived(CtTypes *types, CtDecls *decls);
 /* Writes the bindings of the derived instances. */
-void ct_derive_methods(CtTypes *types);
-void ct_check_superclasses(CtTypes *types);
-void ct_resolve_class_bodies(CtTypes *types);
-void ct_infer_class_bodies(CtTypes *types);
-CtInstance *ct_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
+void ct_types_derive_methods(CtTypes *types);
+void ct_types_check_superclasses(CtTypes *types);
+void ct_types_resolve_class_bodies(CtTypes *types);
+void ct_types_infer_class_bodies(CtTypes *types);
+CtInstance *ct_types_instance_new(CtTypes *types, CtClass *class_, CtTyCon *tycon, CtTy **generics, uint32_t count,
                             CtSpan span);
 
 /* ---- do.c ---- */
 /* Rewrites a `do` in place. */
-void ct_expand_do(CtTypes *types, CtExpr *expr);
+void ct_types_expand_do(CtTypes *types, CtExpr *expr);
 /* An instance of Monad without `return` has the `pure` of its Applicative, as in Haskell since 2014. */
-void ct_complete_monads(CtTypes *types);
+void ct_types_complete_monads(CtTypes *types);
 
 /* ---- resolve.c, groups.c ---- */
-CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name);
+CtEntity *ct_types_entity_new(CtTypes *types, CtEntityKind kind, CtName name);
 /* Defines a top-level name; reports a second definition. */
-void ct_define_value(CtTypes *types, CtEntity *entity);
-void ct_resolve_top(CtTypes *types, CtDecls *decls);
-void ct_resolve_expr(CtTypes *types, CtExpr *expr);
-void ct_resolve_binding(CtTypes *types, CtBinding *binding);
+void ct_types_define_value(CtTypes *types, CtEntity *entity);
+void ct_types_resolve_top(CtTypes *types, CtDecls *decls);
+void ct_types_resolve_expr(CtTypes *types, CtExpr *expr);
+void ct_types_resolve_binding(CtTypes *types, CtBinding *binding);
 /* Finds the strongly connected components and fills decls->groups. */
-void ct_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top);
+void ct_types_find_groups(CtTypes *types, CtDecls *decls, CtBindInfo **infos, uint32_t count, bool top);
 
 /* ---- exhaustive.c ---- */
 
@@ -268,12 +268,12 @@ typedef struct CtMatch {
     uint32_t row_count, column_count;
 } CtMatch;
 
-void ct_note_clauses(CtTypes *types, const CtBinding *binding);
-void ct_note_case(CtTypes *types, const CtExpr *expr);
+void ct_types_note_clauses(CtTypes *types, const CtBinding *binding);
+void ct_types_note_case(CtTypes *types, const CtExpr *expr);
 /* Of a λ, or of a binding: there is no other row. */
-void ct_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
+void ct_types_note_patterns(CtTypes *types, CtPat **pats, uint32_t count);
 /* Warns (E0325, E0326) about those that were noted. */
-void ct_check_matches(CtTypes *types);
+void ct_types_check_matches(CtTypes *types);
 
 /* ---- report.c ---- */
 typedef enum CtWhyKind {
@@ -305,69 +305,69 @@ typedef struct CtWhy {
     bool *refused;  /* ARGUMENT: set when it does not fit */
 } CtWhy;
 /* Unifies; says at `span` what was expected and found when they differ. */
-bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
-void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
+bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why);
+void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span);
 /* False, with an error, when a number stands where a type without numbers is expected. */
-bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
+bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 /* The same for a number with a point where an Int is expected. */
-bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
+bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why);
 /* `what` is what the program calls it: name, constructor, type. */
-void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
+void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name);
 /* A type of more than CT_TYPE_LIMIT parts: told once. */
-void ct_report_large(CtTypes *types, CtSpan span);
+void ct_types_report_large(CtTypes *types, CtSpan span);
 /* A class whose instances ask for instances without end. */
-void ct_report_endless(CtTypes *types, const CtClass *class_, CtSpan span);
+void ct_types_report_endless(CtTypes *types, const CtClass *class_, CtSpan span);
 /* A negative number where a function is expected. */
-void ct_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
-void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
-void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what);
+void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type);
+void ct_types_report_unsupported(CtTypes *types, CtSpan span, const char *what);
 /* A type as text in the arena; several in one message share their variables' names. */
-void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
-const char *ct_ty_text(CtTypes *types, CtTy *type);
+void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts);
+const char *ct_types_ty_text(CtTypes *types, CtTy *type);
 
 /* ---- unknown.c ---- */
 /* Whether the name has been told of already: then this place is added to the list. */
-bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name);
+bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name);
 /* Remembers the message, and adds to it what the source suggests. */
-void ct_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
+void ct_types_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag);
 
 /* ---- suggest.c ---- */
 /* The source at a span when it is short, or NULL. */
-const char *ct_excerpt(CtTypes *types, CtSpan span);
+const char *ct_types_excerpt(CtTypes *types, CtSpan span);
 /* "a number", "is not a number": what a class says of a type. */
-const char *ct_class_wanted(CtTypes *types, const CtClass *class_);
-const char *ct_class_lacking(CtTypes *types, const CtClass *class_);
-bool ct_class_named(const CtClass *class_, const char *const *names);
+const char *ct_types_class_wanted(CtTypes *types, const CtClass *class_);
+const char *ct_types_class_lacking(CtTypes *types, const CtClass *class_);
+bool ct_types_class_named(const CtClass *class_, const char *const *names);
 /* Each adds a help line where it knows one. `found` NULL: a number; `subject`: the expression, or NULL. */
-void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+void ct_types_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                       const CtExpr *subject);
-void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
-void ct_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject);
-void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
+void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why);
+void ct_types_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject);
+void ct_types_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type);
 
 /* ---- records.c ---- */
-void ct_declare_selectors(CtTypes *types);
-void ct_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
-void ct_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
-void ct_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
+void ct_types_declare_selectors(CtTypes *types);
+void ct_types_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
 
 /* ---- expr.c, pattern.c, bind.c, generalise.c ---- */
-void ct_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
-void ct_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
-void ct_check_stmt(CtTypes *types, CtStmt *stmt, bool generator);
-void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
-bool ct_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
-void ct_infer_groups(CtTypes *types, CtDecls *decls);
+void ct_types_check_expr(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why);
+void ct_types_check_rhs(CtTypes *types, CtRhs *rhs, CtTy *expected, const CtWhy *why);
+void ct_types_check_stmt(CtTypes *types, CtStmt *stmt, bool generator);
+void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why);
+bool ct_types_split_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
+void ct_types_infer_groups(CtTypes *types, CtDecls *decls);
 /* A method's binding against its type; `generics` are rigid in it. */
-void ct_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
+void ct_types_infer_method(CtTypes *types, CtBinding *binding, CtEntity *entity, const CtWhy *why);
 typedef struct CtMarks { /* where the lists of open questions stood when a group began */
     uint32_t metas, points, deferred, inner_uses, errors;
 } CtMarks;
-CtMarks ct_marks(CtTypes *types);
-void ct_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
+CtMarks ct_types_marks(CtTypes *types);
+void ct_types_generalise(CtTypes *types, CtBindingGroup *group, CtBindInfo **infos, CtMarks marks, bool restricted);
 /* Settles what is left since the marks: defaults, or reports as ambiguous. */
-void ct_default(CtTypes *types, CtMarks marks);
+void ct_types_default(CtTypes *types, CtMarks marks);
 /* E0316 for uses that would make ever larger types. */
-void ct_check_inner_uses(CtTypes *types);
+void ct_types_check_inner_uses(CtTypes *types);
 
 #endif

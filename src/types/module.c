@@ -1,7 +1,7 @@
 /* The doors: a module, an expression. */
 #include "types/internal.h"
 
-bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
+bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     uint32_t errors = types->context->error_count;
     CtDecls *decls = &module->decls;
     types->module = module;
@@ -11,48 +11,48 @@ bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude) {
     types->unknown.count = 0;
     types->misnamed = NULL;
     types->told_large = false;
-    CtMarks marks = ct_marks(types);
+    CtMarks marks = ct_types_marks(types);
     if (is_prelude)
         types->own = &types->library;
     else
-        ct_open_imports(types, module);
-    ct_declare_types(types, decls);
-    ct_declare_selectors(types);
-    ct_declare_classes(types, decls);
-    ct_declare_instances(types, decls);
-    ct_declare_derived(types, decls);
-    ct_complete_monads(types);
-    ct_check_superclasses(types);
-    ct_declare_primitives(types, decls);
-    ct_resolve_top(types, decls);
-    ct_derive_methods(types);
-    ct_resolve_class_bodies(types);
-    if (!is_prelude && !module->continues) ct_close_exports(types);
+        ct_types_open_imports(types, module);
+    ct_types_declare_types(types, decls);
+    ct_types_declare_selectors(types);
+    ct_types_declare_classes(types, decls);
+    ct_types_declare_instances(types, decls);
+    ct_types_declare_derived(types, decls);
+    ct_types_complete_monads(types);
+    ct_types_check_superclasses(types);
+    ct_types_declare_primitives(types, decls);
+    ct_types_resolve_top(types, decls);
+    ct_types_derive_methods(types);
+    ct_types_resolve_class_bodies(types);
+    if (!is_prelude && !module->continues) ct_types_close_exports(types);
     types->level = 1;
-    ct_infer_groups(types, decls);
-    ct_infer_class_bodies(types);
+    ct_types_infer_groups(types, decls);
+    ct_types_infer_class_bodies(types);
     types->level = 0;
-    ct_default(types, marks);
-    ct_check_inner_uses(types);
-    if (types->context->error_count == errors) ct_check_matches(types);
+    ct_types_default(types, marks);
+    ct_types_check_inner_uses(types);
+    if (types->context->error_count == errors) ct_types_check_matches(types);
     types->matches.count = 0;
     return types->context->error_count == errors;
 }
 
-bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
+bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected) {
     types->unknown.count = 0;
     types->told_large = false;
     types->level = 0;
     types->is_library = false;
     types->top_user = NULL;
-    CtMarks marks = ct_marks(types);
+    CtMarks marks = ct_types_marks(types);
     types->level = 1;
-    ct_resolve_expr(types, expr);
-    if (!expected) expected = ct_ty_meta(types, 0);
-    ct_check_expr(types, expr, expected, NULL);
+    ct_types_resolve_expr(types, expr);
+    if (!expected) expected = ct_types_ty_meta(types, 0);
+    ct_types_check_expr(types, expr, expected, NULL);
     types->level = 0;
-    ct_default(types, marks);
-    ct_check_inner_uses(types);
+    ct_types_default(types, marks);
+    ct_types_check_inner_uses(types);
     types->matches.count = 0;
     return types->context->error_count == marks.errors;
 }

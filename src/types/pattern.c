@@ -7,13 +7,13 @@ static void check_variable(CtTypes *types, CtPat *pat, CtTy *expected) {
     if (!scheme->type)
         scheme->type = expected;
     else if (scheme->count)
-        ct_report_unsupported(types, pat->span, "a polymorphic signature for a variable that a pattern binds");
+        ct_types_report_unsupported(types, pat->span, "a polymorphic signature for a variable that a pattern binds");
     else
-        ct_ty_expect(types, pat->span, scheme->type, expected, &why);
+        ct_types_ty_expect(types, pat->span, scheme->type, expected, &why);
 }
 
 static void fail_parts(CtTypes *types, CtPat *pat) {
-    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], types->error, NULL);
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_types_check_pat(types, pat->parts[i], types->error, NULL);
 }
 
 static void report_fields(CtTypes *types, const CtPat *pat, const CtDataCon *con) {
@@ -35,57 +35,57 @@ static void check_con(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *w
     }
     CtTyCon *tycon = con->tycon;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, tycon->arity);
-    for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_ty_meta(types, tycon->params[i]->arity);
-    ct_ty_expect(types, pat->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
+    for (uint32_t i = 0; i < tycon->arity; i++) args[i] = ct_types_ty_meta(types, tycon->params[i]->arity);
+    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
     for (uint32_t i = 0; i < con->arity; i++) {
-        CtTy *field = ct_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
+        CtTy *field = ct_types_ty_replace(types, con->fields[i], tycon->params, args, tycon->arity);
         CtWhy inside = {.kind = WHY_SCRUTINEE};
-        ct_check_pat(types, pat->parts[i], field, &inside);
+        ct_types_check_pat(types, pat->parts[i], field, &inside);
     }
 }
 
 static void check_literal(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
-    CtEntity *equal = ct_hidden(types, HIDDEN_EQ, pat->span);
+    CtEntity *equal = ct_types_hidden(types, HIDDEN_EQ, pat->span);
     pat->entity = equal;
     if (pat->lit.kind == LIT_CHAR) {
-        ct_ty_expect(types, pat->span, expected, types->char_->type, why);
+        ct_types_ty_expect(types, pat->span, expected, types->char_->type, why);
         return;
     }
     if (pat->lit.kind == LIT_STRING) {
-        ct_ty_expect(types, pat->span, expected, ct_ty_list(types, types->char_->type), why);
+        ct_types_ty_expect(types, pat->span, expected, ct_types_ty_list(types, types->char_->type), why);
         return;
     }
     CtHidden hidden = pat->lit.kind == LIT_INT ? HIDDEN_FROM_INT : HIDDEN_FROM_DOUBLE;
-    CtEntity *from = ct_hidden(types, hidden, pat->span);
-    CtEntity *number = ct_hidden(types, HIDDEN_FROM_INT, pat->span);
-    if (number && number->class_ && !ct_literal_fits(types, number->class_, expected, pat->span, why)) return;
-    if (from && from->class_ && !ct_ty_failed(expected)) ct_solve(types, from->class_, expected, pat->span, false);
-    if (equal && equal->class_) ct_solve(types, equal->class_, expected, pat->span, true);
+    CtEntity *from = ct_types_hidden(types, hidden, pat->span);
+    CtEntity *number = ct_types_hidden(types, HIDDEN_FROM_INT, pat->span);
+    if (number && number->class_ && !ct_types_literal_fits(types, number->class_, expected, pat->span, why)) return;
+    if (from && from->class_ && !ct_types_ty_failed(expected)) ct_types_solve(types, from->class_, expected, pat->span, false);
+    if (equal && equal->class_) ct_types_solve(types, equal->class_, expected, pat->span, true);
 }
 
 static void check_tuple(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtTy **parts = CT_NEW_ARRAY(types->arena, CtTy *, pat->part_count);
-    for (uint32_t i = 0; i < pat->part_count; i++) parts[i] = ct_ty_meta(types, 0);
-    ct_ty_expect(types, pat->span, expected, ct_ty_tuple(types, parts, pat->part_count), why);
+    for (uint32_t i = 0; i < pat->part_count; i++) parts[i] = ct_types_ty_meta(types, 0);
+    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_tuple(types, parts, pat->part_count), why);
     CtWhy inside = {.kind = WHY_SCRUTINEE};
-    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], parts[i], &inside);
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_types_check_pat(types, pat->parts[i], parts[i], &inside);
 }
 
 static void check_list(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
-    CtTy *element = ct_ty_meta(types, 0);
-    ct_ty_expect(types, pat->span, expected, ct_ty_list(types, element), why);
+    CtTy *element = ct_types_ty_meta(types, 0);
+    ct_types_ty_expect(types, pat->span, expected, ct_types_ty_list(types, element), why);
     CtWhy inside = {.kind = WHY_ELEMENT};
-    for (uint32_t i = 0; i < pat->part_count; i++) ct_check_pat(types, pat->parts[i], element, &inside);
+    for (uint32_t i = 0; i < pat->part_count; i++) ct_types_check_pat(types, pat->parts[i], element, &inside);
 }
 
-void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+void ct_types_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     pat->type = expected;
     switch (pat->kind) {
     case PAT_WILD: return;
     case PAT_VAR: check_variable(types, pat, expected); return;
     case PAT_AS:
         check_variable(types, pat, expected);
-        ct_check_pat(types, pat->parts[0], expected, why);
+        ct_types_check_pat(types, pat->parts[0], expected, why);
         return;
     case PAT_CON: check_con(types, pat, expected, why); return;
     case PAT_LIT: check_literal(types, pat, expected, why); return;
@@ -93,12 +93,12 @@ void ct_check_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) 
     case PAT_LIST: check_list(types, pat, expected, why); return;
     case PAT_ANNOT: {
         CtTyVars vars = {.open = false};
-        CtTy *type = ct_convert_type(types, &vars, pat->annot);
-        ct_ty_expect(types, pat->span, expected, type, why);
-        ct_check_pat(types, pat->parts[0], type, why);
+        CtTy *type = ct_types_convert_type(types, &vars, pat->annot);
+        ct_types_ty_expect(types, pat->span, expected, type, why);
+        ct_types_check_pat(types, pat->parts[0], type, why);
         return;
     }
-    case PAT_RECORD: ct_check_record_pat(types, pat, expected, why); return;
+    case PAT_RECORD: ct_types_check_record_pat(types, pat, expected, why); return;
     case PAT_CHAIN: return; /* gone since fixity resolution */
     }
 }

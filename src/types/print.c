@@ -17,7 +17,7 @@ typedef struct Printer {
 
 static void collect(Printer *printer, CtTy *type) {
     for (;;) {
-        type = ct_ty_resolve(type);
+        type = ct_types_ty_resolve(type);
         if (!type->has_var || printer->left == 0) return;
         printer->left--;
         if (type->kind == TY_APP) {
@@ -71,7 +71,7 @@ static void print_tuple(Printer *printer, CtTy *type, uint32_t size) {
     CtTy **args = CT_NEW_ARRAY(printer->types->arena, CtTy *, size);
     CtTyCon *con;
     uint32_t count;
-    ct_ty_head(type, &con, args, size, &count);
+    ct_types_ty_head(type, &con, args, size, &count);
     ct_text_putc(printer->out, '(');
     for (uint32_t i = 0; i < size && printer->out->length <= printer->end; i++) {
         if (i) ct_text_puts(printer->out, ", ");
@@ -86,9 +86,9 @@ static bool print_special(Printer *printer, CtTy *type) {
     CtTy *args[1] = {NULL};
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(type, &con, args, 1, &count) || count != con->arity) return false;
+    if (!ct_types_ty_head(type, &con, args, 1, &count) || count != con->arity) return false;
     if (con == types->list) {
-        CtTy *element = ct_ty_resolve(args[0]);
+        CtTy *element = ct_types_ty_resolve(args[0]);
         if (element->kind == TY_CON && element->con == types->char_) {
             ct_text_puts(printer->out, "String");
             return true;
@@ -106,19 +106,19 @@ static bool print_special(Printer *printer, CtTy *type) {
 /* precedence 0: anything; 1: left of an arrow; 2: an argument */
 static void print(Printer *printer, CtTy *type, int precedence) {
     CtText *out = printer->out;
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     CtTy *arg, *result;
     if (out->length > printer->end) {
         ct_text_puts(out, "…");
         return;
     }
-    if (ct_ty_is_fun(printer->types, type, &arg, &result)) {
+    if (ct_types_ty_is_fun(printer->types, type, &arg, &result)) {
         if (precedence > 0) ct_text_putc(out, '(');
         do {
             print(printer, arg, 1);
             ct_text_puts(out, " -> ");
             type = result;
-        } while (out->length <= printer->end && ct_ty_is_fun(printer->types, type, &arg, &result));
+        } while (out->length <= printer->end && ct_types_ty_is_fun(printer->types, type, &arg, &result));
         print(printer, type, 0);
         if (precedence > 0) ct_text_putc(out, ')');
         return;
@@ -150,7 +150,7 @@ static void print(Printer *printer, CtTy *type, int precedence) {
 /* A constraint that another one of the same variable implies is not printed. */
 static bool implied(const CtTy *type, const CtPred *pred) {
     for (const CtPred *other = type->preds; other; other = other->next)
-        if (other != pred && ct_class_implies(other->class_, pred->class_)) return true;
+        if (other != pred && ct_types_class_implies(other->class_, pred->class_)) return true;
     return false;
 }
 
@@ -166,7 +166,7 @@ static void print_context(Printer *printer) {
         }
         CtText *out = printer->out;
         printer->out = &context;
-        for (const CtApplied *one = ct_applied(printer->types, type); one; one = one->next) {
+        for (const CtApplied *one = ct_types_applied(printer->types, type); one; one = one->next) {
             ct_text_printf(&context, "%s%s (", count++ ? ", " : "", one->class_->name->text);
             print(printer, one->type, 0);
             ct_text_putc(&context, ')');
@@ -176,7 +176,7 @@ static void print_context(Printer *printer) {
     if (count) ct_text_printf(printer->out, count > 1 ? "(%s) => " : "%s => ", context.data);
 }
 
-void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds) {
+void ct_types_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds) {
     Printer printer = {.types = types, .out = out, .left = LONGEST, .end = out->length + LONGEST};
     collect(&printer, type);
     name_all(&printer);
@@ -184,11 +184,11 @@ void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds) {
     print(&printer, type, 0);
 }
 
-void ct_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme) {
-    ct_ty_print(out, types, scheme->type ? scheme->type : types->error, true);
+void ct_types_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme) {
+    ct_types_ty_print(out, types, scheme->type ? scheme->type : types->error, true);
 }
 
-void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts) {
+void ct_types_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts) {
     Printer printer = {.types = types, .end = LONGEST_IN_MESSAGES};
     for (uint32_t i = 0; i < count; i++) {
         printer.left = LONGEST;
@@ -203,8 +203,8 @@ void ct_ty_texts(CtTypes *types, CtTy **list, uint32_t count, const char **texts
     }
 }
 
-const char *ct_ty_text(CtTypes *types, CtTy *type) {
+const char *ct_types_ty_text(CtTypes *types, CtTy *type) {
     const char *text;
-    ct_ty_texts(types, &type, 1, &text);
+    ct_types_ty_texts(types, &type, 1, &text);
     return text;
 }

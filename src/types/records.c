@@ -37,7 +37,7 @@ static CtClause selector_clause(CtTypes *types, CtDataCon *con, uint32_t index, 
 static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     if (ct_map_get(&types->own->names[SPACE_FIELD], ct_key(name.text)) == con)
         return; /* of an earlier constructor too */
-    ct_define(types, SPACE_FIELD, name.text, con);
+    ct_types_define(types, SPACE_FIELD, name.text, con);
     CtBinding *binding = CT_NEW(types->arena, CtBinding);
     binding->name = name;
     binding->span = name.span;
@@ -51,7 +51,7 @@ static void declare_selector(CtTypes *types, CtTyCon *con, CtName name) {
     ct_push(types->arena, &types->selectors, binding);
 }
 
-void ct_declare_selectors(CtTypes *types) {
+void ct_types_declare_selectors(CtTypes *types) {
     types->selectors.count = 0;
     for (uint32_t i = 0; i < types->new_tycons.count; i++) {
         CtTyCon *con = types->new_tycons.items[i];
@@ -96,30 +96,30 @@ static void check_missing(CtTypes *types, const CtExpr *expr, const CtDataCon *c
 
 static CtTy **fresh_args(CtTypes *types, const CtTyCon *con) {
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, con->arity);
-    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_ty_meta(types, con->params[i]->arity);
+    for (uint32_t i = 0; i < con->arity; i++) args[i] = ct_types_ty_meta(types, con->params[i]->arity);
     return args;
 }
 
 static void check_value(CtTypes *types, CtExpr *value, CtName field, CtTy *type) {
     CtWhy why = {.kind = WHY_FIELD, .name = field.text};
-    ct_check_expr(types, value, type, &why);
+    ct_types_check_expr(types, value, type, &why);
 }
 
-void ct_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+void ct_types_check_record(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = expr->con = expr->parts[0]->con;
     expr->parts[0]->type = types->error;
     if (con) {
         CtTyCon *tycon = con->tycon;
         expr->inst = fresh_args(types, tycon);
         expr->inst_count = tycon->arity;
-        ct_ty_expect(types, expr->span, expected, ct_ty_con(types, tycon, expr->inst, tycon->arity), why);
+        ct_types_ty_expect(types, expr->span, expected, ct_types_ty_con(types, tycon, expr->inst, tycon->arity), why);
         check_missing(types, expr, con);
     }
     for (uint32_t i = 1; i < expr->part_count; i++) {
         uint32_t index;
         CtTy *type = types->error;
         if (con && find_field(types, con, expr->fields, i - 1, &index))
-            type = ct_ty_replace(types, con->fields[index], con->tycon->params, expr->inst, con->tycon->arity);
+            type = ct_types_ty_replace(types, con->fields[index], con->tycon->params, expr->inst, con->tycon->arity);
         check_value(types, expr->parts[i], expr->fields[i - 1], type);
     }
 }
@@ -158,7 +158,7 @@ static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *fi
     CtDiag *diag =
         ct_error(types->context, CT_E0302, field.span, "`%s` has no field `%s`", first->name->text, field.text->text);
     CtSym near = ct_nearest(field.text, first->field_names, first->arity);
-    if (ct_find(types, SPACE_FIELD, field) == con)
+    if (ct_types_find(types, SPACE_FIELD, field) == con)
         ct_help(types->context, diag, "no constructor of `%s` has all the fields that are updated here",
                 con->name->text);
     else if (near)
@@ -166,9 +166,9 @@ static void report_apart(CtTypes *types, const CtTyCon *con, const CtDataCon *fi
 }
 
 static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
-    CtTyCon *con = ct_find(types, SPACE_FIELD, expr->fields[0]);
+    CtTyCon *con = ct_types_find(types, SPACE_FIELD, expr->fields[0]);
     if (!con) {
-        ct_report_unknown(types, "field", SPACE_FIELD, expr->fields[0]);
+        ct_types_report_unknown(types, "field", SPACE_FIELD, expr->fields[0]);
         return NULL;
     }
     CtDataCon *first = NULL;
@@ -185,7 +185,7 @@ static CtDataCon *updated_con(CtTypes *types, const CtExpr *expr) {
     return NULL;
 }
 
-void ct_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
+void ct_types_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = updated_con(types, expr);
     CtTyCon *tycon = con ? con->tycon : NULL;
     CtTy *before = types->error, **args = NULL;
@@ -194,33 +194,33 @@ void ct_check_update(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *
         args = fresh_args(types, tycon);
         for (uint32_t i = 0; i < tycon->arity; i++)
             if (stays(expr, tycon, tycon->params[i])) args[i] = old[i];
-        before = ct_ty_con(types, tycon, old, tycon->arity);
-        ct_ty_expect(types, expr->span, expected, ct_ty_con(types, tycon, args, tycon->arity), why);
+        before = ct_types_ty_con(types, tycon, old, tycon->arity);
+        ct_types_ty_expect(types, expr->span, expected, ct_types_ty_con(types, tycon, args, tycon->arity), why);
     }
     CtWhy updated = {.kind = WHY_UPDATED};
-    ct_check_expr(types, expr->parts[0], before, &updated);
+    ct_types_check_expr(types, expr->parts[0], before, &updated);
     for (uint32_t i = 1; i < expr->part_count; i++) {
         uint32_t index;
         CtTy *type = types->error;
         if (con && find_field(types, con, expr->fields, i - 1, &index))
-            type = ct_ty_replace(types, con->fields[index], tycon->params, args, tycon->arity);
+            type = ct_types_ty_replace(types, con->fields[index], tycon->params, args, tycon->arity);
         check_value(types, expr->parts[i], expr->fields[i - 1], type);
     }
 }
 
-void ct_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
+void ct_types_check_record_pat(CtTypes *types, CtPat *pat, CtTy *expected, const CtWhy *why) {
     CtDataCon *con = pat->con;
     CtTy **args = NULL;
     if (con) {
         args = fresh_args(types, con->tycon);
-        ct_ty_expect(types, pat->span, expected, ct_ty_con(types, con->tycon, args, con->tycon->arity), why);
+        ct_types_ty_expect(types, pat->span, expected, ct_types_ty_con(types, con->tycon, args, con->tycon->arity), why);
     }
     for (uint32_t i = 0; i < pat->part_count; i++) {
         uint32_t index;
         CtTy *type = types->error;
         if (con && find_field(types, con, pat->fields, i, &index))
-            type = ct_ty_replace(types, con->fields[index], con->tycon->params, args, con->tycon->arity);
+            type = ct_types_ty_replace(types, con->fields[index], con->tycon->params, args, con->tycon->arity);
         CtWhy inside = {.kind = WHY_FIELD, .name = pat->fields[i].text};
-        ct_check_pat(types, pat->parts[i], type, &inside);
+        ct_types_check_pat(types, pat->parts[i], type, &inside);
     }
 }

@@ -18,7 +18,7 @@ static const char *place(CtTypes *types, const CtWhy *why) {
         if (strncmp(fun->name.text->text, "entry'", 6) == 0) return why->index == 2 ? " as the point" : "";
         if (!strcmp(fun->name.text->text, "do"))
             return why->index == 1 ? " as a statement of this `do`" : ", the type of this `do`";
-        if (ct_is_operator_name(fun->name.text) && why->index <= 2)
+        if (ct_syntax_is_operator_name(fun->name.text) && why->index <= 2)
             return ct_format(arena, " on the %s of `%s`", why->index == 1 ? "left" : "right", fun->name.text->text);
         return ct_format(arena, " as the %s argument of `%s`", ordinal(types, why->index), fun->name.text->text);
     }
@@ -44,18 +44,18 @@ static const char *place(CtTypes *types, const CtWhy *why) {
 /* "a list or an array" for a type such as `t a` of which only a class is known; else the type's text in quotes. */
 static const char *wanted(CtTypes *types, CtTy *type, const char *text) {
     static const char *const containers[] = {"Sequence", "Foldable", NULL};
-    type = ct_ty_resolve(type);
-    CtTy *head = type->kind == TY_APP ? ct_ty_resolve(type->fun) : type;
+    type = ct_types_ty_resolve(type);
+    CtTy *head = type->kind == TY_APP ? ct_types_ty_resolve(type->fun) : type;
     for (const CtPred *pred = head->kind == TY_META ? head->preds : NULL; pred; pred = pred->next)
-        if (head != type ? ct_class_named(pred->class_, containers) : pred->class_->param_arity == 0)
-            return ct_class_wanted(types, pred->class_);
+        if (head != type ? ct_types_class_named(pred->class_, containers) : pred->class_->param_arity == 0)
+            return ct_types_class_wanted(types, pred->class_);
     return ct_format(types->arena, "`%s`", text);
 }
 
 /* The place that says what is expected, when it is elsewhere. */
 static void note_other(CtTypes *types, CtDiag *diag, CtTy *expected, const CtWhy *why) {
     if (!why || why->other.source == 0) return;
-    const char *text = ct_ty_text(types, expected);
+    const char *text = ct_types_ty_text(types, expected);
     switch (why->kind) {
     case WHY_BRANCH: ct_note(types->context, diag, why->other, "the other branch is `%s`", text); return;
     case WHY_ALT: ct_note(types->context, diag, why->other, "the first alternative is `%s`", text); return;
@@ -85,8 +85,8 @@ static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
     if (types->misnamed == rigid->name) return true;
     char *capital = ct_copy_text(types->arena, rigid->name->text, rigid->name->length);
     if (capital[0] >= 'a' && capital[0] <= 'z') capital[0] = (char)(capital[0] - 'a' + 'A');
-    CtTyCon *con = ct_lookup_tycon(types, ct_intern_text(&types->context->symbols, capital));
-    const char *absent = ct_absent(SPACE_TYPE, rigid->name);
+    CtTyCon *con = ct_types_lookup_tycon(types, ct_intern_text(&types->context->symbols, capital));
+    const char *absent = ct_types_absent(SPACE_TYPE, rigid->name);
     if (!con && !absent) return false;
     CtDiag *diag = ct_error(types->context, CT_E0311, span,
                             "the signature's `%s` is a variable, which stands for any "
@@ -101,13 +101,13 @@ static bool report_misnamed(CtTypes *types, CtSpan span, const CtTy *rigid) {
 }
 
 static bool report_rigid(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
-    CtTy *a = ct_ty_resolve(types->clash[0]), *b = ct_ty_resolve(types->clash[1]);
+    CtTy *a = ct_types_ty_resolve(types->clash[0]), *b = ct_types_ty_resolve(types->clash[1]);
     CtTy *rigid = a->kind == TY_GENERIC ? a : b->kind == TY_GENERIC ? b : NULL;
     if (!rigid) return false;
     if (report_misnamed(types, span, rigid)) return true;
     CtTy *list[4] = {expected, found, rigid, rigid == a ? b : a};
     const char *texts[4];
-    ct_ty_texts(types, list, 4, texts);
+    ct_types_ty_texts(types, list, 4, texts);
     CtDiag *diag =
         ct_error(types->context, CT_E0311, span, "expected `%s`%s, found `%s`", texts[0], place(types, why), texts[1]);
     if (list[3]->kind == TY_GENERIC)
@@ -123,12 +123,12 @@ static void report_infinite(CtTypes *types, CtSpan span, CtTy *expected, CtTy *f
                             const CtExpr *subject) {
     CtTy *list[4] = {expected, found, types->clash[0], types->clash[1]};
     const char *texts[4];
-    ct_ty_texts(types, list, 4, texts);
+    ct_types_ty_texts(types, list, 4, texts);
     CtDiag *diag = ct_error(types->context, CT_E0305, span, "expected `%s`%s, found `%s`: the type would be infinite",
                             texts[0], place(types, why), texts[1]);
     ct_note(types->context, diag, CT_NO_SPAN, "`%s` would have to be the same as `%s`, which contains it", texts[2],
             texts[3]);
-    ct_mend_infinite(types, diag, list[2], list[3], why, subject);
+    ct_types_mend_infinite(types, diag, list[2], list[3], why, subject);
 }
 
 static void report_mismatch(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why,
@@ -136,20 +136,20 @@ static void report_mismatch(CtTypes *types, CtSpan span, CtTy *expected, CtTy *f
     if (report_rigid(types, span, expected, found, why)) return;
     CtTy *list[2] = {expected, found};
     const char *texts[2];
-    ct_ty_texts(types, list, 2, texts);
+    ct_types_ty_texts(types, list, 2, texts);
     CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected %s%s, found `%s`",
                             wanted(types, expected, texts[0]), place(types, why), texts[1]);
     note_other(types, diag, expected, why);
-    ct_mend_mismatch(types, diag, expected, found, why, subject);
+    ct_types_mend_mismatch(types, diag, expected, found, why, subject);
 }
 
-void ct_report_endless(CtTypes *types, const CtClass *class_, CtSpan span) {
-    const char *text = ct_excerpt(types, span);
+void ct_types_report_endless(CtTypes *types, const CtClass *class_, CtSpan span) {
+    const char *text = ct_types_excerpt(types, span);
     ct_error(types->context, CT_E0306, span, "%s the class %s, but its instances ask for ever more instances",
              text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text);
 }
 
-void ct_report_large(CtTypes *types, CtSpan span) {
+void ct_types_report_large(CtTypes *types, CtSpan span) {
     if (types->told_large) return;
     types->told_large = true;
     CtDiag *diag = ct_error(types->context, CT_E0323, span, "this has a type of more than %d parts", CT_TYPE_LIMIT);
@@ -157,13 +157,13 @@ void ct_report_large(CtTypes *types, CtSpan span) {
             "a pair of two pairs has twice the parts of one, and so on; lists, arrays and data types do not grow so");
 }
 
-bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
+bool ct_types_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, const CtWhy *why) {
     const CtExpr *subject = types->subject;
     if (subject && (subject->span.start != span.start || subject->span.end != span.end)) subject = NULL;
     CtExpectation expectation = {.span = span, .expected = expected, .found = found, .why = why, .subject = subject};
     uint32_t errors = types->context->error_count;
     types->expecting = &expectation;
-    CtUnify result = ct_unify(types, expected, found);
+    CtUnify result = ct_types_unify(types, expected, found);
     types->expecting = NULL;
     switch (result) {
     case UNIFY_OK:
@@ -171,14 +171,14 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
         break;
     case UNIFY_INFINITE: report_infinite(types, span, expected, found, why, subject); break;
     case UNIFY_RIGID: {
-        const char *text = ct_ty_text(types, found);
+        const char *text = ct_types_ty_text(types, found);
         CtDiag *diag = ct_error(types->context, CT_E0311, span,
                                 "the type `%s` has a variable of a signature, and would be used outside of it", text);
         ct_help(types->context, diag, "the signature promises this for every type; the value comes from outside");
         break;
     }
     case UNIFY_MISMATCH: report_mismatch(types, span, expected, found, why, subject); break;
-    case UNIFY_LARGE: ct_report_large(types, span); break;
+    case UNIFY_LARGE: ct_types_report_large(types, span); break;
     }
     if (why && why->refused) *why->refused = true;
     return false;
@@ -188,19 +188,19 @@ bool ct_ty_expect(CtTypes *types, CtSpan span, CtTy *expected, CtTy *found, cons
 
 /* Of a rigid variable: the signature must promise the class. */
 static void report_unpromised(CtTypes *types, CtClass *class_, CtTy *generic, CtSpan span, const char *text) {
-    ct_pred_add(types, generic, class_, span); /* said once */
+    ct_types_pred_add(types, generic, class_, span); /* said once */
     if (report_misnamed(types, span, generic)) return;
     CtDiag *diag = ct_error(types->context, CT_E0311, span, "%s `%s %s`, which the signature does not promise",
                             text ? ct_format(types->arena, "`%s` needs", text) : "this needs", class_->name->text,
-                            ct_ty_text(types, generic));
+                            ct_types_ty_text(types, generic));
     ct_help(types->context, diag, "add it to the signature's context: %s %s => …", class_->name->text,
-            ct_ty_text(types, generic));
+            ct_types_ty_text(types, generic));
 }
 
 /* Whether a class of constructors, such as Foldable, speaks of this type's constructor. */
 static bool speaks_of(const CtClass *class_, CtTy *type, CtTy *whole) {
-    type = ct_ty_resolve(type);
-    if (class_->param_arity && type->kind == TY_APP) type = ct_ty_resolve(type->fun);
+    type = ct_types_ty_resolve(type);
+    if (class_->param_arity && type->kind == TY_APP) type = ct_types_ty_resolve(type->fun);
     return type == whole;
 }
 
@@ -209,19 +209,19 @@ static CtDiag *report_found(CtTypes *types, const CtExpectation *at, CtClass *cl
     static const char *const verbal[] = {"Eq", "Ord", "Show", NULL};
     CtTy *list[2] = {type, at->found};
     const char *texts[2];
-    ct_ty_texts(types, list, 2, texts);
-    if (type == whole && ct_ty_resolve(at->found) == whole && ct_class_named(class_, verbal))
+    ct_types_ty_texts(types, list, 2, texts);
+    if (type == whole && ct_types_ty_resolve(at->found) == whole && ct_types_class_named(class_, verbal))
         return ct_error(types->context, CT_E0306, at->span, "`%s` %s: it is not in the class %s", texts[1],
-                        ct_class_lacking(types, class_), class_->name->text);
+                        ct_types_class_lacking(types, class_), class_->name->text);
     if (type == whole && speaks_of(class_, at->found, whole))
-        return ct_error(types->context, CT_E0306, at->span, "expected %s%s, found `%s`", ct_class_wanted(types, class_),
+        return ct_error(types->context, CT_E0306, at->span, "expected %s%s, found `%s`", ct_types_class_wanted(types, class_),
                         place(types, at->why), texts[1]);
-    if (class_->param_arity && type->kind == TY_APP && ct_ty_resolve(type->fun)->kind == TY_CON &&
-        ct_ty_resolve(type->fun)->con == types->fun)
+    if (class_->param_arity && type->kind == TY_APP && ct_types_ty_resolve(type->fun)->kind == TY_CON &&
+        ct_types_ty_resolve(type->fun)->con == types->fun)
         return ct_error(types->context, CT_E0306, at->span, "found `%s`%s: what it gives is still a function, not %s",
-                        texts[1], place(types, at->why), ct_class_wanted(types, class_));
+                        texts[1], place(types, at->why), ct_types_class_wanted(types, class_));
     return ct_error(types->context, CT_E0306, at->span, "found `%s`%s, but `%s` %s", texts[1], place(types, at->why),
-                    texts[0], ct_class_lacking(types, class_));
+                    texts[0], ct_types_class_lacking(types, class_));
 }
 
 /* "`**` needs a real number, but `Int` is expected, as the signature of `f` says", at the name that needs it. */
@@ -229,27 +229,27 @@ static CtDiag *report_expected(CtTypes *types, const CtExpectation *at, CtClass 
                                const char *text) {
     CtTy *list[2] = {type, at->expected};
     const char *texts[2], *needs = text ? ct_format(types->arena, "`%s`", text) : "this";
-    ct_ty_texts(types, list, 2, texts);
+    ct_types_ty_texts(types, list, 2, texts);
     if (speaks_of(class_, at->expected, type))
         return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` is expected%s", needs,
-                        ct_class_wanted(types, class_), texts[1], place(types, at->why));
+                        ct_types_class_wanted(types, class_), texts[1], place(types, at->why));
     return ct_error(types->context, CT_E0306, span, "%s needs %s, but `%s` in `%s`, which is expected%s, %s", needs,
-                    ct_class_wanted(types, class_), texts[0], texts[1], place(types, at->why),
-                    ct_class_lacking(types, class_));
+                    ct_types_class_wanted(types, class_), texts[0], texts[1], place(types, at->why),
+                    ct_types_class_lacking(types, class_));
 }
 
-void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span) {
+void ct_types_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span) {
     const CtExpectation *at = types->expecting;
-    const char *text = ct_excerpt(types, span);
-    type = ct_ty_resolve(type);
-    whole = ct_ty_resolve(whole);
+    const char *text = ct_types_excerpt(types, span);
+    type = ct_types_ty_resolve(type);
+    whole = ct_types_ty_resolve(whole);
     if (type->kind == TY_GENERIC) {
         report_unpromised(types, class_, type, span, text);
         return;
     }
     CtTy *list[2] = {type, whole};
     const char *texts[2];
-    ct_ty_texts(types, list, 2, texts);
+    ct_types_ty_texts(types, list, 2, texts);
     CtDiag *diag;
     if (at && at->from_found && at->span.source)
         diag = report_found(types, at, class_, type, whole);
@@ -262,29 +262,29 @@ void ct_report_instance(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole
     const CtExpr *fun = at && at->why && at->why->kind == WHY_ARGUMENT ? at->why->fun : NULL;
     if (diag->span.start != span.start && span.source && !(fun && fun->span.start == span.start))
         ct_note(types->context, diag, span, "%s asks for it", text ? ct_format(types->arena, "`%s`", text) : "this");
-    ct_mend_instance(types, diag, class_, type, at ? at->why : NULL);
+    ct_types_mend_instance(types, diag, class_, type, at ? at->why : NULL);
 }
 
-bool ct_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+bool ct_types_literal_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_instance_find(class_, con))
+    if (!ct_types_ty_head(expected, &con, NULL, 0, &count) || con->type->is_error || ct_types_instance_find(class_, con))
         return true;
     CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `%s`%s, found a number",
-                            ct_ty_text(types, expected), place(types, why));
+                            ct_types_ty_text(types, expected), place(types, why));
     note_other(types, diag, expected, why);
-    ct_mend_mismatch(types, diag, expected, NULL, why, NULL);
+    ct_types_mend_mismatch(types, diag, expected, NULL, why, NULL);
     if (why && why->refused) *why->refused = true;
     return false;
 }
 
-bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
+bool ct_types_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan span, const CtWhy *why) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_instance_find(class_, con))
+    if (!ct_types_ty_head(expected, &con, NULL, 0, &count) || con != types->int_ || ct_types_instance_find(class_, con))
         return true;
     CtDiag *diag = ct_error(types->context, CT_E0301, span, "expected `Int`%s, found `%s`, which is not a whole number",
-                            place(types, why), ct_excerpt(types, span) ? ct_excerpt(types, span) : "a fraction");
+                            place(types, why), ct_types_excerpt(types, span) ? ct_types_excerpt(types, span) : "a fraction");
     if (why && why->kind == WHY_ARGUMENT && why->fun->kind == EXPR_VAR && !strcmp(why->fun->name.text->text, "^"))
         ct_help(types->context, diag, "`**` takes any exponent");
     else
@@ -293,19 +293,19 @@ bool ct_fraction_fits(CtTypes *types, CtClass *class_, CtTy *expected, CtSpan sp
     return false;
 }
 
-void ct_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    const char *operand = ct_excerpt(types, expr->parts[0]->span);
+void ct_types_report_negative(CtTypes *types, const CtExpr *expr, CtTy *expected, const CtWhy *why) {
+    const char *operand = ct_types_excerpt(types, expr->parts[0]->span);
     CtDiag *diag = ct_error(types->context, CT_E0301, expr->span, "expected `%s`%s, found a negative number",
-                            ct_ty_text(types, expected), place(types, why));
+                            ct_types_ty_text(types, expected), place(types, why));
     ct_help(types->context, diag, "to subtract from each, write (subtract %s) or (\\x -> x - %s)",
             operand ? operand : "n", operand ? operand : "n");
     if (why && why->refused) *why->refused = true;
 }
 
-void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type) {
+void ct_types_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, CtTy *type) {
     const CtExpr *fun = app->kind == EXPR_LEFT_SECTION ? app->parts[1] : app->parts[0];
     bool named = fun->kind == EXPR_VAR || fun->kind == EXPR_CON;
-    const char *text = ct_excerpt(types, fun->span);
+    const char *text = ct_types_excerpt(types, fun->span);
     const char *name = named  ? ct_format(types->arena, "`%s`", fun->name.text->text)
                        : text ? ct_format(types->arena, "`%s`", text)
                               : "this";
@@ -317,12 +317,12 @@ void ct_report_not_function(CtTypes *types, const CtExpr *app, uint32_t taken, C
     else
         diag = ct_error(types->context, CT_E0307, app->span, "%s takes %u argument%s, but is given %u", name, taken,
                         taken == 1 ? "" : "s", given);
-    if (ct_ty_resolve(type)->kind != TY_META)
+    if (ct_types_ty_resolve(type)->kind != TY_META)
         ct_note(types->context, diag, CT_NO_SPAN, "%s `%s`", taken ? "what it gives has the type" : "it has the type",
-                ct_ty_text(types, type));
-    ct_mend_application(types, diag, app, taken, type);
+                ct_types_ty_text(types, type));
+    ct_types_mend_application(types, diag, app, taken, type);
 }
 
-void ct_report_unsupported(CtTypes *types, CtSpan span, const char *what) {
+void ct_types_report_unsupported(CtTypes *types, CtSpan span, const char *what) {
     ct_error(types->context, CT_E0317, span, "%s is not yet supported", what);
 }

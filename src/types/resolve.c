@@ -6,7 +6,7 @@
  */
 #include "types/internal.h"
 
-CtEntity *ct_entity_new(CtTypes *types, CtEntityKind kind, CtName name) {
+CtEntity *ct_types_entity_new(CtTypes *types, CtEntityKind kind, CtName name) {
     CtEntity *entity = CT_NEW(types->arena, CtEntity);
     entity->kind = kind;
     entity->name = name.text;
@@ -31,13 +31,13 @@ static void defined_twice(CtTypes *types, const CtEntity *again, const CtEntity 
                 again->name->text, again->name->text);
 }
 
-void ct_define_value(CtTypes *types, CtEntity *entity) {
+void ct_types_define_value(CtTypes *types, CtEntity *entity) {
     CtEntity *first = ct_map_get(&types->own->names[SPACE_VALUE], ct_key(entity->name));
     if (first && first->span.source == entity->span.source && first->span.source) {
         defined_twice(types, entity, first);
         return;
     }
-    ct_define(types, SPACE_VALUE, entity->name, entity);
+    ct_types_define(types, SPACE_VALUE, entity->name, entity);
 }
 
 /* ---- scopes ---- */
@@ -74,9 +74,9 @@ static void note_use(CtTypes *types, CtBindInfo *used) {
 static void resolve_name(CtTypes *types, CtExpr *expr) {
     CtSym name = expr->name.text;
     CtEntity *entity = expr->name.module ? NULL : ct_map_get(&types->locals, ct_key(name));
-    if (!entity) entity = ct_find(types, SPACE_VALUE, expr->name);
+    if (!entity) entity = ct_types_find(types, SPACE_VALUE, expr->name);
     if (!entity) {
-        ct_report_unknown(types, "name", SPACE_VALUE, expr->name);
+        ct_types_report_unknown(types, "name", SPACE_VALUE, expr->name);
         return;
     }
     expr->entity = entity;
@@ -84,8 +84,8 @@ static void resolve_name(CtTypes *types, CtExpr *expr) {
 }
 
 static CtDataCon *resolve_con(CtTypes *types, CtName name) {
-    CtDataCon *con = ct_find(types, SPACE_CON, name);
-    if (!con) ct_report_unknown(types, "constructor", SPACE_CON, name);
+    CtDataCon *con = ct_types_find(types, SPACE_CON, name);
+    if (!con) ct_types_report_unknown(types, "constructor", SPACE_CON, name);
     return con;
 }
 
@@ -104,7 +104,7 @@ static void walk_pat(CtTypes *types, CtPat *pat, OnVariable *variable, void *dat
 }
 
 static void bind_variable(CtTypes *types, CtPat *pat, void *data) {
-    if (!pat->entity) pat->entity = ct_entity_new(types, ENTITY_LOCAL, pat->name);
+    if (!pat->entity) pat->entity = ct_types_entity_new(types, ENTITY_LOCAL, pat->name);
     push_local(types, pat->entity, *(uint32_t *)data);
 }
 
@@ -125,7 +125,7 @@ static void define(CtTypes *types, Group *group, CtBindInfo *info, CtEntity *ent
     entity->infer = info;
     info->vars[info->var_count++] = entity;
     if (group->frame.top)
-        ct_define_value(types, entity);
+        ct_types_define_value(types, entity);
     else
         push_local(types, entity, group->mark);
 }
@@ -142,7 +142,7 @@ static void count_variable(CtTypes *types, CtPat *pat, void *data) {
 
 static void define_variable(CtTypes *types, CtPat *pat, void *data) {
     PatternBinding *binding = data;
-    pat->entity = ct_entity_new(types, binding->group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, pat->name);
+    pat->entity = ct_types_entity_new(types, binding->group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, pat->name);
     pat->entity->pattern_binding = binding->info->binding;
     define(types, binding->group, binding->info, pat->entity);
 }
@@ -162,7 +162,7 @@ static void declare_binding(CtTypes *types, Group *group, CtBinding *binding) {
         return;
     }
     info->vars = CT_NEW_ARRAY(types->arena, CtEntity *, 1);
-    binding->entity = ct_entity_new(types, group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, binding->name);
+    binding->entity = ct_types_entity_new(types, group->frame.top ? ENTITY_GLOBAL : ENTITY_LOCAL, binding->name);
     binding->entity->binding = binding;
     define(types, group, info, binding->entity);
 }
@@ -189,7 +189,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
     for (uint32_t i = 0; i < decl->name_count; i++) {
         CtName name = decl->names[i];
         CtEntity *entity =
-            group->frame.top ? ct_lookup(types, name.text) : ct_map_get(&types->locals, ct_key(name.text));
+            group->frame.top ? ct_types_lookup(types, name.text) : ct_map_get(&types->locals, ct_key(name.text));
         CtBindInfo *info = entity ? entity->infer : NULL;
         if (!info || info->frame != &group->frame) {
             CtDiag *diag = ct_error(types->context, CT_E0310, name.span, "`%s` has a signature, but no definition",
@@ -207,7 +207,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
             continue;
         }
         types->level++;
-        CtScheme scheme = ct_convert_scheme(types, &decl->type);
+        CtScheme scheme = ct_types_convert_scheme(types, &decl->type);
         types->level--;
         entity->scheme = scheme;
         if (!entity->binding) continue;
@@ -220,7 +220,7 @@ static void declare_signature(CtTypes *types, Group *group, const CtDecls *decls
 
 static void resolve_rhs(CtTypes *types, CtRhs *rhs);
 
-void ct_resolve_binding(CtTypes *types, CtBinding *binding) {
+void ct_types_resolve_binding(CtTypes *types, CtBinding *binding) {
     for (uint32_t i = 0; i < binding->clause_count; i++) {
         CtClause *clause = &binding->clauses[i];
         uint32_t mark = types->shadows.count;
@@ -242,21 +242,21 @@ static void resolve_group(CtTypes *types, CtDecls *decls, bool top) {
         if (decls->items[i].kind == DECL_SIGNATURE) declare_signature(types, group, decls, &decls->items[i]);
     for (uint32_t i = 0; i < group->infos.count; i++) {
         group->frame.current = group->infos.items[i];
-        ct_resolve_binding(types, group->infos.items[i]->binding);
+        ct_types_resolve_binding(types, group->infos.items[i]->binding);
     }
     group->frame.current = NULL;
-    ct_find_groups(types, decls, group->infos.items, group->infos.count, top);
+    ct_types_find_groups(types, decls, group->infos.items, group->infos.count, top);
 }
 
-void ct_resolve_top(CtTypes *types, CtDecls *decls) { resolve_group(types, decls, true); }
+void ct_types_resolve_top(CtTypes *types, CtDecls *decls) { resolve_group(types, decls, true); }
 
 /* ---- expressions; scopes that these open stay open until the caller pops them ---- */
 
 static void resolve_stmt(CtTypes *types, CtStmt *stmt) {
     switch (stmt->kind) {
-    case STMT_EXPR: ct_resolve_expr(types, stmt->expr); return;
+    case STMT_EXPR: ct_types_resolve_expr(types, stmt->expr); return;
     case STMT_BIND:
-        ct_resolve_expr(types, stmt->expr);
+        ct_types_resolve_expr(types, stmt->expr);
         resolve_pats(types, &stmt->pat, 1);
         return;
     case STMT_LET: resolve_group(types, &stmt->decls, false); return;
@@ -269,7 +269,7 @@ static void resolve_rhs(CtTypes *types, CtRhs *rhs) {
         CtGuarded *guarded = &rhs->guarded[i];
         uint32_t mark = types->shadows.count;
         for (uint32_t j = 0; j < guarded->guard_count; j++) resolve_stmt(types, &guarded->guards[j]);
-        ct_resolve_expr(types, guarded->body);
+        ct_types_resolve_expr(types, guarded->body);
         pop_locals(types, mark);
     }
 }
@@ -293,7 +293,7 @@ static CtExpr *all_but_largest(CtTypes *types, CtExpr *expr) {
             largest = part;
     }
     for (uint32_t i = 0; i < expr->part_count; i++)
-        if (expr->parts[i] && expr->parts[i] != largest) ct_resolve_expr(types, expr->parts[i]);
+        if (expr->parts[i] && expr->parts[i] != largest) ct_types_resolve_expr(types, expr->parts[i]);
     return largest;
 }
 
@@ -308,7 +308,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     case EXPR_LAM: resolve_pats(types, expr->pats, expr->pat_count); return expr->parts[0];
     case EXPR_LET: resolve_group(types, &expr->decls, false); return expr->parts[0];
     case EXPR_CASE:
-        ct_resolve_expr(types, expr->parts[0]);
+        ct_types_resolve_expr(types, expr->parts[0]);
         resolve_alts(types, expr);
         return NULL;
     case EXPR_COMPREHENSION:
@@ -316,7 +316,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
         return expr->parts[0];
     case EXPR_LIT:
     case EXPR_TUPLE_CON: return NULL;
-    case EXPR_DO: ct_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
+    case EXPR_DO: ct_types_expand_do(types, expr); return expr->kind == EXPR_DO ? NULL : expr;
     case EXPR_APP:
     case EXPR_NEG:
     case EXPR_IF:
@@ -334,7 +334,7 @@ static CtExpr *resolve_one(CtTypes *types, CtExpr *expr) {
     return NULL;
 }
 
-void ct_resolve_expr(CtTypes *types, CtExpr *expr) {
+void ct_types_resolve_expr(CtTypes *types, CtExpr *expr) {
     uint32_t mark = types->shadows.count;
     while (expr) expr = resolve_one(types, expr);
     pop_locals(types, mark);

@@ -2,7 +2,7 @@
  * the prelude; each hides what is further out. */
 #include "types/internal.h"
 
-void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
+void *ct_types_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
     for (; scope; scope = scope->outer) {
         void *meaning = ct_map_get(&scope->names[space], ct_key(name));
         if (meaning) return meaning;
@@ -10,12 +10,12 @@ void *ct_scope_get(const CtScope *scope, CtSpace space, CtSym name) {
     return NULL;
 }
 
-void ct_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning) {
+void ct_types_scope_set(CtTypes *types, CtScope *scope, CtSpace space, CtSym name, void *meaning) {
     ct_map_set(types->arena, &scope->names[space], ct_key(name), meaning);
 }
 
-void ct_define(CtTypes *types, CtSpace space, CtSym name, void *meaning) {
-    ct_scope_set(types, types->own, space, name, meaning);
+void ct_types_define(CtTypes *types, CtSpace space, CtSym name, void *meaning) {
+    ct_types_scope_set(types, types->own, space, name, meaning);
 }
 
 /* ---- looking names up ---- */
@@ -46,7 +46,7 @@ static void *qualified(CtTypes *types, CtSpace space, CtName name) {
     return ct_map_get(&owner->names[space], ct_key(name.text));
 }
 
-void *ct_find(CtTypes *types, CtSpace space, CtName name) {
+void *ct_types_find(CtTypes *types, CtSpace space, CtName name) {
     if (name.module) return qualified(types, space, name);
     const CtScope *owner = scope_of(types->own, space, name.text);
     if (!owner) return NULL;
@@ -54,32 +54,32 @@ void *ct_find(CtTypes *types, CtSpace space, CtName name) {
     return ct_map_get(&owner->names[space], ct_key(name.text));
 }
 
-CtEntity *ct_lookup(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_VALUE, name); }
-CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_TYPE, name); }
-CtClass *ct_lookup_class(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_CLASS, name); }
-CtDataCon *ct_lookup_con(CtTypes *types, CtSym name) { return ct_scope_get(types->own, SPACE_CON, name); }
+CtEntity *ct_types_lookup(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_VALUE, name); }
+CtTyCon *ct_types_lookup_tycon(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_TYPE, name); }
+CtClass *ct_types_lookup_class(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_CLASS, name); }
+CtDataCon *ct_types_lookup_con(CtTypes *types, CtSym name) { return ct_types_scope_get(types->own, SPACE_CON, name); }
 
-void *ct_library(CtTypes *types, CtSpace space, CtSym name) {
-    void *meaning = ct_scope_get(&types->library, space, name);
-    return meaning ? meaning : ct_scope_get(types->own, space, name); /* a library that is still being read */
+void *ct_types_library(CtTypes *types, CtSpace space, CtSym name) {
+    void *meaning = ct_types_scope_get(&types->library, space, name);
+    return meaning ? meaning : ct_types_scope_get(types->own, space, name); /* a library that is still being read */
 }
 
-CtEntity *ct_lookup_library(CtTypes *types, CtSym name) {
-    CtEntity *entity = ct_scope_get(types->method_library, SPACE_VALUE, name);
-    return entity ? entity : ct_scope_get(&types->library, SPACE_VALUE, name);
+CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name) {
+    CtEntity *entity = ct_types_scope_get(types->method_library, SPACE_VALUE, name);
+    return entity ? entity : ct_types_scope_get(&types->library, SPACE_VALUE, name);
 }
-CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_scope_get(&types->library, SPACE_TYPE, name); }
+CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name) { return ct_types_scope_get(&types->library, SPACE_TYPE, name); }
 
-void ct_scope_keep_library(CtTypes *types, const char *module) {
+void ct_types_scope_keep_library(CtTypes *types, const char *module) {
     types->method_library = ct_map_get(&types->interfaces, ct_key(ct_intern_text(&types->context->symbols, module)));
 }
 
-void ct_scope_keep(CtTypes *types) {
+void ct_types_scope_keep(CtTypes *types) {
     types->kept_own = types->own;
     types->kept_qualified = types->qualified;
 }
 
-void ct_scope_return(CtTypes *types) {
+void ct_types_scope_return(CtTypes *types) {
     types->own = types->kept_own;
     types->qualified = types->kept_qualified;
 }
@@ -118,7 +118,7 @@ static CtSym exporter(CtTypes *types, CtSpace space, CtSym name) {
     return NULL;
 }
 
-void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name) {
+void ct_types_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName name) {
     const CtScope *scope = types->own;
     if (name.module) {
         scope = ct_map_get(&types->qualified, ct_key(name.module));
@@ -132,7 +132,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
         ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what, name.text->text);
         return;
     }
-    if (ct_unknown_again(types, space, name)) return;
+    if (ct_types_unknown_again(types, space, name)) return;
     Names names = {0};
     if (!name.module && space == SPACE_VALUE) collect(types, &types->locals, &names);
     collect_scope(types, scope, space, &names);
@@ -141,7 +141,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
                                : ct_error(types->context, CT_E0302, name.span, "the %s `%s` is not defined", what,
                                           name.text->text);
     CtSym module = name.module ? NULL : exporter(types, space, name.text);
-    const char *absent = name.module ? NULL : ct_absent(space, name.text);
+    const char *absent = name.module ? NULL : ct_types_absent(space, name.text);
     CtSym near = ct_nearest(name.text, names.items, names.count);
     if (module)
         ct_help(types->context, diag, "`%s.%s` is imported, under that name", module->text, name.text->text);
@@ -150,7 +150,7 @@ void ct_report_unknown(CtTypes *types, const char *what, CtSpace space, CtName n
     else if (near)
         ct_help(types->context, diag, "perhaps `%s%s%s` is meant", name.module ? name.module->text : "",
                 name.module ? "." : "", near->text);
-    ct_unknown_new(types, space, name, diag);
+    ct_types_unknown_new(types, space, name, diag);
 }
 
 /* ---- names for completion ---- */
@@ -192,7 +192,7 @@ static void want_qualifiers(Wanted *wanted) {
         want(wanted, ((CtSym)(uintptr_t)wanted->types->qualified.entries[i].key)->text);
 }
 
-uint32_t ct_names_in_scope(CtTypes *types, const char *prefix, const char ***out) {
+uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out) {
     Wanted wanted = {.types = types, .prefix = prefix, .qualifier = ""};
     want_qualifiers(&wanted);
     const char *dot = strrchr(prefix, '.');

@@ -19,7 +19,7 @@ static bool meet_supers(const CtClass *class_, const CtClass *goal, CtClass **la
     return found;
 }
 
-bool ct_class_implies(const CtClass *class_, const CtClass *super) {
+bool ct_types_class_implies(const CtClass *class_, const CtClass *super) {
     if (class_ == super || class_->super_count == 0) return class_ == super;
     CtClass *first = class_->supers[0], *last = first;
     first->seen = first;
@@ -35,20 +35,20 @@ bool ct_class_implies(const CtClass *class_, const CtClass *super) {
     return found;
 }
 
-CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon) {
+CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon) {
     return ct_map_get(&class_->by_tycon, ct_key(tycon));
 }
 
 static bool rigid_has(const CtTy *generic, const CtClass *class_) {
     for (const CtPred *pred = generic->preds; pred; pred = pred->next)
-        if (ct_class_implies(pred->class_, class_)) return true;
+        if (ct_types_class_implies(pred->class_, class_)) return true;
     return false;
 }
 
 static bool same_type(CtTy *a, CtTy *b) {
     for (;;) {
-        a = ct_ty_resolve(a);
-        b = ct_ty_resolve(b);
+        a = ct_types_ty_resolve(a);
+        b = ct_types_ty_resolve(b);
         if (a == b) return true;
         if (a->kind == TY_CON && b->kind == TY_CON) return a->con == b->con;
         if (a->kind != TY_APP || b->kind != TY_APP || !same_type(a->arg, b->arg)) return false;
@@ -59,8 +59,8 @@ static bool same_type(CtTy *a, CtTy *b) {
 
 /* The context promises the class for this very type, such as Show (f a). */
 static bool applied_has(CtTypes *types, const CtTy *head, const CtClass *class_, CtTy *type) {
-    for (const CtApplied *one = ct_applied(types, head); one; one = one->next)
-        if (ct_class_implies(one->class_, class_) && same_type(one->type, type)) return true;
+    for (const CtApplied *one = ct_types_applied(types, head); one; one = one->next)
+        if (ct_types_class_implies(one->class_, class_) && same_type(one->type, type)) return true;
     return false;
 }
 
@@ -71,23 +71,23 @@ static bool solve_context(CtTypes *types, CtInstance *instance, CtTy *type, CtTy
     bool sound = true;
     uint32_t i = instance->generic_count;
     CtTy **args = CT_NEW_ARRAY(types->arena, CtTy *, i);
-    for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_ty_resolve(part->fun)) {
+    for (CtTy *part = type; part->kind == TY_APP && i > 0; part = ct_types_ty_resolve(part->fun)) {
         args[--i] = part->arg;
         for (CtPred *pred = instance->generics[i]->preds; pred; pred = pred->next)
             sound &= solve_at(types, pred->class_, part->arg, whole, span, quiet);
     }
-    if (i == 0) sound &= ct_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
+    if (i == 0) sound &= ct_types_applied_solve(types, instance->generics, args, instance->generic_count, span, quiet);
     return sound;
 }
 
 static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     CtTy *head = type;
-    while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
+    while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
     switch (head->kind) {
     case TY_META:
         if (head == type)
-            ct_pred_add(types, type, class_, span);
+            ct_types_pred_add(types, type, class_, span);
         else
             ct_push(types->arena, &types->deferred, (CtDeferred){class_, type, span});
         return true;
@@ -96,20 +96,20 @@ static bool solve_one(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, 
         break;
     case TY_CON: {
         if (head->is_error) return true;
-        CtInstance *instance = ct_instance_find(class_, head->con);
+        CtInstance *instance = ct_types_instance_find(class_, head->con);
         if (instance) return solve_context(types, instance, type, whole, span, quiet);
         break;
     }
     case TY_APP: break;
     }
-    if (!quiet) ct_report_instance(types, class_, type, whole, span);
+    if (!quiet) ct_types_report_instance(types, class_, type, whole, span);
     return false;
 }
 
 static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, CtSpan span, bool quiet) {
     if (types->solve_levels == 0) types->solve_steps = 0;
     if (types->solve_levels == MOST_LEVELS || types->solve_steps == MOST_STEPS) {
-        if (!quiet && types->solve_steps < MOST_STEPS) ct_report_endless(types, class_, span);
+        if (!quiet && types->solve_steps < MOST_STEPS) ct_types_report_endless(types, class_, span);
         types->solve_steps = MOST_STEPS; /* the search is over */
         return false;
     }
@@ -120,34 +120,34 @@ static bool solve_at(CtTypes *types, CtClass *class_, CtTy *type, CtTy *whole, C
     return sound;
 }
 
-bool ct_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet) {
-    if (ct_ty_is_large(types, type)) {
-        if (!quiet) ct_report_large(types, span);
+bool ct_types_solve(CtTypes *types, CtClass *class_, CtTy *type, CtSpan span, bool quiet) {
+    if (ct_types_ty_is_large(types, type)) {
+        if (!quiet) ct_types_report_large(types, span);
         return false;
     }
     return solve_at(types, class_, type, type, span, quiet);
 }
 
-void ct_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
+void ct_types_solve_deferred(CtTypes *types, uint32_t mark, bool last) {
     uint32_t end = types->deferred.count, kept = mark;
     for (uint32_t i = mark; i < end; i++) {
         CtDeferred deferred = types->deferred.items[i];
-        CtTy *head = ct_ty_resolve(deferred.type);
-        while (head->kind == TY_APP) head = ct_ty_resolve(head->fun);
+        CtTy *head = ct_types_ty_resolve(deferred.type);
+        while (head->kind == TY_APP) head = ct_types_ty_resolve(head->fun);
         if (head->kind == TY_META && (head->level <= types->level || !last))
             types->deferred.items[kept++] = deferred;
         else if (head->kind == TY_META)
-            ct_report_instance(types, deferred.class_, deferred.type, deferred.type, deferred.span);
+            ct_types_report_instance(types, deferred.class_, deferred.type, deferred.type, deferred.span);
         else
-            ct_solve(types, deferred.class_, deferred.type, deferred.span, false);
+            ct_types_solve(types, deferred.class_, deferred.type, deferred.span, false);
     }
     for (uint32_t i = end; i < types->deferred.count; i++) types->deferred.items[kept++] = types->deferred.items[i];
     types->deferred.count = kept;
 }
 
-CtEntity *ct_hidden(CtTypes *types, CtHidden hidden, CtSpan span) {
+CtEntity *ct_types_hidden(CtTypes *types, CtHidden hidden, CtSpan span) {
     CtSym name = types->hidden[hidden];
-    CtEntity *entity = ct_library(types, SPACE_VALUE, name);
+    CtEntity *entity = ct_types_library(types, SPACE_VALUE, name);
     if (!entity || !entity->scheme.type) {
         ct_error(types->context, CT_E0302, span, "this needs `%s`, which no library defines", name->text);
         return NULL;

@@ -5,12 +5,12 @@
 /* ---- looking at types and source ---- */
 
 static bool is_con(CtTy *type, const CtTyCon *con) {
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     return type->kind == TY_CON && type->con == con;
 }
 
 static bool is_app_of(CtTy *type, const CtTyCon *con) {
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     return type->kind == TY_APP && is_con(type->fun, con);
 }
 
@@ -18,14 +18,14 @@ static bool is_real(CtTypes *types, CtTy *type) { return is_con(type, types->dou
 static bool is_number(CtTypes *types, CtTy *type) { return is_con(type, types->int_) || is_real(types, type); }
 
 static bool is_string(CtTypes *types, CtTy *type) {
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     return is_app_of(type, types->list) && is_con(type->arg, types->char_);
 }
 
 static uint32_t arrow_count(CtTypes *types, CtTy *type) {
     CtTy *arg;
     uint32_t count = 0;
-    while (ct_ty_is_fun(types, type, &arg, &type)) count++;
+    while (ct_types_ty_is_fun(types, type, &arg, &type)) count++;
     return count;
 }
 
@@ -33,11 +33,11 @@ static uint32_t arrow_count(CtTypes *types, CtTy *type) {
 static uint32_t tuple_size(CtTypes *types, CtTy *type) {
     CtTyCon *con;
     uint32_t count;
-    if (!ct_ty_head(type, &con, NULL, 0, &count)) return 0;
+    if (!ct_types_ty_head(type, &con, NULL, 0, &count)) return 0;
     return count >= 2 && count < types->tuples.count && types->tuples.items[count] == con ? count : 0;
 }
 
-const char *ct_excerpt(CtTypes *types, CtSpan span) {
+const char *ct_types_excerpt(CtTypes *types, CtSpan span) {
     enum { LONGEST = 32 };
     if (span.source == 0 || span.end <= span.start || span.end - span.start > LONGEST) return NULL;
     const CtSource *source = &types->context->sources.items[span.source];
@@ -104,20 +104,20 @@ static const struct {
     {"Foldable", "a list or an array", "is neither a list nor an array"},
 };
 
-const char *ct_class_wanted(CtTypes *types, const CtClass *class_) {
+const char *ct_types_class_wanted(CtTypes *types, const CtClass *class_) {
     for (uint32_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strcmp(classes[i].name, class_->name->text) == 0) return classes[i].wanted;
     return ct_format(types->arena, "%s of the class %s", class_->param_arity ? "a structure" : "a type",
                      class_->name->text);
 }
 
-const char *ct_class_lacking(CtTypes *types, const CtClass *class_) {
+const char *ct_types_class_lacking(CtTypes *types, const CtClass *class_) {
     for (uint32_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (strcmp(classes[i].name, class_->name->text) == 0) return classes[i].lacking;
     return ct_format(types->arena, "is not in the class %s", class_->name->text);
 }
 
-bool ct_class_named(const CtClass *class_, const char *const *names) {
+bool ct_types_class_named(const CtClass *class_, const char *const *names) {
     for (; *names; names++)
         if (strcmp(*names, class_->name->text) == 0) return true;
     return false;
@@ -150,29 +150,29 @@ static bool missing_arguments(CtTypes *types, CtDiag *diag, const CtExpr *subjec
     return true;
 }
 
-void ct_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject) {
+void ct_types_mend_infinite(CtTypes *types, CtDiag *diag, CtTy *inner, CtTy *outer, const CtWhy *why, const CtExpr *subject) {
     const CtExpr *fun = why && why->kind == WHY_ARGUMENT ? why->fun : NULL;
     if (is_call_of(fun, ":"))
         ct_help(types->context, diag, "`:` puts one element before a list; `++` joins two lists");
     else if (fun && subject && fun->kind == EXPR_VAR && subject->kind == EXPR_VAR && fun->entity == subject->entity)
         ct_help(types->context, diag, "`%s` is applied to itself", fun->name.text->text);
-    else if (ct_ty_is_function(types, outer))
+    else if (ct_types_ty_is_function(types, outer))
         ct_help(types->context, diag, "perhaps an argument is missing, or there is one too many");
-    else if (is_app_of(outer, types->list) && ct_ty_resolve(ct_ty_resolve(outer)->arg) == ct_ty_resolve(inner))
+    else if (is_app_of(outer, types->list) && ct_types_ty_resolve(ct_types_ty_resolve(outer)->arg) == ct_types_ty_resolve(inner))
         ct_help(types->context, diag, "a list is used here as one of its own elements");
 }
 
 /* Mistakes that the operator or function shows, whatever the types. */
 static bool mend_operator(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     if (!why || why->kind != WHY_ARGUMENT) return false;
-    if (why->index == 1 && is_prefixed_minus(types, why->fun) && (!found || ct_ty_is_function(types, found))) {
+    if (why->index == 1 && is_prefixed_minus(types, why->fun) && (!found || ct_types_ty_is_function(types, found))) {
         const char *at = source_at(types, why->fun->span) + 1;
         uint32_t length = 0;
         while (!is_blank(at[length]) && !strchr("()[]{},;|", at[length])) length++;
         ct_help(types->context, diag, "a negative argument stands in parentheses: (-%.*s)", (int)length, at);
         return true;
     }
-    if (is_tight_dot(types, why->fun) && !(found && ct_ty_is_function(types, found))) {
+    if (is_tight_dot(types, why->fun) && !(found && ct_types_ty_is_function(types, found))) {
         help_dot(types, diag, "x", "p");
         return true;
     }
@@ -189,7 +189,7 @@ static const char *name_behind_dot(CtTypes *types, const CtExpr *expr) {
 }
 
 static bool mend_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtExpr *subject) {
-    if (!found || ct_ty_is_function(types, found)) return false; /* which may be composed */
+    if (!found || ct_types_ty_is_function(types, found)) return false; /* which may be composed */
     const char *field = name_behind_dot(types, subject);
     if (field) help_dot(types, diag, field, subject->name.text->text);
     return field != NULL;
@@ -197,7 +197,7 @@ static bool mend_dot_behind(CtTypes *types, CtDiag *diag, CtTy *found, const CtE
 
 /* `f x = return (x * x)`, of a function whose value is no action. */
 static bool mend_return(CtTypes *types, CtDiag *diag, CtTy *expected, const CtExpr *subject) {
-    if (!subject || subject->kind != EXPR_APP || ct_ty_resolve(expected)->kind == TY_APP) return false;
+    if (!subject || subject->kind != EXPR_APP || ct_types_ty_resolve(expected)->kind == TY_APP) return false;
     if (!is_call_of(subject->parts[0], "return") && !is_call_of(subject->parts[0], "pure")) return false;
     ct_help(types->context, diag,
             "`%s` makes an action of a monad; the value of a function is its body alone, without `%s`",
@@ -229,10 +229,10 @@ static void mend_number(CtTypes *types, CtDiag *diag, CtTy *type, const CtWhy *w
 
 static bool is_derivable(const CtClass *class_) {
     static const char *const names[] = {"Eq", "Ord", "Show", "Enum", "Bounded", NULL};
-    return ct_class_named(class_, names);
+    return ct_types_class_named(class_, names);
 }
 
-void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
+void ct_types_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy *type, const CtWhy *why) {
     static const char *const numeric[] = {"Num",      "Integral", "Real",      "Fractional",
                                           "Floating", "RealFrac", "RealFloat", NULL};
     const CtExpectation *at = types->expecting;
@@ -242,28 +242,28 @@ void ct_mend_instance(CtTypes *types, CtDiag *diag, const CtClass *class_, CtTy 
         ct_help(types->context, diag, "`.` joins two functions; with an argument, write (f . g) x or f (g x)");
         return;
     }
-    if (class_->param_arity && at && at->from_found && ct_ty_is_function(types, at->found)) {
+    if (class_->param_arity && at && at->from_found && ct_types_ty_is_function(types, at->found)) {
         missing_arguments(types, diag, subject, at->found);
         return;
     }
-    if (ct_ty_is_function(types, type)) {
+    if (ct_types_ty_is_function(types, type)) {
         static const char *const comparing[] = {"Eq", "Ord", NULL}, *const showing[] = {"Show", NULL};
         if (subject && subject->kind == EXPR_APP && missing_arguments(types, diag, subject, type)) return;
-        if (ct_class_named(class_, comparing))
+        if (ct_types_class_named(class_, comparing))
             ct_help(types->context, diag, "functions cannot be compared, only what they give for an argument");
-        else if (ct_class_named(class_, showing))
+        else if (ct_types_class_named(class_, showing))
             ct_help(types->context, diag, "functions have no text; perhaps an argument is missing");
         else
             missing_arguments(types, diag, subject, type);
         return;
     }
-    if (ct_class_named(class_, numeric)) {
+    if (ct_types_class_named(class_, numeric)) {
         mend_number(types, diag, type, why);
         return;
     }
     CtTyCon *con;
     uint32_t count;
-    if (is_derivable(class_) && ct_ty_head(type, &con, NULL, 0, &count) && con->decl)
+    if (is_derivable(class_) && ct_types_ty_head(type, &con, NULL, 0, &count) && con->decl)
         ct_help(types->context, diag, "add `deriving (%s)` to the type `%s`, or write an instance", class_->name->text,
                 con->name->text);
 }
@@ -275,11 +275,11 @@ static const char *const gradients[] = {"grad", "valueAndGrad", "hessian", "hvp"
 /* The function whose derivative is taken. */
 static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtWhy *why) {
     CtTy *arg, *result;
-    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_ty_is_fun(types, found, &arg, &result))
+    if (!why || why->kind != WHY_ARGUMENT || why->index != 1 || !ct_types_ty_is_fun(types, found, &arg, &result))
         return false;
     if (is_one_of(why->fun, gradients) && !is_con(result, types->double_)) {
         ct_help(types->context, diag,
-                ct_ty_is_function(types, result)
+                ct_types_ty_is_function(types, result)
                     ? "the function takes its arguments one by one; a gradient is by one: (\\(x, y) -> f x y)"
                     : "a gradient is of a function to Double; `jacobian`, `vjp` and `jvp` take other results");
         return true;
@@ -296,16 +296,16 @@ static bool mend_derivative(CtTypes *types, CtDiag *diag, CtTy *found, const CtW
 /* A function is expected, and there is none. */
 static bool mend_function(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                           const CtExpr *subject) {
-    if (!ct_ty_is_function(types, expected) || (found && ct_ty_is_function(types, found)) || !why) return false;
+    if (!ct_types_ty_is_function(types, expected) || (found && ct_types_ty_is_function(types, found)) || !why) return false;
     if (subject && subject->kind == EXPR_APP && is_named(subject->parts[0]) && why->kind == WHY_ARGUMENT &&
-        !ct_is_operator_name(subject->parts[0]->name.text)) {
+        !ct_syntax_is_operator_name(subject->parts[0]->name.text)) {
         const char *name = subject->parts[0]->name.text->text;
         ct_help(types->context, diag, "this is a result; the function itself is `%s`, without argument%s", name,
                 subject->part_count > 2 ? "s" : "");
         return true;
     }
     if (why->kind == WHY_ARGUMENT && why->count > 1 && is_named(why->fun) &&
-        !ct_is_operator_name(why->fun->name.text)) {
+        !ct_syntax_is_operator_name(why->fun->name.text)) {
         ct_help(types->context, diag, "`%s` takes a function here: perhaps the arguments are in another order",
                 why->fun->name.text->text);
         return true;
@@ -338,7 +338,7 @@ static bool mend_text(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found,
         ct_help(context, diag, "`++` joins two Strings; `c : s` puts the Char c before the String s");
     else if (is_con(expected, types->char_) && found && is_app_of(found, types->list))
         ct_help(context, diag, "a Char is written in single quotes: 'c'");
-    else if (is_con(expected, ct_ty_bool(types)->con) && (!found || is_number(types, found)))
+    else if (is_con(expected, ct_types_ty_bool(types)->con) && (!found || is_number(types, found)))
         ct_help(context, diag, "a number is no truth value: compare it, as in `n /= 0`");
     else if (is_call_of(fun, ":") && why->index == 2 && !(found && is_app_of(found, types->array)))
         ct_help(context, diag, "`x : xs` puts an element before a list; `xs ++ [x]` puts it behind");
@@ -351,7 +351,7 @@ static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found
     CtContext *context = types->context;
     if (is_real(types, expected) && is_con(found, types->int_))
         ct_help(context, diag, "an Int does not become a %s by itself: write `fromIntegral` before it",
-                ct_ty_text(types, expected));
+                ct_types_ty_text(types, expected));
     else if (is_con(expected, types->int_) && is_real(types, found))
         ct_help(context, diag, "choose how to make an Int of it: `round`, `floor`, `ceiling` or `truncate`");
     else if (is_app_of(expected, types->array) && is_app_of(found, types->list))
@@ -363,7 +363,7 @@ static bool mend_plain(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found
     return true;
 }
 
-void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
+void ct_types_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found, const CtWhy *why,
                       const CtExpr *subject) {
     if (mend_dot_behind(types, diag, found, subject) || mend_return(types, diag, expected, subject) ||
         mend_operator(types, diag, found, why) || (found && mend_derivative(types, diag, found, why)) ||
@@ -372,7 +372,7 @@ void ct_mend_mismatch(CtTypes *types, CtDiag *diag, CtTy *expected, CtTy *found,
     if (!found || mend_tuple(types, diag, expected, found, why)) return;
     if (mend_plain(types, diag, expected, found) || mend_plain(types, diag, types->clash[0], types->clash[1])) return;
     if (mend_text(types, diag, types->clash[0], types->clash[1], why)) return;
-    if (!ct_ty_is_function(types, expected)) missing_arguments(types, diag, subject, found);
+    if (!ct_types_ty_is_function(types, expected)) missing_arguments(types, diag, subject, found);
 }
 
 /* ---- too many arguments ---- */
@@ -388,7 +388,7 @@ static bool mend_parentheses(CtTypes *types, CtDiag *diag, const CtExpr *app) {
             takes = arrow_count(types, part->entity->scheme.type);
         if (takes == 0 || i + 1 >= app->part_count) continue;
         uint32_t last = i + takes < app->part_count ? i + takes : app->part_count - 1;
-        const char *text = ct_excerpt(types, ct_span_join(part->span, app->parts[last]->span));
+        const char *text = ct_types_excerpt(types, ct_span_join(part->span, app->parts[last]->span));
         ct_help(types->context, diag, "perhaps parentheses are missing: (%s)",
                 text ? text : ct_format(types->arena, "%s …", part->name.text->text));
         return true;
@@ -402,7 +402,7 @@ static bool has_word(const CtExpr *app, const char *word) {
     return false;
 }
 
-void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type) {
+void ct_types_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32_t taken, CtTy *type) {
     CtContext *context = types->context;
     if (app->kind != EXPR_APP) return;
     const CtExpr *fun = app->parts[0], *arg = app->parts[1];
@@ -415,10 +415,10 @@ void ct_mend_application(CtTypes *types, CtDiag *diag, const CtExpr *app, uint32
     else if (is_value && app->part_count == 2 && arg->kind == EXPR_LIST && arg->part_count == 1 && is_named(fun))
         ct_help(context, diag, "an element is taken by `%s`: %s %s %s", is_app_of(type, types->list) ? "!!" : "!",
                 fun->name.text->text, is_app_of(type, types->list) ? "!!" : "!",
-                ct_excerpt(types, arg->parts[0]->span) ? ct_excerpt(types, arg->parts[0]->span) : "i");
-    else if (is_value && (fun->kind == EXPR_LIT || is_number(types, type) || ct_ty_resolve(type)->kind == TY_META))
+                ct_types_excerpt(types, arg->parts[0]->span) ? ct_types_excerpt(types, arg->parts[0]->span) : "i");
+    else if (is_value && (fun->kind == EXPR_LIT || is_number(types, type) || ct_types_ty_resolve(type)->kind == TY_META))
         ct_help(context, diag, "an operator is missing before the second value, such as `*`");
-    else if (!is_value && fun->type && ct_ty_is_fun(types, fun->type, &first, &rest) && taken == 1 &&
+    else if (!is_value && fun->type && ct_types_ty_is_fun(types, fun->type, &first, &rest) && taken == 1 &&
              tuple_size(types, first) + 1 == app->part_count)
         ct_help(context, diag, "its argument is one tuple, in parentheses and with commas");
     else

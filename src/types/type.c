@@ -1,7 +1,7 @@
 /* Types as objects: making them, looking into them, putting types for variables. */
 #include "types/internal.h"
 
-CtTy *ct_ty_resolve(CtTy *type) {
+CtTy *ct_types_ty_resolve(CtTy *type) {
     CtTy *end = type;
     while (end->kind == TY_META && end->link) end = end->link;
     while (type->kind == TY_META && type->link && type->link != end) { /* shorten the path for the next time */
@@ -28,7 +28,7 @@ static uint32_t size_of(const CtTy *type) {
     return type->kind == TY_APP ? type->size : 1;
 }
 
-bool ct_ty_take(uint32_t *left, const CtTy *type) {
+bool ct_types_ty_take(uint32_t *left, const CtTy *type) {
     uint32_t size = type->has_var ? 1 : size_of(type);
     if (size > *left) {
         *left = 0;
@@ -41,7 +41,7 @@ bool ct_ty_take(uint32_t *left, const CtTy *type) {
 static bool fits(const CtTy *type, uint32_t *left) {
     for (;;) {
         while (type->kind == TY_META && type->link) type = type->link;
-        if (!ct_ty_take(left, type)) return false;
+        if (!ct_types_ty_take(left, type)) return false;
         if (!type->has_var || type->kind != TY_APP) return true;
         if (!fits(type->fun, left)) return false;
         type = type->arg;
@@ -49,14 +49,14 @@ static bool fits(const CtTy *type, uint32_t *left) {
 }
 
 /* After an error, what grows again is cut off soon, so that it costs little. */
-uint32_t ct_ty_limit(const CtTypes *types) { return types->told_large ? CT_TYPE_LIMIT / 50 : CT_TYPE_LIMIT; }
+uint32_t ct_types_ty_limit(const CtTypes *types) { return types->told_large ? CT_TYPE_LIMIT / 50 : CT_TYPE_LIMIT; }
 
-bool ct_ty_is_large(const CtTypes *types, const CtTy *type) {
-    uint32_t left = ct_ty_limit(types);
+bool ct_types_ty_is_large(const CtTypes *types, const CtTy *type) {
+    uint32_t left = ct_types_ty_limit(types);
     return !fits(type, &left);
 }
 
-CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
+CtTy *ct_types_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
     CtTy *type = new_type(types, TY_APP);
     type->fun = fun;
     type->arg = arg;
@@ -66,7 +66,7 @@ CtTy *ct_ty_app(CtTypes *types, CtTy *fun, CtTy *arg) {
     return type;
 }
 
-CtTy *ct_ty_meta(CtTypes *types, uint32_t arity) {
+CtTy *ct_types_ty_meta(CtTypes *types, uint32_t arity) {
     CtTy *type = new_type(types, TY_META);
     type->level = types->level;
     type->arity = arity;
@@ -75,7 +75,7 @@ CtTy *ct_ty_meta(CtTypes *types, uint32_t arity) {
     return type;
 }
 
-CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity) {
+CtTy *ct_types_ty_generic(CtTypes *types, CtSym name, uint32_t arity) {
     CtTy *type = new_type(types, TY_GENERIC);
     type->level = types->level;
     type->arity = arity;
@@ -84,14 +84,14 @@ CtTy *ct_ty_generic(CtTypes *types, CtSym name, uint32_t arity) {
     return type;
 }
 
-CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity) {
+CtTyCon *ct_types_con_new(CtTypes *types, const char *name, uint32_t arity) {
     CtTyCon *con = CT_NEW(types->arena, CtTyCon);
     con->name = ct_intern_text(&types->context->symbols, name);
     con->arity = arity;
     con->params = CT_NEW_ARRAY(types->arena, CtTy *, arity);
     for (uint32_t i = 0; i < arity; i++) {
         char letter[2] = {(char)('a' + i % 26), 0};
-        con->params[i] = ct_ty_generic(types, ct_intern_text(&types->context->symbols, letter), 0);
+        con->params[i] = ct_types_ty_generic(types, ct_intern_text(&types->context->symbols, letter), 0);
         con->params[i]->made = true;
     }
     con->type = new_type(types, TY_CON);
@@ -99,91 +99,91 @@ CtTyCon *ct_tycon_new(CtTypes *types, const char *name, uint32_t arity) {
     return con;
 }
 
-CtTy *ct_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count) {
+CtTy *ct_types_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count) {
     CtTy *type = con->type;
-    for (uint32_t i = 0; i < count; i++) type = ct_ty_app(types, type, args[i]);
+    for (uint32_t i = 0; i < count; i++) type = ct_types_ty_app(types, type, args[i]);
     return type;
 }
 
-CtTy *ct_ty_fun(CtTypes *types, CtTy *arg, CtTy *result) {
-    CtTy *half = ct_ty_app(types, types->fun->type, arg);
-    return ct_ty_app(types, half, result);
+CtTy *ct_types_ty_fun(CtTypes *types, CtTy *arg, CtTy *result) {
+    CtTy *half = ct_types_ty_app(types, types->fun->type, arg);
+    return ct_types_ty_app(types, half, result);
 }
 
-CtTy *ct_ty_list(CtTypes *types, CtTy *element) { return ct_ty_app(types, types->list->type, element); }
+CtTy *ct_types_ty_list(CtTypes *types, CtTy *element) { return ct_types_ty_app(types, types->list->type, element); }
 
-CtTy *ct_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count) {
+CtTy *ct_types_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count) {
     if (count == 1) return parts[0];
-    return ct_ty_con(types, ct_tycon_tuple(types, count), parts, count);
+    return ct_types_ty_con(types, ct_types_con_tuple(types, count), parts, count);
 }
 
-CtTy *ct_ty_bool(CtTypes *types) {
-    CtTyCon *con = ct_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "Bool"));
+CtTy *ct_types_ty_bool(CtTypes *types) {
+    CtTyCon *con = ct_types_library(types, SPACE_TYPE, ct_intern_text(&types->context->symbols, "Bool"));
     return con ? con->type : types->error;
 }
 
-bool ct_ty_failed(CtTy *type) {
-    type = ct_ty_resolve(type);
+bool ct_types_ty_failed(CtTy *type) {
+    type = ct_types_ty_resolve(type);
     return type->kind == TY_CON && type->is_error;
 }
 
-bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
-    type = ct_ty_resolve(type);
+bool ct_types_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result) {
+    type = ct_types_ty_resolve(type);
     if (type->kind != TY_APP) return false;
-    CtTy *half = ct_ty_resolve(type->fun);
+    CtTy *half = ct_types_ty_resolve(type->fun);
     if (half->kind != TY_APP) return false;
-    CtTy *head = ct_ty_resolve(half->fun);
+    CtTy *head = ct_types_ty_resolve(half->fun);
     if (head->kind != TY_CON || head->con != types->fun) return false;
     *arg = half->arg;
     *result = type->arg;
     return true;
 }
 
-bool ct_ty_is_function(CtTypes *types, CtTy *type) {
+bool ct_types_ty_is_function(CtTypes *types, CtTy *type) {
     CtTy *arg, *result;
-    return ct_ty_is_fun(types, type, &arg, &result);
+    return ct_types_ty_is_fun(types, type, &arg, &result);
 }
 
-bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count) {
+bool ct_types_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count) {
     uint32_t n = 0;
-    CtTy *head = ct_ty_resolve(type);
-    for (; head->kind == TY_APP; head = ct_ty_resolve(head->fun)) n++;
+    CtTy *head = ct_types_ty_resolve(type);
+    for (; head->kind == TY_APP; head = ct_types_ty_resolve(head->fun)) n++;
     if (head->kind != TY_CON) return false;
     *con = head->con;
     *count = n;
     uint32_t i = n;
-    for (head = ct_ty_resolve(type); head->kind == TY_APP; head = ct_ty_resolve(head->fun))
+    for (head = ct_types_ty_resolve(type); head->kind == TY_APP; head = ct_types_ty_resolve(head->fun))
         if (--i < max) args[i] = head->arg;
     return true;
 }
 
 /* The long way of a type is along `arg` (functions, nested lists); the C stack grows with the other way only, except
  * that rebuilding needs it for both: types are as deep as they are written. */
-CtTy *ct_ty_substitute(CtTypes *types, CtTy *type) {
+CtTy *ct_types_ty_substitute(CtTypes *types, CtTy *type) {
     if (!type->has_var) return type;
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     switch (type->kind) {
     case TY_META:
     case TY_CON: return type;
     case TY_GENERIC: return type->link ? type->link : type;
     case TY_APP: {
-        CtTy *fun = ct_ty_substitute(types, type->fun);
-        CtTy *arg = ct_ty_substitute(types, type->arg);
-        return fun == type->fun && arg == type->arg ? type : ct_ty_app(types, fun, arg);
+        CtTy *fun = ct_types_ty_substitute(types, type->fun);
+        CtTy *arg = ct_types_ty_substitute(types, type->arg);
+        return fun == type->fun && arg == type->arg ? type : ct_types_ty_app(types, fun, arg);
     }
     }
     return type;
 }
 
-CtTy *ct_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count) {
+CtTy *ct_types_ty_replace(CtTypes *types, CtTy *type, CtTy *const *generics, CtTy *const *args, uint32_t count) {
     if (!type->has_var) return type;
     for (uint32_t i = 0; i < count; i++) generics[i]->link = args[i];
-    CtTy *result = ct_ty_substitute(types, type);
+    CtTy *result = ct_types_ty_substitute(types, type);
     for (uint32_t i = 0; i < count; i++) generics[i]->link = NULL;
     return result;
 }
 
-void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
+void ct_types_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
     CtPred **end = &variable->preds;
     for (; *end; end = &(*end)->next)
         if ((*end)->class_ == class_) return;
@@ -191,35 +191,35 @@ void ct_pred_add(CtTypes *types, CtTy *variable, CtClass *class_, CtSpan span) {
     **end = (CtPred){class_, span, NULL};
 }
 
-void ct_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span) {
+void ct_types_applied_add(CtTypes *types, CtTy *head, CtClass *class_, CtTy *type, CtSpan span) {
     CtApplied *applied = CT_NEW(types->arena, CtApplied);
-    *applied = (CtApplied){class_, type, span, ct_applied(types, head)};
+    *applied = (CtApplied){class_, type, span, ct_types_applied(types, head)};
     ct_map_set(types->arena, &types->applied, ct_key(head), applied);
 }
 
-CtApplied *ct_applied(CtTypes *types, const CtTy *head) { return ct_map_get(&types->applied, ct_key(head)); }
+CtApplied *ct_types_applied(CtTypes *types, const CtTy *head) { return ct_map_get(&types->applied, ct_key(head)); }
 
-bool ct_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
+bool ct_types_applied_solve(CtTypes *types, CtTy *const *generics, CtTy *const *args, uint32_t count, CtSpan span,
                       bool quiet) {
     bool sound = true;
     for (uint32_t i = 0; i < count; i++) {
         if (generics[i]->arity == 0) continue;
-        for (CtApplied *one = ct_applied(types, generics[i]); one; one = one->next)
-            sound &= ct_solve(types, one->class_, ct_ty_replace(types, one->type, generics, args, count), span, quiet);
+        for (CtApplied *one = ct_types_applied(types, generics[i]); one; one = one->next)
+            sound &= ct_types_solve(types, one->class_, ct_types_ty_replace(types, one->type, generics, args, count), span, quiet);
     }
     return sound;
 }
 
-CtTy *ct_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) {
-    return ct_instantiate_at(types, scheme, inst, CT_NO_SPAN);
+CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst) {
+    return ct_types_instantiate_at(types, scheme, inst, CT_NO_SPAN);
 }
 
-CtTy *ct_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span) {
+CtTy *ct_types_instantiate_at(CtTypes *types, const CtScheme *scheme, CtTy **inst, CtSpan span) {
     for (uint32_t i = 0; i < scheme->count; i++) {
         CtTy *generic = scheme->generics[i];
-        inst[i] = ct_ty_meta(types, generic->arity);
-        for (CtPred *pred = generic->preds; pred; pred = pred->next) ct_pred_add(types, inst[i], pred->class_, span);
+        inst[i] = ct_types_ty_meta(types, generic->arity);
+        for (CtPred *pred = generic->preds; pred; pred = pred->next) ct_types_pred_add(types, inst[i], pred->class_, span);
     }
-    ct_applied_solve(types, scheme->generics, inst, scheme->count, span, false);
-    return ct_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
+    ct_types_applied_solve(types, scheme->generics, inst, scheme->count, span, false);
+    return ct_types_ty_replace(types, scheme->type, scheme->generics, inst, scheme->count);
 }

@@ -2,7 +2,7 @@
  *
  * Inference resolves names, finds binding groups, gives every expression, pattern and binding a type and every use of a
  * polymorphic name its instance. It keeps no dictionaries: elaboration specialises, and picks the instance of a class
- * at each concrete type (ct_instance_find).
+ * at each concrete type (ct_types_instance_find).
  */
 #ifndef CT_TYPES_TYPES_H
 #define CT_TYPES_TYPES_H
@@ -12,7 +12,7 @@
 /* ---- types ---- */
 
 typedef enum CtTyKind {
-    TY_META,    /* to be found: follow `link` with ct_ty_resolve */
+    TY_META,    /* to be found: follow `link` with ct_types_ty_resolve */
     TY_GENERIC, /* a quantified variable of a binding group, class, instance or data declaration; each is one object */
     TY_CON,
     TY_APP, /* function applied to one argument: Tree a, (->) a, (,) a b */
@@ -115,7 +115,7 @@ typedef struct CtClass {
     CtDecl *decl;
     CtMap by_tycon;       /* CtTyCon * -> CtInstance * */
     int state;            /* inference: superclasses being followed */
-    struct CtClass *seen; /* ct_class_implies: the next on its list */
+    struct CtClass *seen; /* ct_types_class_implies: the next on its list */
 } CtClass;
 
 typedef struct CtInstance {
@@ -174,67 +174,67 @@ CtTypes *ct_types_new(CtContext *context);
  * module after it, without import; names that a module defines or imports hide them. False when it has errors, which
  * stand in the context; the module's sound part is still in scope.
  */
-bool ct_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
+bool ct_types_infer_module(CtTypes *types, CtModule *module, bool is_prelude);
 /* The names in scope that begin with `prefix` (perhaps qualified), in no order, some twice. */
-uint32_t ct_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
+uint32_t ct_types_names_in_scope(CtTypes *types, const char *prefix, const char ***out);
 /* Remembers the scope of the module just inferred, and goes back to it after others: for a module that continues it. */
-void ct_scope_keep(CtTypes *types);
-void ct_scope_return(CtTypes *types);
+void ct_types_scope_keep(CtTypes *types);
+void ct_types_scope_return(CtTypes *types);
 /* Modules whose names the prelude has: importing them needs no file. */
-bool ct_is_standard_module(CtSym name);
+bool ct_types_is_standard_module(CtSym name);
 /* Their names; NULL past the last. */
-const char *ct_standard_module_at(uint32_t index);
+const char *ct_types_standard_module_at(uint32_t index);
 /* Infers one expression in that scope, its remaining variables defaulted; `expected` may be NULL. */
-bool ct_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
+bool ct_types_infer_expression(CtTypes *types, CtExpr *expr, CtTy *expected);
 /* Defaulting order of ambiguous numbers: Int before Double (programs), or Double before Int (points of derivatives). */
 void ct_types_prefer_double(CtTypes *types, bool prefer);
 
 /* What a name means at the top level of the last module, or NULL. */
-CtEntity *ct_lookup(CtTypes *types, CtSym name);
-CtTyCon *ct_lookup_tycon(CtTypes *types, CtSym name);
-CtClass *ct_lookup_class(CtTypes *types, CtSym name);
-CtDataCon *ct_lookup_con(CtTypes *types, CtSym name);
-/* Makes a module that was inferred the one that ct_lookup_library looks into first. */
-void ct_scope_keep_library(CtTypes *types, const char *module);
+CtEntity *ct_types_lookup(CtTypes *types, CtSym name);
+CtTyCon *ct_types_lookup_tycon(CtTypes *types, CtSym name);
+CtClass *ct_types_lookup_class(CtTypes *types, CtSym name);
+CtDataCon *ct_types_lookup_con(CtTypes *types, CtSym name);
+/* Makes a module that was inferred the one that ct_types_lookup_library looks into first. */
+void ct_types_scope_keep_library(CtTypes *types, const char *module);
 /* What that module or the prelude means by the name, whatever the program defines; or NULL. */
-CtEntity *ct_lookup_library(CtTypes *types, CtSym name);
-CtTyCon *ct_lookup_library_tycon(CtTypes *types, CtSym name);
+CtEntity *ct_types_lookup_library(CtTypes *types, CtSym name);
+CtTyCon *ct_types_lookup_library_tycon(CtTypes *types, CtSym name);
 /* The instance of a class at a type constructor, or NULL. */
-CtInstance *ct_instance_find(const CtClass *class_, const CtTyCon *tycon);
+CtInstance *ct_types_instance_find(const CtClass *class_, const CtTyCon *tycon);
 
 /* Whether an instance of Show that a program or a module wrote has a part in showing values of a type without
  * variables. */
-bool ct_is_shown_by_instance(CtTypes *types, CtTy *type);
+bool ct_types_is_shown_by_instance(CtTypes *types, CtTy *type);
 
 /* Follows links. */
-CtTy *ct_ty_resolve(CtTy *type);
+CtTy *ct_types_ty_resolve(CtTy *type);
 /* True and the parts for `a -> b`. */
-bool ct_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
+bool ct_types_ty_is_fun(CtTypes *types, CtTy *type, CtTy **arg, CtTy **result);
 /* The head and arguments of an applied constructor; false for a variable head. Arguments go to `args` (at most `max`).
  */
-bool ct_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count);
-CtTy *ct_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count);
-CtTy *ct_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);
-CtTy *ct_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count);
+bool ct_types_ty_head(CtTy *type, CtTyCon **con, CtTy **args, uint32_t max, uint32_t *count);
+CtTy *ct_types_ty_con(CtTypes *types, CtTyCon *con, CtTy **args, uint32_t count);
+CtTy *ct_types_ty_fun(CtTypes *types, CtTy *arg, CtTy *result);
+CtTy *ct_types_ty_tuple(CtTypes *types, CtTy **parts, uint32_t count);
 /* A scheme's type with fresh metas for its variables. */
-CtTy *ct_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst);
+CtTy *ct_types_instantiate(CtTypes *types, const CtScheme *scheme, CtTy **inst);
 
 /* The built-in constructors of types. */
-CtTyCon *ct_tycon_double(CtTypes *types);
-CtTyCon *ct_tycon_float(CtTypes *types);
-CtTyCon *ct_tycon_int(CtTypes *types);
-CtTyCon *ct_tycon_char(CtTypes *types);
-CtTyCon *ct_tycon_list(CtTypes *types); /* cons: [] tag 0, : tag 1 */
-CtTyCon *ct_tycon_array(CtTypes *types);
-CtTyCon *ct_tycon_fun(CtTypes *types);
+CtTyCon *ct_types_con_double(CtTypes *types);
+CtTyCon *ct_types_con_float(CtTypes *types);
+CtTyCon *ct_types_con_int(CtTypes *types);
+CtTyCon *ct_types_con_char(CtTypes *types);
+CtTyCon *ct_types_con_list(CtTypes *types); /* cons: [] tag 0, : tag 1 */
+CtTyCon *ct_types_con_array(CtTypes *types);
+CtTyCon *ct_types_con_fun(CtTypes *types);
 /* () for 0; size 1 does not exist. */
-CtTyCon *ct_tycon_tuple(CtTypes *types, uint32_t size);
+CtTyCon *ct_types_con_tuple(CtTypes *types, uint32_t size);
 
 /* `Tree a -> (a -> b) -> [b]`, with the context of its variables in front where `preds`: `(Num a) => …`. */
-void ct_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds);
-void ct_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme);
+void ct_types_ty_print(CtText *out, CtTypes *types, CtTy *type, bool preds);
+void ct_types_scheme_print(CtText *out, CtTypes *types, const CtScheme *scheme);
 
 /* Every top-level name of a module with its scheme, in source order (`cotan type`). */
-uint32_t ct_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out);
+uint32_t ct_types_module_entities(CtTypes *types, const CtModule *module, CtEntity ***out);
 
 #endif

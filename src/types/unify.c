@@ -7,8 +7,8 @@ enum { COMPARED = 16 * CT_TYPE_LIMIT }; /* parts of two types */
 
 static CtUnify admit(CtTy *meta, CtTy *type, uint32_t *left) {
     for (;;) {
-        type = ct_ty_resolve(type);
-        if (!ct_ty_take(left, type)) return UNIFY_LARGE;
+        type = ct_types_ty_resolve(type);
+        if (!ct_types_ty_take(left, type)) return UNIFY_LARGE;
         if (!type->has_var) return UNIFY_OK;
         switch (type->kind) {
         case TY_META:
@@ -34,14 +34,14 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     }
     a->link = b;
     if (a->arity > b->arity) b->arity = a->arity;
-    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_pred_add(types, b, pred->class_, pred->span);
+    for (CtPred *pred = a->preds; pred; pred = pred->next) ct_types_pred_add(types, b, pred->class_, pred->span);
     return UNIFY_OK;
 }
 
 /* A type that lacks a class of the variable is an error, told where the class is asked for; the variable then agrees
  * with everything, so that it is told once. `found`: the type is what was found, not what was expected. */
 static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
-    uint32_t left = ct_ty_limit(types);
+    uint32_t left = ct_types_ty_limit(types);
     CtUnify result = admit(meta, type, &left);
     types->clash[0] = meta;
     types->clash[1] = type;
@@ -51,7 +51,7 @@ static CtUnify bind(CtTypes *types, CtTy *meta, CtTy *type, bool found) {
     CtPred *preds = meta->preds;
     meta->link = type;
     for (CtPred *pred = preds; pred; pred = pred->next) {
-        if (ct_solve(types, pred->class_, type, pred->span, false)) continue;
+        if (ct_types_solve(types, pred->class_, type, pred->span, false)) continue;
         meta->link = types->error;
         break;
     }
@@ -67,8 +67,8 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Room *room) {
     for (;;) {
         if (room->parts == 0 || room->levels == 0) return UNIFY_LARGE;
         room->parts--;
-        a = ct_ty_resolve(a);
-        b = ct_ty_resolve(b);
+        a = ct_types_ty_resolve(a);
+        b = ct_types_ty_resolve(b);
         if (a == b || a->is_error || b->is_error) return UNIFY_OK;
         if (a->kind == TY_META && b->kind == TY_META) return join(types, a, b);
         if (a->kind == TY_META) return bind(types, a, b, true);
@@ -82,13 +82,13 @@ static CtUnify unify(CtTypes *types, CtTy *a, CtTy *b, Room *room) {
         CtUnify result = unify(types, a->fun, b->fun, room);
         room->levels++;
         if (result != UNIFY_OK) return result;
-        if (ct_ty_resolve(a->fun)->is_error || ct_ty_resolve(b->fun)->is_error) return UNIFY_OK; /* said already */
+        if (ct_types_ty_resolve(a->fun)->is_error || ct_types_ty_resolve(b->fun)->is_error) return UNIFY_OK; /* said already */
         a = a->arg;
         b = b->arg;
     }
 }
 
-CtUnify ct_unify(CtTypes *types, CtTy *a, CtTy *b) {
+CtUnify ct_types_unify(CtTypes *types, CtTy *a, CtTy *b) {
     Room room = {COMPARED, CT_TYPE_LIMIT};
     return unify(types, a, b, &room);
 }

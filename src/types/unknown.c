@@ -43,7 +43,7 @@ static void list_lines(CtTypes *types, CtUnknown *unknown) {
     unknown->places->message = text.data;
 }
 
-bool ct_unknown_again(CtTypes *types, CtSpace space, CtName name) {
+bool ct_types_unknown_again(CtTypes *types, CtSpace space, CtName name) {
     if (name.module) return false;
     for (uint32_t i = 0; i < types->unknown.count; i++) {
         CtUnknown *unknown = &types->unknown.items[i];
@@ -150,13 +150,13 @@ static void suggest_value(CtTypes *types, CtName name, CtDiag *diag) {
 }
 
 static void suggest_small(CtTypes *types, CtName name, CtDiag *diag) {
-    if (diag->help || name.text->text[0] < 'A' || name.text->text[0] > 'Z' || ct_lookup_tycon(types, name.text)) return;
+    if (diag->help || name.text->text[0] < 'A' || name.text->text[0] > 'Z' || ct_types_lookup_tycon(types, name.text)) return;
     char *small = ct_copy_text(types->arena, name.text->text, name.text->length);
     small[0] = (char)(small[0] - 'A' + 'a');
     ct_help(types->context, diag, "names of functions and variables begin with a small letter: `%s`", small);
 }
 
-void ct_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag) {
+void ct_types_unknown_new(CtTypes *types, CtSpace space, CtName name, CtDiag *diag) {
     if (name.module) return;
     CtUnknown unknown = {.space = space, .name = name.text, .diag = diag};
     if (space == SPACE_VALUE) suggest_value(types, name, diag);

@@ -87,7 +87,7 @@ static const CtFlat *make(Making *m, const CtType *type, const char *path) {
     return made;
 }
 
-const CtFlat *ct_flat(CtArena *arena, const CtType *type, const char *path, CtSlots *slots) {
+const CtFlat *ct_value_flat(CtArena *arena, const CtType *type, const char *path, CtSlots *slots) {
     Making m = {arena, slots, 0, 0};
     return make(&m, type, path);
 }
@@ -117,10 +117,10 @@ static const char *check_numbers(CtArena *arena, const CtFlat *flat, const cotan
     return NULL;
 }
 
-const char *ct_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in) {
+const char *ct_value_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in) {
     const char *wrong = NULL;
     for (uint32_t i = 0; flat->kind == FLAT_TUPLE && i < flat->count && wrong == NULL; i++)
-        wrong = ct_flat_check(arena, flat->parts[i], slots, in);
+        wrong = ct_value_flat_check(arena, flat->parts[i], slots, in);
     if (flat->kind == FLAT_NUMBER && in[flat->slot].data == NULL)
         return ct_format(arena, "the buffer for `%s` is NULL", slots[flat->slot].path);
     if (flat->kind == FLAT_NUMBER) return check_numbers(arena, flat, slots, in, 1);
@@ -146,7 +146,7 @@ const char *ct_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *
     return wrong;
 }
 
-bool ct_flat_fits(const cotan_slot *slot, cotan_buffer *buffer, const size_t *sizes, char wrong[300]) {
+bool ct_value_flat_fits(const cotan_slot *slot, cotan_buffer *buffer, const size_t *sizes, char wrong[300]) {
     for (uint32_t i = 0; i < slot->rank; i++) {
         if (buffer->data != NULL && buffer->size[i] != sizes[i]) {
             snprintf(wrong, 300, "the buffer for `%.100s` has the size %zu in dimension %u, and the result has %zu",
@@ -170,8 +170,8 @@ static bool read_at(const Reading *r, const CtFlat *flat, size_t at, CtWord *val
 static bool read_tuple(const Reading *r, const CtFlat *flat, size_t at, CtWord *value) {
     const CtType *type = flat->type;
     const CtLayout *layout =
-        type->kind == TYPE_DATA ? ct_layout_con(r->heap, &type->data->cons[0]) : ct_layout_tuple(r->heap, type);
-    CtFields *fields = layout != NULL ? ct_fields_new(r->heap, layout, 0) : NULL;
+        type->kind == TYPE_DATA ? ct_value_layout_con(r->heap, &type->data->cons[0]) : ct_value_layout_tuple(r->heap, type);
+    CtFields *fields = layout != NULL ? ct_value_fields_new(r->heap, layout, 0) : NULL;
     if (fields == NULL) return false;
     for (uint32_t i = 0; i < flat->count; i++)
         if (!read_at(r, flat->parts[i], at, &fields->words[i])) return false;
@@ -184,8 +184,8 @@ static bool read_rows(const Reading *r, const CtFlat *flat, const CtType *type, 
     size_t length = r->in[flat->slot].size[level];
     for (uint32_t i = 0; i < level; i++) /* behind a 0 all are 0 */
         if (r->in[flat->slot].size[i] == 0) length = 0;
-    const CtLayout *layout = ct_layout_array(r->heap, type);
-    CtArray *array = layout != NULL ? ct_array_new(r->heap, layout, (int64_t)length, (int64_t)length) : NULL;
+    const CtLayout *layout = ct_value_layout_array(r->heap, type);
+    CtArray *array = layout != NULL ? ct_value_array_new(r->heap, layout, (int64_t)length, (int64_t)length) : NULL;
     if (array == NULL) return false;
     for (size_t i = 0; i < length; i++) {
         bool done = level + 1 < flat->rank ? read_rows(r, flat, type->parts[0], level + 1, at, &array->items[i])
@@ -207,7 +207,7 @@ static bool read_at(const Reading *r, const CtFlat *flat, size_t at, CtWord *val
     return true;
 }
 
-bool ct_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value) {
+bool ct_value_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value) {
     Reading r = {heap, in};
     return read_at(&r, flat, 0, value);
 }
@@ -245,7 +245,7 @@ static bool prepare(Writing *w, uint32_t slot, const size_t *sizes) {
     cotan_buffer *buffer = &w->out[slot];
     size_t count = 1;
     char message[300];
-    if (!ct_flat_fits(&w->slots[slot], buffer, sizes, message)) {
+    if (!ct_value_flat_fits(&w->slots[slot], buffer, sizes, message)) {
         w->wrong = ct_copy_text(w->arena, message, strlen(message));
         return false;
     }
@@ -277,7 +277,7 @@ static void write_whole(Writing *w, const CtFlat *flat, CtWord value) {
     }
 }
 
-const char *ct_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,
+const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,
                           cotan_buffer *out) {
     Writing w = {arena, slots, out, NULL};
     write_whole(&w, flat, value);

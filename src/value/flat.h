@@ -27,19 +27,19 @@ typedef struct CtFlat {
 typedef CT_VEC(cotan_slot) CtSlots;
 
 /* The form of a type, its buffers added to the others; NULL when it has none. */
-const CtFlat *ct_flat(CtArena *arena, const CtType *type, const char *path, CtSlots *slots);
+const CtFlat *ct_value_flat(CtArena *arena, const CtType *type, const char *path, CtSlots *slots);
 
 /* Whether buffers can be a value: data are there, the sizes of an array's parts are equal, constructors exist. NULL, or
  * what is wrong, in the arena. */
-const char *ct_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in);
+const char *ct_value_flat_check(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in);
 
 /* The value of buffers; false when the heap is full. */
-bool ct_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value);
+bool ct_value_flat_read(CtHeap *heap, const CtFlat *flat, const cotan_buffer *in, CtWord *value);
 /* A value to buffers whose data are NULL, or have room for a value of just these sizes; memory for the former is the
  * arena's. NULL, or what is wrong. */
-const char *ct_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value, cotan_buffer *out);
+const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value, cotan_buffer *out);
 
 /* Gives a buffer for a result its sizes. False, with a message, when it has data and other sizes. */
-bool ct_flat_fits(const cotan_slot *slot, cotan_buffer *buffer, const size_t *sizes, char wrong[300]);
+bool ct_value_flat_fits(const cotan_slot *slot, cotan_buffer *buffer, const size_t *sizes, char wrong[300]);
 
 #endif

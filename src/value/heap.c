@@ -19,11 +19,11 @@ static void set_mark(CtHeap *heap) {
     heap->mark = mark < heap->limit ? mark : heap->limit;
 }
 
-CtHeap *ct_heap_new(size_t limit) {
+CtHeap *ct_value_heap_new(size_t limit) {
     CtHeap *heap = calloc(1, sizeof *heap);
     if (heap == NULL) return NULL;
     heap->next_chunk = CHUNK_FIRST;
-    ct_heap_set_limit(heap, limit);
+    ct_value_heap_set_limit(heap, limit);
     return heap;
 }
 
@@ -33,7 +33,7 @@ static void share_free(CtHeapShare *share) {
     free(share);
 }
 
-void ct_heap_free(CtHeap *heap) {
+void ct_value_heap_free(CtHeap *heap) {
     if (heap == NULL) return;
     while (heap->large != NULL) {
         CtHeapLarge *next = heap->large->next;
@@ -45,21 +45,21 @@ void ct_heap_free(CtHeap *heap) {
         free(heap->chunks);
         heap->chunks = next;
     }
-    ct_layouts_free(heap);
+    ct_value_layouts_free(heap);
     if (heap->home == NULL) share_free(heap->share);
     free(heap);
 }
 
-size_t ct_heap_bytes(const CtHeap *heap) { return heap->bytes; }
+size_t ct_value_heap_bytes(const CtHeap *heap) { return heap->bytes; }
 
-size_t ct_heap_peak(const CtHeap *heap) { return heap->peak > heap->bytes ? heap->peak : heap->bytes; }
+size_t ct_value_heap_peak(const CtHeap *heap) { return heap->peak > heap->bytes ? heap->peak : heap->bytes; }
 
-void ct_heap_reset_peak(CtHeap *heap) {
+void ct_value_heap_reset_peak(CtHeap *heap) {
     heap->peak = heap->bytes;
     set_mark(heap);
 }
 
-void ct_heap_set_limit(CtHeap *heap, size_t limit) {
+void ct_value_heap_set_limit(CtHeap *heap, size_t limit) {
     heap->limit = limit == 0 ? SIZE_MAX : limit;
     set_mark(heap);
 }
@@ -76,7 +76,7 @@ static bool claim(CtHeap *branch) {
     return true;
 }
 
-bool ct_heap_charge_slow(CtHeap *heap, size_t bytes) {
+bool ct_value_heap_charge_slow(CtHeap *heap, size_t bytes) {
     if (heap->home != NULL) {
         if (heap->bytes >= bytes && claim(heap)) return true;
         heap->bytes -= bytes;
@@ -120,10 +120,10 @@ static void unlink_large(CtHeap *heap, CtHeapLarge *large) {
 
 static void *large_new(CtHeap *heap, size_t words) {
     if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
-    if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+    if (!ct_value_heap_charge(heap, words * sizeof(CtWord))) return NULL;
     CtHeapLarge *large = malloc(sizeof(CtHeapLarge) + words * sizeof(CtWord));
     if (large == NULL) {
-        ct_heap_refund(heap, words * sizeof(CtWord));
+        ct_value_heap_refund(heap, words * sizeof(CtWord));
         return NULL;
     }
     link_large(heap, large);
@@ -134,21 +134,21 @@ static void large_give(CtHeap *heap, void *memory, size_t words) {
     CtHeapLarge *large = (CtHeapLarge *)memory - 1;
     unlink_large(heap, large);
     free(large);
-    ct_heap_refund(heap, words * sizeof(CtWord));
+    ct_value_heap_refund(heap, words * sizeof(CtWord));
 }
 
 static void *large_resize(CtHeap *heap, void *memory, size_t before, size_t words) {
     if (words > (SIZE_MAX - sizeof(CtHeapLarge)) / sizeof(CtWord)) return NULL;
-    if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+    if (!ct_value_heap_charge(heap, words * sizeof(CtWord))) return NULL;
     CtHeapLarge *old = (CtHeapLarge *)memory - 1;
     unlink_large(heap, old);
     CtHeapLarge *large = realloc(old, sizeof(CtHeapLarge) + words * sizeof(CtWord));
     if (large == NULL) {
         link_large(heap, old);
-        ct_heap_refund(heap, words * sizeof(CtWord));
+        ct_value_heap_refund(heap, words * sizeof(CtWord));
         return NULL;
     }
-    ct_heap_refund(heap, before * sizeof(CtWord));
+    ct_value_heap_refund(heap, before * sizeof(CtWord));
     link_large(heap, large);
     return large + 1;
 }
@@ -173,12 +173,12 @@ static bool new_chunk(CtHeap *heap) {
     return true;
 }
 
-void *ct_heap_take_slow(CtHeap *heap, size_t words) {
+void *ct_value_heap_take_slow(CtHeap *heap, size_t words) {
     if (words > HEAP_SMALL) return large_new(heap, words);
     size_t bytes = words * sizeof(CtWord);
-    if (!ct_heap_charge(heap, bytes)) return NULL;
+    if (!ct_value_heap_charge(heap, bytes)) return NULL;
     if ((size_t)(heap->bump_end - heap->bump) < bytes && !new_chunk(heap)) {
-        ct_heap_refund(heap, bytes);
+        ct_value_heap_refund(heap, bytes);
         return NULL;
     }
     void *memory = heap->bump;
@@ -186,10 +186,10 @@ void *ct_heap_take_slow(CtHeap *heap, size_t words) {
     return memory;
 }
 #else
-void *ct_heap_take_slow(CtHeap *heap, size_t words) { return large_new(heap, words); }
+void *ct_value_heap_take_slow(CtHeap *heap, size_t words) { return large_new(heap, words); }
 #endif
 
-void ct_heap_give_slow(CtHeap *heap, void *memory, size_t words) { large_give(heap, memory, words); }
+void ct_value_heap_give_slow(CtHeap *heap, void *memory, size_t words) { large_give(heap, memory, words); }
 
 /* ---- branches ---- */
 
@@ -202,7 +202,7 @@ static CtHeapShare *share_new(void) {
     return share;
 }
 
-CtHeap *ct_heap_branch(CtHeap *home) {
+CtHeap *ct_value_heap_branch(CtHeap *home) {
     if (home->share == NULL) home->share = share_new();
     CtHeap *branch = home->share == NULL ? NULL : calloc(1, sizeof *branch);
     if (branch == NULL) return NULL;
@@ -212,7 +212,7 @@ CtHeap *ct_heap_branch(CtHeap *home) {
     return branch;
 }
 
-void ct_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn) {
+void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn) {
     home->share->budget = home->limit - home->bytes;
     for (uint32_t i = 0; i < count; i++) branches[i]->bytes = branches[i]->mark = branches[i]->lent = home->bytes;
     CtHeap *branch = branches[turn % count];
@@ -223,7 +223,7 @@ void ct_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_
     }
 }
 
-void ct_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count) {
+void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count) {
     size_t most = home->limit - home->share->budget;
     for (uint32_t i = 0; i < count; i++) home->bytes += branches[i]->bytes - branches[i]->lent;
     if (most > home->peak) home->peak = most;
@@ -232,25 +232,25 @@ void ct_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count) {
 
 /* ---- objects ---- */
 
-CtFields *ct_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
-    return ct_fields_take(heap, layout, tag);
+CtFields *ct_value_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
+    return ct_value_fields_take(heap, layout, tag);
 }
 
-CtClosure *ct_closure_new(CtHeap *heap, const CtLayout *layout, void *code) {
-    CtClosure *closure = ct_heap_take(heap, CT_CLOSURE_WORDS + (size_t)layout->count);
+CtClosure *ct_value_closure_new(CtHeap *heap, const CtLayout *layout, void *code) {
+    CtClosure *closure = ct_value_heap_take(heap, CT_CLOSURE_WORDS + (size_t)layout->count);
     if (closure == NULL) return NULL;
     closure->head = (CtObject){layout, 1, 0};
     closure->code = code;
     return closure;
 }
 
-CtArray *ct_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity) {
+CtArray *ct_value_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity) {
     if (capacity < length) capacity = length;
-    CtArray *array = ct_heap_take(heap, CT_ARRAY_WORDS);
+    CtArray *array = ct_value_heap_take(heap, CT_ARRAY_WORDS);
     if (array == NULL) return NULL;
     *array = (CtArray){.head = {layout, 1, 0}};
-    if (!ct_array_reserve(heap, array, capacity)) {
-        ct_heap_give(heap, array, CT_ARRAY_WORDS);
+    if (!ct_value_array_reserve(heap, array, capacity)) {
+        ct_value_heap_give(heap, array, CT_ARRAY_WORDS);
         return NULL;
     }
     array->length = length;
@@ -266,27 +266,27 @@ static bool is_small(int64_t words) {
 #endif
 }
 
-bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
+bool ct_value_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity) {
     if (capacity <= array->capacity) return true;
     CtWord *items;
     if (array->items != NULL && !is_small(array->capacity)) {
         items = large_resize(heap, array->items, (size_t)array->capacity, (size_t)capacity);
         if (items == NULL) return false;
     } else {
-        items = ct_heap_take(heap, (size_t)capacity);
+        items = ct_value_heap_take(heap, (size_t)capacity);
         if (items == NULL) return false;
         if (array->length > 0) memcpy(items, array->items, (size_t)array->length * sizeof(CtWord));
-        if (array->items != NULL) ct_heap_give(heap, array->items, (size_t)array->capacity);
+        if (array->items != NULL) ct_value_heap_give(heap, array->items, (size_t)array->capacity);
     }
     array->items = items;
     array->capacity = capacity;
     return true;
 }
 
-bool ct_array_grow(CtHeap *heap, CtArray *array) {
+bool ct_value_array_grow(CtHeap *heap, CtArray *array) {
     for (int part = 2; part <= 128; part *= 8) { /* near the limit by less, but not by one: each time may copy all */
         int64_t more = array->capacity / part + 4;
-        if (ct_array_reserve(heap, array, array->capacity + more)) return true;
+        if (ct_value_array_reserve(heap, array, array->capacity + more)) return true;
     }
     return false;
 }

@@ -51,43 +51,43 @@ struct CtHeap {
 };
 
 /* Accounts for `bytes` more; false when that is over the limit (then nothing has changed). */
-bool ct_heap_charge_slow(CtHeap *heap, size_t bytes);
-static inline bool ct_heap_charge(CtHeap *heap, size_t bytes) {
+bool ct_value_heap_charge_slow(CtHeap *heap, size_t bytes);
+static inline bool ct_value_heap_charge(CtHeap *heap, size_t bytes) {
     heap->bytes += bytes;
     if (__builtin_expect(heap->bytes <= heap->mark, 1)) return true;
-    return ct_heap_charge_slow(heap, bytes);
+    return ct_value_heap_charge_slow(heap, bytes);
 }
-static inline void ct_heap_refund(CtHeap *heap, size_t bytes) { heap->bytes -= bytes; }
+static inline void ct_value_heap_refund(CtHeap *heap, size_t bytes) { heap->bytes -= bytes; }
 
 /* Memory for `words` words, unset; NULL when the heap is full. */
-void *ct_heap_take_slow(CtHeap *heap, size_t words);
-void ct_heap_give_slow(CtHeap *heap, void *memory, size_t words);
+void *ct_value_heap_take_slow(CtHeap *heap, size_t words);
+void ct_value_heap_give_slow(CtHeap *heap, void *memory, size_t words);
 
-static inline void *ct_heap_take(CtHeap *heap, size_t words) {
+static inline void *ct_value_heap_take(CtHeap *heap, size_t words) {
 #ifndef CT_HEAP_PLAIN
     if (__builtin_expect(words <= HEAP_SMALL, 1)) {
         CtFree *cell = heap->free[words];
         if (__builtin_expect(cell != NULL, 1)) {
-            if (!ct_heap_charge(heap, words * sizeof(CtWord))) return NULL;
+            if (!ct_value_heap_charge(heap, words * sizeof(CtWord))) return NULL;
             heap->free[words] = cell->next;
             return cell;
         }
     }
 #endif
-    return ct_heap_take_slow(heap, words);
+    return ct_value_heap_take_slow(heap, words);
 }
 
-static inline void ct_heap_give(CtHeap *heap, void *memory, size_t words) {
+static inline void ct_value_heap_give(CtHeap *heap, void *memory, size_t words) {
 #ifndef CT_HEAP_PLAIN
     if (__builtin_expect(words <= HEAP_SMALL, 1)) {
         CtFree *cell = memory;
         cell->next = heap->free[words];
         heap->free[words] = cell;
-        ct_heap_refund(heap, words * sizeof(CtWord));
+        ct_value_heap_refund(heap, words * sizeof(CtWord));
         return;
     }
 #endif
-    ct_heap_give_slow(heap, memory, words);
+    ct_value_heap_give_slow(heap, memory, words);
 }
 
 enum {
@@ -96,9 +96,9 @@ enum {
     CT_CLOSURE_WORDS = sizeof(CtClosure) / sizeof(CtWord),
 };
 
-/* ct_fields_new, in line. */
-static inline CtFields *ct_fields_take(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
-    CtFields *fields = ct_heap_take(heap, CT_OBJECT_WORDS + (size_t)layout->count);
+/* ct_value_fields_new, in line. */
+static inline CtFields *ct_value_fields_take(CtHeap *heap, const CtLayout *layout, uint32_t tag) {
+    CtFields *fields = ct_value_heap_take(heap, CT_OBJECT_WORDS + (size_t)layout->count);
     if (__builtin_expect(fields == NULL, 0)) return NULL;
     fields->head.layout = layout;
     fields->head.refs = 1;
@@ -106,17 +106,17 @@ static inline CtFields *ct_fields_take(CtHeap *heap, const CtLayout *layout, uin
     return fields;
 }
 /* Gives back a FIELDS object's own memory; what its words held has been moved out. */
-static inline void ct_fields_give(CtHeap *heap, CtFields *fields) {
-    ct_heap_give(heap, fields, CT_OBJECT_WORDS + (size_t)fields->head.layout->count);
+static inline void ct_value_fields_give(CtHeap *heap, CtFields *fields) {
+    ct_value_heap_give(heap, fields, CT_OBJECT_WORDS + (size_t)fields->head.layout->count);
 }
 
-static inline bool ct_layout_pointer(const CtLayout *layout, uint32_t index) {
+static inline bool ct_value_layout_pointer(const CtLayout *layout, uint32_t index) {
     return (layout->pointers[index / 64] >> (index % 64)) & 1;
 }
 
 /* Makes room for `capacity` items (never fewer than there are); false when the heap is full. */
-bool ct_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity);
+bool ct_value_array_reserve(CtHeap *heap, CtArray *array, int64_t capacity);
 /* Room for one more at the end: grows by half, near the limit by less; false when the heap is full. */
-bool ct_array_grow(CtHeap *heap, CtArray *array);
+bool ct_value_array_grow(CtHeap *heap, CtArray *array);
 
 #endif

@@ -5,6 +5,6 @@
 #include "value/heap.h"
 
 /* Frees the tables of layouts; the shared objects in them went with the heap's memory. */
-void ct_layouts_free(CtHeap *heap);
+void ct_value_layouts_free(CtHeap *heap);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct CtTypeLayout {
     CtObject *nullary;
 } CtTypeLayout;
 
-bool ct_type_is_pointer(const CtType *type) {
+bool ct_value_type_is_pointer(const CtType *type) {
     switch (type->kind) {
     case TYPE_DOUBLE:
     case TYPE_FLOAT:
@@ -91,7 +91,7 @@ static const CtLayout *intern(CtHeap *heap, CtLayout layout, uint32_t words) {
     return interned;
 }
 
-const CtLayout *ct_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count) {
+const CtLayout *ct_value_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count) {
     uint64_t few[4] = {0};
     uint32_t words = count / 64 + 1;
     uint64_t *bits = words <= 4 ? few : calloc(words, sizeof(uint64_t));
@@ -161,44 +161,44 @@ static const CtLayout *layout_of_types(CtHeap *heap, const void *key, CtType *co
     bool few[64] = {false};
     bool *pointers = count <= 64 ? few : calloc(count, sizeof(bool));
     if (pointers == NULL) return NULL;
-    for (uint32_t i = 0; i < count; i++) pointers[i] = ct_type_is_pointer(types[i]);
-    known.layout = ct_layout_fields(heap, OBJECT_FIELDS, pointers, count);
+    for (uint32_t i = 0; i < count; i++) pointers[i] = ct_value_type_is_pointer(types[i]);
+    known.layout = ct_value_layout_fields(heap, OBJECT_FIELDS, pointers, count);
     if (pointers != few) free(pointers);
     if (known.layout != NULL) note(heap, &known);
     return known.layout;
 }
 
-const CtLayout *ct_layout_tuple(CtHeap *heap, const CtType *tuple) {
+const CtLayout *ct_value_layout_tuple(CtHeap *heap, const CtType *tuple) {
     return layout_of_types(heap, tuple, tuple->parts, tuple->count);
 }
 
-const CtLayout *ct_layout_con(CtHeap *heap, const CtCon *con) {
+const CtLayout *ct_value_layout_con(CtHeap *heap, const CtCon *con) {
     return layout_of_types(heap, con, con->fields, con->count);
 }
 
-const CtLayout *ct_layout_array(CtHeap *heap, const CtType *array) {
+const CtLayout *ct_value_layout_array(CtHeap *heap, const CtType *array) {
     uint64_t none = 0;
-    bool pointers = ct_type_is_pointer(array->parts[0]);
+    bool pointers = ct_value_type_is_pointer(array->parts[0]);
     if (heap->of_arrays[pointers] == NULL)
         heap->of_arrays[pointers] = intern(heap, (CtLayout){OBJECT_ARRAY, pointers, 0, &none}, 1);
     return heap->of_arrays[pointers];
 }
 
-CtObject *ct_nullary(CtHeap *heap, const CtCon *con) {
-    const CtLayout *layout = ct_layout_con(heap, con);
+CtObject *ct_value_nullary(CtHeap *heap, const CtCon *con) {
+    const CtLayout *layout = ct_value_layout_con(heap, con);
     CtTypeLayout known;
     if (layout == NULL || !look_up(heap, con, &known)) return NULL;
     if (known.nullary != NULL) return known.nullary;
-    CtFields *fields = ct_fields_new(heap, layout, con->tag);
+    CtFields *fields = ct_value_fields_new(heap, layout, con->tag);
     if (fields == NULL) return NULL;
-    ct_set_refs(&fields->head, REFS_FOREVER);
+    ct_value_set_refs(&fields->head, REFS_FOREVER);
     known.nullary = &fields->head;
     note(heap, &known);
-    if (known.nullary != &fields->head) ct_fields_give(heap, fields);
+    if (known.nullary != &fields->head) ct_value_fields_give(heap, fields);
     return known.nullary;
 }
 
-void ct_layouts_free(CtHeap *heap) {
+void ct_value_layouts_free(CtHeap *heap) {
     for (uint32_t i = 0; i < heap->layout_slots; i++) {
         for (CtLayoutEntry *entry = heap->layouts[i]; entry != NULL;) {
             CtLayoutEntry *next = entry->next;

@@ -12,7 +12,7 @@ typedef union Dead {
 } Dead;
 
 static inline Dead *let_go(CtObject *child, Dead *dead) {
-    if (child == NULL || !ct_let_go(child)) return dead;
+    if (child == NULL || !ct_value_let_go(child)) return dead;
     Dead *self = (Dead *)child;
     self->link.next = dead;
     return self;
@@ -35,25 +35,25 @@ static Dead *destroy_one(CtHeap *heap, CtObject *object, Dead *dead) {
     switch (layout->kind) {
     case OBJECT_FIELDS:
         dead = release_words(layout, ((CtFields *)object)->words, dead);
-        ct_heap_give(heap, object, CT_OBJECT_WORDS + (size_t)layout->count);
+        ct_value_heap_give(heap, object, CT_OBJECT_WORDS + (size_t)layout->count);
         return dead;
     case OBJECT_CLOSURE:
         dead = release_words(layout, ((CtClosure *)object)->captures, dead);
-        ct_heap_give(heap, object, CT_CLOSURE_WORDS + (size_t)layout->count);
+        ct_value_heap_give(heap, object, CT_CLOSURE_WORDS + (size_t)layout->count);
         return dead;
     case OBJECT_ARRAY: {
         CtArray *array = (CtArray *)object;
         if (layout->pointer_elements)
             for (int64_t i = 0; i < array->length; i++) dead = let_go(array->items[i].object, dead);
-        if (array->items != NULL) ct_heap_give(heap, array->items, (size_t)array->capacity);
-        ct_heap_give(heap, array, CT_ARRAY_WORDS);
+        if (array->items != NULL) ct_value_heap_give(heap, array->items, (size_t)array->capacity);
+        ct_value_heap_give(heap, array, CT_ARRAY_WORDS);
         return dead;
     }
     }
     return dead;
 }
 
-void ct_object_destroy(CtHeap *heap, CtObject *object) {
+void ct_value_object_destroy(CtHeap *heap, CtObject *object) {
     Dead *dead = (Dead *)object;
     dead->link.next = NULL;
     while (dead != NULL) {
@@ -65,35 +65,35 @@ void ct_object_destroy(CtHeap *heap, CtObject *object) {
 
 /* ---- what several threads hold ---- */
 
-void ct_retain_shared(CtObject *object, uint32_t count) { __atomic_fetch_add(&object->refs, count, __ATOMIC_RELAXED); }
+void ct_value_retain_shared(CtObject *object, uint32_t count) { __atomic_fetch_add(&object->refs, count, __ATOMIC_RELAXED); }
 
-bool ct_let_go_shared(CtObject *object) {
+bool ct_value_let_go_shared(CtObject *object) {
     return __atomic_fetch_sub(&object->refs, 1, __ATOMIC_ACQ_REL) == (REFS_SHARED | 1);
 }
 
-void ct_share(CtObject *object) {
+void ct_value_share(CtObject *object) {
     if (!ct_is_marked(object)) __atomic_fetch_or(&object->refs, REFS_SHARED, __ATOMIC_RELAXED);
 }
 
-void ct_mark_part(const CtObject *whole, CtObject *part) {
+void ct_value_mark_part(const CtObject *whole, CtObject *part) {
     if (ct_is_marked(part)) return;
-    if (ct_refs(whole) == REFS_FOREVER) {
-        ct_set_refs(part, REFS_FOREVER);
+    if (ct_value_refs(whole) == REFS_FOREVER) {
+        ct_value_set_refs(part, REFS_FOREVER);
     } else {
-        ct_share(part);
+        ct_value_share(part);
     }
 }
 
-bool ct_is_exclusive_shared(CtObject *object) {
+bool ct_value_is_exclusive_shared(CtObject *object) {
     if (__atomic_load_n(&object->refs, __ATOMIC_ACQUIRE) != (REFS_SHARED | 1)) return false;
-    ct_set_refs(object, 1);
+    ct_value_set_refs(object, 1);
     return true;
 }
 
 void ct_value_retain(const CtType *type, CtWord value) {
-    if (ct_type_is_pointer(type)) ct_retain(value.object);
+    if (ct_value_type_is_pointer(type)) ct_value_retain_object(value.object);
 }
 
 void ct_value_release(CtHeap *heap, const CtType *type, CtWord value) {
-    if (ct_type_is_pointer(type)) ct_release(heap, value.object);
+    if (ct_value_type_is_pointer(type)) ct_value_release_object(heap, value.object);
 }

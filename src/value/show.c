@@ -165,11 +165,11 @@ static void show_value(Show *show, const CtType *type, CtWord value, int precede
     char number[40];
     switch (type->kind) {
     case TYPE_DOUBLE:
-        ct_show_double(number, value.real);
+        ct_value_show_double(number, value.real);
         show_number(show, number, precedence);
         return;
     case TYPE_FLOAT:
-        ct_show_float(number, value.real);
+        ct_value_show_float(number, value.real);
         show_number(show, number, precedence);
         return;
     case TYPE_INT:

@@ -22,10 +22,10 @@ static void put_utf8(CtText *out, uint32_t point) {
     ct_text_add(out, bytes, n);
 }
 
-CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length) {
+CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length) {
     const CtCon *nil = &string->data->cons[0], *cons = &string->data->cons[1];
-    const CtLayout *layout = ct_layout_con(heap, cons);
-    CtObject *end = ct_nullary(heap, nil);
+    const CtLayout *layout = ct_value_layout_con(heap, cons);
+    CtObject *end = ct_value_nullary(heap, nil);
     if (layout == NULL || end == NULL) return NULL;
     /* From the front, so that the characters lie in order: `link` is where the next cell goes. */
     CtWord result = {.object = end}, *link = &result;
@@ -33,9 +33,9 @@ CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, si
         size_t bytes;
         uint32_t point = ct_text_point(text, length, at, &bytes);
         at += bytes;
-        CtFields *cell = ct_fields_take(heap, layout, cons->tag);
+        CtFields *cell = ct_value_fields_take(heap, layout, cons->tag);
         if (cell == NULL) {
-            ct_release(heap, result.object);
+            ct_value_release_object(heap, result.object);
             return NULL;
         }
         cell->words[0].integer = (int64_t)point;
@@ -46,7 +46,7 @@ CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, si
     return result.object;
 }
 
-void ct_string_text(CtText *out, CtWord string, size_t max) {
+void ct_value_string_text(CtText *out, CtWord string, size_t max) {
     const CtObject *object = string.object;
     for (size_t i = 0; i < max && object->tag != 0; i++) {
         const CtFields *cell = (const CtFields *)object;

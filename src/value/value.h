@@ -10,8 +10,8 @@
  *
  * Threads. An object belongs to one thread, which counts its references as plain numbers, until it is marked as shared;
  * then they are counted atomically. Only roots are marked when threads begin to work on them: whoever takes a reference
- * out of a shared object marks what it finds there (ct_retain_part), so nothing is ever walked over. Who finds out that
- * it holds the only reference to a shared object has it for itself again (ct_is_exclusive). What lives as long as its
+ * out of a shared object marks what it finds there (ct_value_retain_part), so nothing is ever walked over. Who finds out that
+ * it holds the only reference to a shared object has it for itself again (ct_value_is_exclusive). What lives as long as its
  * heap (constructors without fields, constants in code) is not counted at all.
  */
 #ifndef CT_VALUE_VALUE_H
@@ -61,35 +61,35 @@ typedef struct CtHeap CtHeap;
 
 /* A heap that will hold at most `limit` bytes (0: none). NULL when there is no memory. Freeing it frees every object.
  */
-CtHeap *ct_heap_new(size_t limit);
-void ct_heap_free(CtHeap *heap);
+CtHeap *ct_value_heap_new(size_t limit);
+void ct_value_heap_free(CtHeap *heap);
 
 /* A heap from which another thread allocates while `home` rests: of the same layouts, for objects that become home's
  * when the work is done. Each of them frees what any of them has made. It is freed before home. NULL without memory. */
-CtHeap *ct_heap_branch(CtHeap *home);
+CtHeap *ct_value_heap_branch(CtHeap *home);
 /* Work begins: the branches share what home's limit leaves. It ends: what they hold is home's. `turn` is another number
  * each time: one branch after the other gets the cells that home has free. */
-void ct_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn);
-void ct_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
-size_t ct_heap_bytes(const CtHeap *heap);
-size_t ct_heap_peak(const CtHeap *heap);
-void ct_heap_reset_peak(CtHeap *heap);
-void ct_heap_set_limit(CtHeap *heap, size_t limit);
+void ct_value_heap_lend(CtHeap *home, CtHeap *const *branches, uint32_t count, uint32_t turn);
+void ct_value_heap_take_back(CtHeap *home, CtHeap *const *branches, uint32_t count);
+size_t ct_value_heap_bytes(const CtHeap *heap);
+size_t ct_value_heap_peak(const CtHeap *heap);
+void ct_value_heap_reset_peak(CtHeap *heap);
+void ct_value_heap_set_limit(CtHeap *heap, size_t limit);
 
 /* Whether values of a type are objects. */
-bool ct_type_is_pointer(const CtType *type);
+bool ct_value_type_is_pointer(const CtType *type);
 /* Layouts for a tuple type, a constructor, an array type. */
-const CtLayout *ct_layout_tuple(CtHeap *heap, const CtType *tuple);
-const CtLayout *ct_layout_con(CtHeap *heap, const CtCon *con);
-const CtLayout *ct_layout_array(CtHeap *heap, const CtType *array);
-const CtLayout *ct_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count);
+const CtLayout *ct_value_layout_tuple(CtHeap *heap, const CtType *tuple);
+const CtLayout *ct_value_layout_con(CtHeap *heap, const CtCon *con);
+const CtLayout *ct_value_layout_array(CtHeap *heap, const CtType *array);
+const CtLayout *ct_value_layout_fields(CtHeap *heap, CtObjectKind kind, const bool *pointers, uint32_t count);
 
 /* New objects with one reference, fields unset. NULL when the heap is full. */
-CtFields *ct_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag);
-CtArray *ct_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity);
-CtClosure *ct_closure_new(CtHeap *heap, const CtLayout *layout, void *code);
+CtFields *ct_value_fields_new(CtHeap *heap, const CtLayout *layout, uint32_t tag);
+CtArray *ct_value_array_new(CtHeap *heap, const CtLayout *layout, int64_t length, int64_t capacity);
+CtClosure *ct_value_closure_new(CtHeap *heap, const CtLayout *layout, void *code);
 /* The one object of a constructor without fields (of a type that is not an enumeration). It is kept forever. */
-CtObject *ct_nullary(CtHeap *heap, const CtCon *con);
+CtObject *ct_value_nullary(CtHeap *heap, const CtCon *con);
 
 /* What follows stands in the hot loops of the machine, where only the plain case may cost. */
 #define CT_RARELY __attribute__((cold, noinline))
@@ -97,58 +97,58 @@ CtObject *ct_nullary(CtHeap *heap, const CtCon *con);
 /* refs: a count; with REFS_SHARED, a count that several threads change; or REFS_FOREVER, and no count. */
 #define REFS_SHARED  0x80000000u
 #define REFS_FOREVER 0xFFFFFFFFu
-static inline uint32_t ct_refs(const CtObject *object) { return __atomic_load_n(&object->refs, __ATOMIC_RELAXED); }
-static inline void ct_set_refs(CtObject *object, uint32_t refs) {
+static inline uint32_t ct_value_refs(const CtObject *object) { return __atomic_load_n(&object->refs, __ATOMIC_RELAXED); }
+static inline void ct_value_set_refs(CtObject *object, uint32_t refs) {
     __atomic_store_n(&object->refs, refs, __ATOMIC_RELAXED);
 }
-static inline bool ct_is_marked(const CtObject *object) { return (int32_t)ct_refs(object) < 0; }
+static inline bool ct_is_marked(const CtObject *object) { return (int32_t)ct_value_refs(object) < 0; }
 
-CT_RARELY void ct_retain_shared(CtObject *object, uint32_t count);
+CT_RARELY void ct_value_retain_shared(CtObject *object, uint32_t count);
 /* `count` references more. */
-static inline void ct_retain_times(CtObject *object, uint32_t count) {
-    uint32_t refs = ct_refs(object);
+static inline void ct_value_retain_times(CtObject *object, uint32_t count) {
+    uint32_t refs = ct_value_refs(object);
     if (__builtin_expect((int32_t)refs >= 0, 1)) {
-        ct_set_refs(object, refs + count);
+        ct_value_set_refs(object, refs + count);
     } else if (refs != REFS_FOREVER) {
-        ct_retain_shared(object, count);
+        ct_value_retain_shared(object, count);
     }
 }
-static inline CtObject *ct_retain(CtObject *object) {
-    ct_retain_times(object, 1);
+static inline CtObject *ct_value_retain_object(CtObject *object) {
+    ct_value_retain_times(object, 1);
     return object;
 }
 
 /* From now on several threads may hold it. */
-void ct_share(CtObject *object);
+void ct_value_share(CtObject *object);
 /* What is found in a shared object is shared as well, in one that is kept forever kept forever. */
-CT_RARELY void ct_mark_part(const CtObject *whole, CtObject *part);
+CT_RARELY void ct_value_mark_part(const CtObject *whole, CtObject *part);
 /* Another reference to a part of an object. */
-static inline CtObject *ct_retain_part(const CtObject *whole, CtObject *part) {
-    if (__builtin_expect(ct_is_marked(whole), 0)) ct_mark_part(whole, part);
-    return ct_retain(part);
+static inline CtObject *ct_value_retain_part(const CtObject *whole, CtObject *part) {
+    if (__builtin_expect(ct_is_marked(whole), 0)) ct_value_mark_part(whole, part);
+    return ct_value_retain_object(part);
 }
 
-CT_RARELY bool ct_is_exclusive_shared(CtObject *object);
+CT_RARELY bool ct_value_is_exclusive_shared(CtObject *object);
 /* Whether the reference at hand is the only one. */
-static inline bool ct_is_exclusive(CtObject *object) {
-    uint32_t refs = ct_refs(object);
-    return refs == 1 || (__builtin_expect((int32_t)refs < 0, 0) && ct_is_exclusive_shared(object));
+static inline bool ct_value_is_exclusive(CtObject *object) {
+    uint32_t refs = ct_value_refs(object);
+    return refs == 1 || (__builtin_expect((int32_t)refs < 0, 0) && ct_value_is_exclusive_shared(object));
 }
 
-void ct_object_destroy(CtHeap *heap, CtObject *object); /* nobody holds it */
-CT_RARELY bool ct_let_go_shared(CtObject *object);
+void ct_value_object_destroy(CtHeap *heap, CtObject *object); /* nobody holds it */
+CT_RARELY bool ct_value_let_go_shared(CtObject *object);
 /* One reference less: whether it was the last. The count of a dead object means nothing. */
-static inline bool ct_let_go(CtObject *object) {
-    uint32_t refs = ct_refs(object);
+static inline bool ct_value_let_go(CtObject *object) {
+    uint32_t refs = ct_value_refs(object);
     if (refs == 1) return true;
     if (__builtin_expect((int32_t)refs >= 0, 1)) {
-        ct_set_refs(object, refs - 1);
+        ct_value_set_refs(object, refs - 1);
         return false;
     }
-    return refs != REFS_FOREVER && ct_let_go_shared(object);
+    return refs != REFS_FOREVER && ct_value_let_go_shared(object);
 }
-static inline void ct_release(CtHeap *heap, CtObject *object) {
-    if (ct_let_go(object)) ct_object_destroy(heap, object);
+static inline void ct_value_release_object(CtHeap *heap, CtObject *object) {
+    if (ct_value_let_go(object)) ct_value_object_destroy(heap, object);
 }
 /* Of a value by its type. */
 void ct_value_retain(const CtType *type, CtWord value);
@@ -159,14 +159,14 @@ void ct_value_release(CtHeap *heap, const CtType *type, CtWord value);
 void ct_value_show(CtText *out, const CtType *type, CtWord value);
 /* The shortest digits that read back, as Haskell's show writes a Double: 0.1, 1.0e-2, 1.0e7, Infinity, NaN. Into a
  * buffer of at least 32 bytes; returns the length. */
-size_t ct_show_double(char *buffer, double value);
+size_t ct_value_show_double(char *buffer, double value);
 /* The same for a Float: the digits that read back to the same Float. */
-size_t ct_show_float(char *buffer, double value);
+size_t ct_value_show_float(char *buffer, double value);
 
 /* A new [Char] of UTF-8 text (a byte that is none counts as a character); NULL when the heap is full. `string` is the
  * type [Char]. */
-CtObject *ct_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length);
+CtObject *ct_value_string_new(CtHeap *heap, const CtType *string, const char *text, size_t length);
 /* The text of a [Char], at most `max` characters of it. */
-void ct_string_text(CtText *out, CtWord string, size_t max);
+void ct_value_string_text(CtText *out, CtWord string, size_t max);
 
 #endif

@@ -28,8 +28,8 @@ CtShape bulk_random_shape(BulkRandom *g, uint32_t rank) {
     int64_t sizes[MAX_RANK];
     rank = bulk_random(g, rank + 1);
     for (uint32_t i = 0; i < rank; i++) sizes[i] = random_size(g);
-    CtShape shape = ct_shape_of(g->r->arena, sizes, rank);
-    while (volume(shape) > MAX_COUNT) shape = ct_shape_tail(shape, 1);
+    CtShape shape = ct_bulk_shape_of(g->r->arena, sizes, rank);
+    while (volume(shape) > MAX_COUNT) shape = ct_bulk_shape_tail(shape, 1);
     return shape;
 }
 
@@ -49,11 +49,11 @@ BulkValue *bulk_random_value(BulkRandom *g, CtElement element, CtShape shape) {
 
 /* `count` sizes before what is left of `shape` without its outermost `drop`. */
 static CtShape with_front(BulkRandom *g, uint32_t count, CtShape shape, uint32_t drop) {
-    CtShape front = ct_shape_tail(shape, drop);
+    CtShape front = ct_bulk_shape_tail(shape, drop);
     for (uint32_t i = 0; i < count; i++) {
         int64_t size = random_size(g);
         if (volume(front) * size > MAX_COUNT) size = 1;
-        front = ct_shape_cons(g->r->arena, size, front);
+        front = ct_bulk_shape_cons(g->r->arena, size, front);
     }
     return front;
 }
@@ -64,12 +64,12 @@ static uint32_t random_front(BulkRandom *g, CtShape shape, uint32_t drop) {
 }
 
 static CtShape reshaped(BulkRandom *g, CtShape shape) {
-    int64_t count = ct_shape_count(shape);
+    int64_t count = ct_bulk_shape_count(shape);
     int64_t flat[] = {count}, halves[] = {count % 2 == 0 ? 2 : 1, count % 2 == 0 ? count / 2 : count};
     switch (bulk_random(g, 3)) {
-    case 0: return ct_shape_of(g->r->arena, flat, 1);
-    case 1: return ct_shape_of(g->r->arena, halves, 2);
-    default: return shape.rank < MAX_RANK ? ct_shape_cons(g->r->arena, 1, shape) : shape;
+    case 0: return ct_bulk_shape_of(g->r->arena, flat, 1);
+    case 1: return ct_bulk_shape_of(g->r->arena, halves, 2);
+    default: return shape.rank < MAX_RANK ? ct_bulk_shape_cons(g->r->arena, 1, shape) : shape;
     }
 }
 
@@ -100,7 +100,7 @@ static CtBulk *leaf(BulkRandom *g, CtElement element, CtShape shape) {
         uint32_t start = bulk_random(g, g->scope.count);
         for (uint32_t i = 0; i < g->scope.count; i++) {
             CtBulkVar *var = g->scope.items[(start + i) % g->scope.count];
-            if (var->element == element && ct_shape_equal(var->shape, shape)) return ct_bulk_var(g->r, var);
+            if (var->element == element && ct_bulk_shape_equal(var->shape, shape)) return ct_bulk_var(g->r, var);
         }
     }
     return constant(g, element, shape);
@@ -157,8 +157,8 @@ static CtBulk *random_read(BulkRandom *g, CtElement element, CtShape shape, int 
     if (g->scope.count > 0 && chance(g, 60)) { /* of a variable, where there is one that fits */
         CtBulkVar *var = g->scope.items[bulk_random(g, g->scope.count)];
         if (var->element == element && var->shape.rank >= shape.rank) {
-            CtShape rest = ct_shape_tail(var->shape, var->shape.rank - shape.rank);
-            if (ct_shape_equal(rest, shape)) {
+            CtShape rest = ct_bulk_shape_tail(var->shape, var->shape.rank - shape.rank);
+            if (ct_bulk_shape_equal(rest, shape)) {
                 count = var->shape.rank - shape.rank;
                 of = var->shape;
             }
@@ -249,7 +249,7 @@ static CtBulk *random_transpose(BulkRandom *g, CtElement element, CtShape shape,
         permutation[i - 1] = kept;
     }
     for (uint32_t i = 0; i < shape.rank; i++) sizes[i < count ? permutation[i] : i] = shape.sizes[i];
-    CtBulk *t = bulk_random_term(g, element, ct_shape_of(g->r->arena, sizes, shape.rank), fuel - 1);
+    CtBulk *t = bulk_random_term(g, element, ct_bulk_shape_of(g->r->arena, sizes, shape.rank), fuel - 1);
     return ct_bulk_transpose(g->r, permutation, count, t);
 }
 
@@ -272,7 +272,7 @@ static CtBulk *random_check(BulkRandom *g, CtElement element, CtShape shape, int
 }
 
 static CtBulk *random_outer(BulkRandom *g, CtElement element, CtShape shape, int fuel) {
-    CtShape inner = ct_shape_tail(shape, 1);
+    CtShape inner = ct_bulk_shape_tail(shape, 1);
     if (shape.sizes[0] > 0 && chance(g, 25)) {
         CtBulk *items[4];
         for (int64_t i = 0; i < shape.sizes[0]; i++) items[i] = bulk_random_term(g, element, inner, fuel / 2);
@@ -313,7 +313,7 @@ static void loop_unbind(void *data) { ((LoopState *)data)->g->scope.count--; }
 static void loop_enter(void *data, CtBulkLoop *loop) {
     LoopState *s = data;
     BulkRandom *g = s->g;
-    uint32_t params = ct_loop_params(loop);
+    uint32_t params = ct_bulk_loop_params(loop);
     s->outside = *g;
     *g = (BulkRandom){.r = g->r, .state = g->state, .inputs = UINT32_MAX};
     ct_push(g->r->arena, &g->scope, loop->index);
@@ -339,7 +339,7 @@ static CtBulk *random_loop(BulkRandom *g, CtElement element, CtShape shape, int 
 static CtBulk *again(BulkRandom *g, CtElement element, CtShape shape) {
     for (uint32_t i = 0; i < g->closed.count; i++) {
         CtBulk *t = g->closed.items[i];
-        if (t->element == element && ct_shape_equal(t->shape, shape) && chance(g, 50)) return t;
+        if (t->element == element && ct_bulk_shape_equal(t->shape, shape) && chance(g, 50)) return t;
     }
     return NULL;
 }

@@ -6,7 +6,7 @@
 
 BulkValue *bulk_value(CtArena *arena, CtElement element, CtShape shape) {
     BulkValue *value = CT_NEW(arena, BulkValue);
-    int64_t count = ct_shape_count(shape);
+    int64_t count = ct_bulk_shape_count(shape);
     *value = (BulkValue){element, shape, count, CT_NEW_ARRAY(arena, BulkWord, (size_t)count)};
     for (int64_t i = 0; element == ELEMENT_REAL && i < count; i++) value->items[i].real = -0.0;
     return value;
@@ -25,7 +25,7 @@ static bool equal_reals(double a, double b, double tolerance) {
 }
 
 bool bulk_equal(const BulkValue *a, const BulkValue *b, double tolerance) {
-    if (a->element != b->element || !ct_shape_equal(a->shape, b->shape)) return false;
+    if (a->element != b->element || !ct_bulk_shape_equal(a->shape, b->shape)) return false;
     for (int64_t i = 0; i < a->count; i++) {
         if (a->element == ELEMENT_REAL ? !equal_reals(a->items[i].real, b->items[i].real, tolerance)
                                        : a->items[i].integer != b->items[i].integer)
@@ -233,7 +233,7 @@ static BulkValue *run_move(BulkRun *run, CtBulk *t) {
     if (t->kind == BULK_ONE_HOT) f.live = &never;
     BulkValue *value = bulk_value(run->arena, t->element, t->shape);
     CtShape points = scatters ? source->shape : t->shape;
-    int64_t size = ct_shape_count(ct_shape_tail(points, f.var_count)), count = 1;
+    int64_t size = ct_bulk_shape_count(ct_bulk_shape_tail(points, f.var_count)), count = 1;
     for (uint32_t i = 0; i < f.var_count; i++) count *= points.sizes[i];
     int64_t index[16] = {0};
     BulkValue *at[16], *before[16];
@@ -364,7 +364,7 @@ static void run_step(BulkRun *run, const CtBulkLoop *loop, BulkValue **states, B
     for (uint32_t s = 0; s < loop->count.states; s++) bulk_bind(run, loop->params[s], states[s]);
     for (uint32_t b = 0; b < loop->vars.count && !run->failed; b++)
         bulk_bind(run, loop->vars.items[b], bulk_run(run, loop->terms.items[b]));
-    for (uint32_t k = 0; k < ct_loop_results(loop) && !run->failed; k++) {
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop) && !run->failed; k++) {
         BulkValue *value = bulk_run(run, loop->results[k]);
         if (value == NULL) return;
         if (k < loop->count.states)
@@ -376,7 +376,7 @@ static void run_step(BulkRun *run, const CtBulkLoop *loop, BulkValue **states, B
 
 static BulkValue *run_loop(BulkRun *run, CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
-    uint32_t states = loop->count.states, elements = loop->count.elements, params = ct_loop_params(loop);
+    uint32_t states = loop->count.states, elements = loop->count.elements, params = ct_bulk_loop_params(loop);
     CtMap before = {0};
     BulkValue **args = CT_NEW_ARRAY(run->arena, BulkValue *, params + 1);
     BulkValue **outputs = CT_NEW_ARRAY(run->arena, BulkValue *, loop->outputs + 1);
@@ -386,7 +386,7 @@ static BulkValue *run_loop(BulkRun *run, CtBulk *t) {
         ct_map_set(run->arena, &before, run->env.entries[i].key, run->env.entries[i].value);
     for (uint32_t k = 0; k < loop->outputs; k++) {
         const CtBulk *output = loop->results[states + k];
-        outputs[k] = bulk_value(run->arena, output->element, ct_shape_cons(run->arena, loop->steps, output->shape));
+        outputs[k] = bulk_value(run->arena, output->element, ct_bulk_shape_cons(run->arena, loop->steps, output->shape));
     }
     for (uint32_t p = states + elements; p < params; p++) bulk_bind(run, loop->params[p], args[p]);
     for (int64_t n = 0; n < loop->steps && !run->failed; n++) {

@@ -19,7 +19,7 @@ CtShape bulk_normal_shape(BulkNormal *g) {
         if (count * sizes[i] > 48) sizes[i] = 1;
         count *= sizes[i];
     }
-    return ct_shape_of(g->r->arena, sizes, rank);
+    return ct_bulk_shape_of(g->r->arena, sizes, rank);
 }
 
 static CtBulk *integer(BulkNormal *g, int64_t value) { return ct_bulk_int(g->r, value, scalar); }
@@ -33,7 +33,7 @@ static double number(BulkNormal *g) {
 
 static CtBulk *constant(BulkNormal *g, CtElement element, CtShape shape) {
     bool same = bulk_normal_draw(g, 2) == 0;
-    size_t count = (size_t)ct_shape_count(shape);
+    size_t count = (size_t)ct_bulk_shape_count(shape);
     if (element == ELEMENT_REAL) {
         if (same) return ct_bulk_real(g->r, number(g), shape);
         double *items = CT_NEW_ARRAY(g->r->arena, double, count);
@@ -120,13 +120,13 @@ static CtShape append(BulkNormal *g, CtShape a, uint32_t count, CtShape b) {
     int64_t sizes[16];
     for (uint32_t k = 0; k < count; k++) sizes[k] = a.sizes[k];
     for (uint32_t k = 0; k < b.rank; k++) sizes[count + k] = b.sizes[k];
-    return ct_shape_of(g->r->arena, sizes, count + b.rank);
+    return ct_bulk_shape_of(g->r->arena, sizes, count + b.rank);
 }
 
 /* One or two sizes, not 0. */
 static CtShape few(BulkNormal *g) {
     int64_t sizes[2] = {1 + bulk_normal_draw(g, 3), 1 + bulk_normal_draw(g, 3)};
-    return ct_shape_of(g->r->arena, sizes, 1 + bulk_normal_draw(g, 2));
+    return ct_bulk_shape_of(g->r->arena, sizes, 1 + bulk_normal_draw(g, 2));
 }
 
 static CtBulk *gather(BulkNormal *g, CtBulk *source, uint32_t count, CtShape shape, uint32_t vars, uint32_t depth) {
@@ -141,7 +141,7 @@ static CtBulk *leaf(BulkNormal *g, CtElement element, CtShape shape) {
         CtBulkVar *var = g->scope.items[bulk_normal_draw(g, g->scope.count)];
         if (var->element != element) continue;
         close = var;
-        if (ct_shape_equal(var->shape, shape)) found = var;
+        if (ct_bulk_shape_equal(var->shape, shape)) found = var;
     }
     if (found && bulk_normal_draw(g, 4)) return ct_bulk_var(g->r, found);
     if (!close || bulk_normal_draw(g, 6) == 0) return constant(g, element, shape);
@@ -157,7 +157,7 @@ static CtBulk *leaf(BulkNormal *g, CtElement element, CtShape shape) {
 static CtBulk *scatter(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
     CtShape points = few(g);
     uint32_t count = shape.rank ? bulk_normal_draw(g, shape.rank + 1) : 0;
-    CtShape from = append(g, points, points.rank, ct_shape_tail(shape, count));
+    CtShape from = append(g, points, points.rank, ct_bulk_shape_tail(shape, count));
     CtBulk *t = bulk_normal_term(g, element, from, depth - 1);
     CtIndexing f = function(g, from, points.rank, shape, count, depth - 1);
     return ct_bulk_scatter(g->r, shape, t, f, CT_NO_SPAN);
@@ -184,7 +184,7 @@ static CtBulk *indexed(BulkNormal *g, CtElement element, CtShape shape, uint32_t
 static CtBulk *gathered(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
     CtShape outer = few(g);
     uint32_t vars = bulk_normal_draw(g, shape.rank + 1), count = bulk_normal_draw(g, outer.rank + 1);
-    CtShape from = append(g, outer, count, ct_shape_tail(shape, vars));
+    CtShape from = append(g, outer, count, ct_bulk_shape_tail(shape, vars));
     CtBulk *t = bulk_normal_term(g, element, from, depth - 1);
     return gather(g, t, count, shape, vars, depth - 1);
 }
@@ -199,7 +199,7 @@ static CtBulk *transposed(BulkNormal *g, CtElement element, CtShape shape, uint3
         permutation[other] = kept;
     }
     for (uint32_t k = 0; k < shape.rank; k++) sizes[permutation[k]] = shape.sizes[k];
-    CtBulk *t = bulk_normal_term(g, element, ct_shape_of(g->r->arena, sizes, shape.rank), depth - 1);
+    CtBulk *t = bulk_normal_term(g, element, ct_bulk_shape_of(g->r->arena, sizes, shape.rank), depth - 1);
     return ct_bulk_transpose(g->r, permutation, count, t);
 }
 
@@ -215,7 +215,7 @@ static CtBulk *reshaped(BulkNormal *g, CtElement element, CtShape shape, uint32_
         }
     }
     if (rank < 5 && bulk_normal_draw(g, 2)) sizes[rank++] = 1;
-    CtBulk *t = bulk_normal_term(g, element, ct_shape_of(g->r->arena, sizes, rank), depth - 1);
+    CtBulk *t = bulk_normal_term(g, element, ct_bulk_shape_of(g->r->arena, sizes, rank), depth - 1);
     return ct_bulk_reshape(g->r, shape, t);
 }
 
@@ -233,7 +233,7 @@ static CtBulk *let(BulkNormal *g, CtElement element, CtShape shape, uint32_t dep
 static CtBulk *reduced(BulkNormal *g, CtElement element, CtShape shape, uint32_t depth) {
     static const CtReduction all[] = {REDUCE_SUM, REDUCE_PLAIN_SUM, REDUCE_PRODUCT, REDUCE_MAXIMUM, REDUCE_MINIMUM};
     int64_t size = bulk_normal_draw(g, 6);
-    CtShape whole = ct_shape_cons(g->r->arena, size, shape);
+    CtShape whole = ct_bulk_shape_cons(g->r->arena, size, shape);
     CtBulk *t = bulk_normal_term(g, element, whole, depth - 1);
     return ct_bulk_reduce(g->r, all[bulk_normal_draw(g, 5)], t, CT_NO_SPAN);
 }
@@ -269,7 +269,7 @@ static void loop_enter(void *data, CtBulkLoop *loop) {
     *g = (BulkNormal){.r = g->r, .seed = g->seed, .may_fail = g->may_fail};
     ct_push(g->r->arena, &g->indices, loop->index);
     ct_push(g->r->arena, &g->sizes, loop->steps);
-    for (uint32_t p = 0; p < ct_loop_params(loop); p++) ct_push(g->r->arena, &g->scope, loop->params[p]);
+    for (uint32_t p = 0; p < ct_bulk_loop_params(loop); p++) ct_push(g->r->arena, &g->scope, loop->params[p]);
 }
 
 static void loop_leave(void *data) {
@@ -307,13 +307,13 @@ static CtBulk *common(BulkNormal *g, CtElement element, CtShape shape, uint32_t 
         if (shape.rank == 0 || shape.sizes[0] == 0) return gathered(g, element, shape, depth);
         CtBulk *items[8];
         for (int64_t k = 0; k < shape.sizes[0] && k < 8; k++)
-            items[k] = bulk_normal_term(g, element, ct_shape_tail(shape, 1), depth - 1);
+            items[k] = bulk_normal_term(g, element, ct_bulk_shape_tail(shape, 1), depth - 1);
         if (shape.sizes[0] > 8) return gathered(g, element, shape, depth);
         return ct_bulk_literal(g->r, items, (uint32_t)shape.sizes[0]);
     case 7:
         if (shape.rank == 0) return indexed(g, element, shape, depth);
         return ct_bulk_replicate(g->r, shape.sizes[0],
-                                 bulk_normal_term(g, element, ct_shape_tail(shape, 1), depth - 1));
+                                 bulk_normal_term(g, element, ct_bulk_shape_tail(shape, 1), depth - 1));
     default: {
         CtBulk *t = bulk_normal_term(g, element, shape, depth - 1);
         if (bulk_normal_draw(g, 2)) return t;
@@ -343,7 +343,7 @@ static CtBulk *real(BulkNormal *g, CtShape shape, uint32_t depth) {
     if (choice == 9 && shape.rank) {
         uint32_t count = 1 + bulk_normal_draw(g, shape.rank);
         CtIndexing f = indexing(g, shape, count, depth - 1);
-        CtBulk *t = bulk_normal_term(g, ELEMENT_REAL, ct_shape_tail(shape, count), depth - 1);
+        CtBulk *t = bulk_normal_term(g, ELEMENT_REAL, ct_bulk_shape_tail(shape, count), depth - 1);
         return ct_bulk_one_hot(g->r, shape, f.ix, count, t);
     }
     return common(g, ELEMENT_REAL, shape, depth);
@@ -355,7 +355,7 @@ static CtBulk *discrete(BulkNormal *g, CtElement element, CtShape shape, uint32_
         static const CtPrim two[] = {PRIM_INT_ADD, PRIM_INT_SUB, PRIM_INT_MUL, PRIM_INT_DIV, PRIM_INT_MIN};
         if (bulk_normal_draw(g, 4) == 0 && shape.rank < 4) return reduced(g, element, shape, depth);
         if (bulk_normal_draw(g, 4) == 0 && shape.rank < 4) {
-            CtShape whole = ct_shape_cons(g->r->arena, 1 + bulk_normal_draw(g, 3), shape);
+            CtShape whole = ct_bulk_shape_cons(g->r->arena, 1 + bulk_normal_draw(g, 3), shape);
             CtBulk *t = bulk_normal_term(g, ELEMENT_REAL, whole, depth - 1);
             return ct_bulk_reduce(g->r, bulk_normal_draw(g, 2) ? REDUCE_ARGMAX : REDUCE_ARGMIN, t, CT_NO_SPAN);
         }

@@ -20,7 +20,7 @@ typedef struct Fixture {
 } Fixture;
 
 static CtType *fixture_data(CtProgram *p, const char *name, CtType **args, uint32_t arg_count) {
-    return ct_type_data(p, ct_intern_text(&p->context->symbols, name), args, arg_count, false);
+    return ct_core_type_data(p, ct_intern_text(&p->context->symbols, name), args, arg_count, false);
 }
 
 static CtType *fixture_list(CtProgram *p, CtType *element) {
@@ -28,7 +28,7 @@ static CtType *fixture_list(CtProgram *p, CtType *element) {
     CtType *fields[] = {element, list};
     CtCon cons[2] = {{.name = ct_intern_text(&p->context->symbols, "[]")},
                      {.name = ct_intern_text(&p->context->symbols, ":"), .count = 2, .fields = fields}};
-    ct_data_set_cons(p, list->data, cons, 2);
+    ct_core_data_set_cons(p, list->data, cons, 2);
     return list;
 }
 
@@ -36,14 +36,14 @@ static int set_up(void **state) {
     Fixture *f = calloc(1, sizeof *f);
     f->arena = ct_arena_new(0);
     ct_context_init(&f->context, f->arena);
-    CtProgram *p = f->p = ct_program_new(&f->context);
-    f->real = ct_type_double(p);
-    f->integer = ct_type_int(p);
+    CtProgram *p = f->p = ct_core_program_new(&f->context);
+    f->real = ct_core_type_double(p);
+    f->integer = ct_core_type_int(p);
     p->bool_type = f->boolean = fixture_data(p, "Bool", NULL, 0);
     CtCon bools[2] = {{.name = ct_intern_text(&f->context.symbols, "False")},
                       {.name = ct_intern_text(&f->context.symbols, "True")}};
-    ct_data_set_cons(p, f->boolean->data, bools, 2);
-    p->string_type = fixture_list(p, ct_type_char(p));
+    ct_core_data_set_cons(p, f->boolean->data, bools, 2);
+    p->string_type = fixture_list(p, ct_core_type_char(p));
     f->list = fixture_list(p, f->real);
     f->nil = &f->list->data->cons[0];
     f->cons = &f->list->data->cons[1];
@@ -65,7 +65,7 @@ static int tear_down(void **state) {
 #define AT       CT_NO_SPAN
 #define COUNT(a) ((uint32_t)(sizeof(a) / sizeof *(a)))
 
-static inline CtVar *variable(Fixture *f, const char *name, CtType *type) { return ct_var_new(f->p, name, type); }
+static inline CtVar *variable(Fixture *f, const char *name, CtType *type) { return ct_core_var_new(f->p, name, type); }
 static inline CtCore *var(Fixture *f, CtVar *v) { return ct_core_var(f->p, AT, v); }
 static inline CtCore *num(Fixture *f, double value) { return ct_core_double(f->p, AT, value); }
 static inline CtCore *whole(Fixture *f, int64_t value) { return ct_core_int(f->p, AT, value); }
@@ -92,7 +92,7 @@ static inline CtCore *case_list(Fixture *f, CtCore *scrutinee, CtCore *none, CtV
 }
 
 static inline CtGlobal *global(Fixture *f, const char *name, CtCore *body) {
-    CtGlobal *g = ct_global_new(f->p, name, body->type, AT);
+    CtGlobal *g = ct_core_global_new(f->p, name, body->type, AT);
     g->body = body;
     return g;
 }
@@ -105,7 +105,7 @@ static inline const char *print(Fixture *f, CtCore *core) {
 
 static inline const char *print_type(Fixture *f, CtType *type) {
     CtText text = ct_text(f->arena);
-    ct_type_print(&text, type);
+    ct_core_type_print(&text, type);
     return text.data;
 }
 

@@ -6,7 +6,7 @@
 
 #include "eval/eval.h"
 
-#define FUN(result, ...) ct_type_fun(f->p, (CtType *[]){__VA_ARGS__}, COUNT(((CtType *[]){__VA_ARGS__})), result)
+#define FUN(result, ...) ct_core_type_fun(f->p, (CtType *[]){__VA_ARGS__}, COUNT(((CtType *[]){__VA_ARGS__})), result)
 #define LAM(body, ...)   ct_core_lam(f->p, AT, NULL, (CtVar *[]){__VA_ARGS__}, COUNT(((CtVar *[]){__VA_ARGS__})), body)
 #define ARRAY(op, ...)                                                                                                 \
     ct_core_array(f->p, AT, ARRAY_##op, (CtCore *[]){__VA_ARGS__}, COUNT(((CtCore *[]){__VA_ARGS__})))
@@ -37,9 +37,9 @@ static inline const char *run_with(Fixture *f, CtCore *core, CtEvalLimits limits
         }
         if (stats != NULL) *stats = ct_eval_stats(eval);
         if (limits.memory != 0) break; /* the stack's growth counts as memory too */
-        if (i == 0) before = ct_heap_bytes(ct_eval_heap(eval));
+        if (i == 0) before = ct_value_heap_bytes(ct_eval_heap(eval));
     }
-    if (limits.memory == 0) assert_int_equal(ct_heap_bytes(ct_eval_heap(eval)), before);
+    if (limits.memory == 0) assert_int_equal(ct_value_heap_bytes(ct_eval_heap(eval)), before);
     ct_eval_free(eval);
     return text.data;
 }

@@ -18,8 +18,8 @@ typedef struct Fixture {
 } Fixture;
 
 static CtType *data(Fixture *f, const char *name, CtCon *cons, uint32_t count, CtType *type) {
-    if (!type) type = ct_type_data(f->p, ct_intern_text(&f->context.symbols, name), NULL, 0, false);
-    ct_data_set_cons(f->p, type->data, cons, count);
+    if (!type) type = ct_core_type_data(f->p, ct_intern_text(&f->context.symbols, name), NULL, 0, false);
+    ct_core_data_set_cons(f->p, type->data, cons, count);
     return type;
 }
 
@@ -31,7 +31,7 @@ static CtGlobal *library(void *user, const char *name) {
     CtProgram *p = f->p;
     for (uint32_t i = 0; i < p->globals.count; i++)
         if (strcmp(p->globals.items[i]->name->text, name) == 0) return p->globals.items[i];
-    CtType *i = p->int_type, *d = p->double_type, *t = f->tape, *entry = ct_type_pair(p, i, t);
+    CtType *i = p->int_type, *d = p->double_type, *t = f->tape, *entry = ct_core_type_pair(p, i, t);
     const struct {
         const char *name;
         CtType *types[6];
@@ -49,15 +49,15 @@ static CtGlobal *library(void *user, const char *name) {
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         if (strcmp(rows[r].name, name) != 0) continue;
         CtVar *params[5];
-        for (uint32_t k = 0; k < rows[r].count; k++) params[k] = ct_var_new(p, "a", rows[r].types[k]);
+        for (uint32_t k = 0; k < rows[r].count; k++) params[k] = ct_core_var_new(p, "a", rows[r].types[k]);
         CtCore *body = ct_core_fail(p, CT_NO_SPAN, rows[r].types[rows[r].count], CT_E0503, "stub", NULL);
         CtCore *lam = ct_core_lam(p, CT_NO_SPAN, name, params, rows[r].count, body);
-        CtGlobal *global = ct_global_new(p, name, lam->type, CT_NO_SPAN);
+        CtGlobal *global = ct_core_global_new(p, name, lam->type, CT_NO_SPAN);
         global->body = lam;
         return global;
     }
     if (strcmp(name, "tapeNone") == 0) {
-        CtGlobal *none = ct_global_new(p, name, i, CT_NO_SPAN);
+        CtGlobal *none = ct_core_global_new(p, name, i, CT_NO_SPAN);
         none->body = ct_core_int(p, CT_NO_SPAN, 0);
         none->is_library = true;
         return none;
@@ -66,7 +66,7 @@ static CtGlobal *library(void *user, const char *name) {
     CtCore *ids = ct_core_array_lit(p, CT_NO_SPAN, i, NULL, 0),
            *partials = ct_core_array_lit(p, CT_NO_SPAN, d, NULL, 0);
     CtCore *parts[] = {ids, partials};
-    CtGlobal *global = ct_global_new(p, name, t, CT_NO_SPAN);
+    CtGlobal *global = ct_core_global_new(p, name, t, CT_NO_SPAN);
     global->body = ct_core_con(p, CT_NO_SPAN, &t->data->cons[0], parts, 2);
     return global;
 }
@@ -75,21 +75,21 @@ static int setup(void **state) {
     Fixture *f = calloc(1, sizeof *f);
     f->arena = ct_arena_new(0);
     ct_context_init(&f->context, f->arena);
-    CtProgram *p = f->p = ct_program_new(&f->context);
+    CtProgram *p = f->p = ct_core_program_new(&f->context);
     CtCon bools[] = {{.name = sym(f, "False")}, {.name = sym(f, "True")}};
     p->bool_type = data(f, "Bool", bools, 2, NULL);
-    CtType *string = ct_type_data(p, sym(f, "[]"), &p->char_type, 1, false);
+    CtType *string = ct_core_type_data(p, sym(f, "[]"), &p->char_type, 1, false);
     CtType *fields[] = {p->char_type, string};
     CtCon chars[] = {{.name = sym(f, "[]")}, {.name = sym(f, ":"), .count = 2, .fields = fields}};
     p->string_type = data(f, "[]", chars, 2, string);
-    f->list = ct_type_data(p, sym(f, "[]"), &p->double_type, 1, false);
+    f->list = ct_core_type_data(p, sym(f, "[]"), &p->double_type, 1, false);
     CtType *real_fields[] = {p->double_type, f->list};
     CtCon reals[] = {{.name = sym(f, "[]")}, {.name = sym(f, ":"), .count = 2, .fields = real_fields}};
     data(f, "[]", reals, 2, f->list);
     f->nil = &f->list->data->cons[0];
     f->cons = &f->list->data->cons[1];
-    f->reals = ct_type_array(p, p->double_type);
-    CtType *tape_fields[] = {ct_type_array(p, p->int_type), f->reals};
+    f->reals = ct_core_type_array(p, p->double_type);
+    CtType *tape_fields[] = {ct_core_type_array(p, p->int_type), f->reals};
     CtCon tape[] = {{.name = sym(f, "Tape"), .count = 2, .fields = tape_fields}};
     f->tape = data(f, "Tape", tape, 1, NULL);
     p->library = library;
@@ -127,15 +127,15 @@ static CtCore *diff(Fixture *f, CtCore *g, CtCore *x) {
 }
 /* The cotangent of g at x for 1. */
 static CtCore *grad(Fixture *f, CtCore *g, CtCore *x) {
-    CtType *types[] = {ct_type_fun_result(g->type),
-                       ct_type_fun(f->p, (CtType *[]){ct_type_fun_result(g->type)}, 1, x->type)};
-    CtVar *vars[] = {NULL, ct_var_new(f->p, "pullback", types[1])};
+    CtType *types[] = {ct_core_type_fun_result(g->type),
+                       ct_core_type_fun(f->p, (CtType *[]){ct_core_type_fun_result(g->type)}, 1, x->type)};
+    CtVar *vars[] = {NULL, ct_core_var_new(f->p, "pullback", types[1])};
     CtCore *call = app1(f, var(f, vars[1]), num(f, 1));
     return ct_core_unpack(f->p, S, vars, 2, deriv(f, DERIV_VJP, g, x, NULL), call);
 }
 
 static CtGlobal *define(Fixture *f, const char *name, CtCore *body) {
-    CtGlobal *global = ct_global_new(f->p, name, body->type, S);
+    CtGlobal *global = ct_core_global_new(f->p, name, body->type, S);
     global->body = body;
     return global;
 }
@@ -178,8 +178,8 @@ static void lint_dual(Fixture *f, CtAd *ad, CtLam *lam, CtMethod method, const C
 /* x·sin x + 2, with a let, a branch and a call. */
 static CtCore *sample(Fixture *f) {
     CtProgram *p = f->p;
-    CtVar *x = ct_var_new(p, "x", p->double_type), *y = ct_var_new(p, "y", p->double_type);
-    CtVar *z = ct_var_new(p, "z", p->double_type);
+    CtVar *x = ct_core_var_new(p, "x", p->double_type), *y = ct_core_var_new(p, "y", p->double_type);
+    CtVar *z = ct_core_var_new(p, "z", p->double_type);
     CtCore *square = lam1(f, z, mul(f, var(f, z), var(f, z)));
     CtCore *test = ct_core_prim2(p, S, PRIM_LT, mul(f, var(f, x), num(f, 2)), num(f, 0));
     CtCore *branch = ct_core_if(p, S, test, app1(f, square, var(f, y)), add(f, var(f, y), num(f, 2)));
@@ -211,9 +211,9 @@ static void forward_by_reverse(void **state) {
 /* A function of a list, recursive, through a case. */
 static CtCore *product_of_list(Fixture *f) {
     CtProgram *p = f->p;
-    CtType *type = ct_type_fun(p, &f->list, 1, p->double_type);
-    CtVar *go = ct_var_new(p, "go", type), *xs = ct_var_new(p, "xs", f->list), *all = ct_var_new(p, "all", f->list);
-    CtVar *head = ct_var_new(p, "h", p->double_type), *rest = ct_var_new(p, "t", f->list);
+    CtType *type = ct_core_type_fun(p, &f->list, 1, p->double_type);
+    CtVar *go = ct_core_var_new(p, "go", type), *xs = ct_core_var_new(p, "xs", f->list), *all = ct_core_var_new(p, "all", f->list);
+    CtVar *head = ct_core_var_new(p, "h", p->double_type), *rest = ct_core_var_new(p, "t", f->list);
     CtVar *fields[] = {head, rest};
     CtCase cases[] = {{f->nil, NULL, num(f, 1)},
                       {f->cons, fields, mul(f, var(f, head), app1(f, var(f, go), var(f, rest)))}};
@@ -240,14 +240,14 @@ static void recursive_data(void **state) {
 static CtCore *over_arrays(Fixture *f) {
     CtProgram *p = f->p;
     CtType *d = p->double_type;
-    CtVar *xs = ct_var_new(p, "xs", f->reals);
+    CtVar *xs = ct_core_var_new(p, "xs", f->reals);
     CtVar *a[8], *b[8];
-    for (int i = 0; i < 8; i++) a[i] = ct_var_new(p, "a", d), b[i] = ct_var_new(p, "b", d);
-    CtVar *n = ct_var_new(p, "n", p->int_type);
+    for (int i = 0; i < 8; i++) a[i] = ct_core_var_new(p, "a", d), b[i] = ct_core_var_new(p, "b", d);
+    CtVar *n = ct_core_var_new(p, "n", p->int_type);
     CtCore *steps[8];
     for (int i = 0; i < 8; i++)
         steps[i] = ct_core_lam(p, S, NULL, (CtVar *[]){a[i], b[i]}, 2, mul(f, var(f, a[i]), var(f, b[i])));
-    CtVar *c = ct_var_new(p, "c", d), *acc = ct_var_new(p, "acc", d), *e = ct_var_new(p, "e", d);
+    CtVar *c = ct_core_var_new(p, "c", d), *acc = ct_core_var_new(p, "acc", d), *e = ct_core_var_new(p, "e", d);
     CtCore *sum = array(f, ARRAY_SUM, array(f, ARRAY_MAP, lam1(f, c, mul(f, var(f, c), var(f, c))), var(f, xs), NULL),
                         NULL, NULL);
     CtCore *fold =
@@ -261,7 +261,7 @@ static CtCore *over_arrays(Fixture *f) {
     CtCore *pair = ct_core_pair(p, S, mul(f, var(f, acc), var(f, e)), var(f, acc));
     CtCore *carried =
         array(f, ARRAY_MAP_ACCUM, ct_core_lam(p, S, NULL, (CtVar *[]){acc, e}, 2, pair), num(f, 1), built);
-    CtVar *s = ct_var_new(p, "s", d), *ys = ct_var_new(p, "ys", f->reals);
+    CtVar *s = ct_core_var_new(p, "s", d), *ys = ct_core_var_new(p, "ys", f->reals);
     CtCore *least = array(f, ARRAY_INDEX, var(f, ys), array(f, ARRAY_ARGMIN, var(f, ys), NULL, NULL), NULL);
     CtCore *last = ct_core_unpack(p, S, (CtVar *[]){s, ys}, 2, carried, add(f, var(f, s), least));
     CtCore *numbers[] = {ct_core_int(p, S, 1), ct_core_int(p, S, 0)}, *one[] = {num(f, 1)};
@@ -289,7 +289,7 @@ static void array_operations(void **state) {
 /* d/dx (x · d/dy (x·y)): the inner function captures the outer variable. */
 static CtCore *nested(Fixture *f, CtCore *derive(Fixture *, CtCore *, CtCore *)) {
     CtProgram *p = f->p;
-    CtVar *x = ct_var_new(p, "x", p->double_type), *y = ct_var_new(p, "y", p->double_type);
+    CtVar *x = ct_core_var_new(p, "x", p->double_type), *y = ct_core_var_new(p, "y", p->double_type);
     CtCore *inner = derive(f, lam1(f, y, mul(f, var(f, x), var(f, y))), num(f, 1));
     return lam1(f, x, mul(f, var(f, x), inner));
 }
@@ -306,7 +306,7 @@ static void nested_derivatives(void **state) {
 static void triply_nested_arrays(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
-    CtVar *xs = ct_var_new(p, "xs", f->reals), *ys = ct_var_new(p, "ys", f->reals);
+    CtVar *xs = ct_core_var_new(p, "xs", f->reals), *ys = ct_core_var_new(p, "ys", f->reals);
     CtCore *inner = lam1(f, ys, array(f, ARRAY_SUM, grad(f, over_arrays(f), var(f, ys)), NULL, NULL));
     CtCore *outer = lam1(f, xs, array(f, ARRAY_SUM, grad(f, inner, var(f, xs)), NULL, NULL));
     CtCore *items[] = {num(f, 1), num(f, 2)};
@@ -319,12 +319,12 @@ static void triply_nested_arrays(void **state) {
 static void unknown_functions(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
-    CtType *fun = ct_type_fun(p, &p->double_type, 1, p->double_type);
-    CtVar *g = ct_var_new(p, "g", fun), *x = ct_var_new(p, "x", p->double_type),
-          *k = ct_var_new(p, "k", p->double_type);
+    CtType *fun = ct_core_type_fun(p, &p->double_type, 1, p->double_type);
+    CtVar *g = ct_core_var_new(p, "g", fun), *x = ct_core_var_new(p, "x", p->double_type),
+          *k = ct_core_var_new(p, "k", p->double_type);
     CtCore *step = lam1(f, x, add(f, var(f, x), diff(f, var(f, g), grad(f, var(f, g), var(f, x)))));
     CtGlobal *newton = define(f, "newton", ct_core_lam(p, S, "newton", &g, 1, step));
-    CtVar *y = ct_var_new(p, "y", p->double_type);
+    CtVar *y = ct_core_var_new(p, "y", p->double_type);
     CtCore *h = lam1(f, y, mul(f, var(f, y), var(f, k)));
     CtCore *made = app1(f, ct_core_global(p, S, newton), h);
     define(f, "main", grad(f, lam1(f, k, app1(f, made, var(f, k))), num(f, 2)));
@@ -352,9 +352,9 @@ static void recursion_through_derivatives(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
     CtType *types[] = {p->int_type, p->double_type};
-    CtGlobal *nth = ct_global_new(p, "nth", ct_type_fun(p, types, 2, p->double_type), S);
-    CtVar *n = ct_var_new(p, "n", p->int_type), *x = ct_var_new(p, "x", p->double_type),
-          *y = ct_var_new(p, "y", p->double_type);
+    CtGlobal *nth = ct_core_global_new(p, "nth", ct_core_type_fun(p, types, 2, p->double_type), S);
+    CtVar *n = ct_core_var_new(p, "n", p->int_type), *x = ct_core_var_new(p, "x", p->double_type),
+          *y = ct_core_var_new(p, "y", p->double_type);
     CtCore *less[] = {ct_core_prim2(p, S, PRIM_INT_ADD, var(f, n), ct_core_int(p, S, -1)), var(f, y)};
     CtCore *call = ct_core_app(p, S, ct_core_global(p, S, nth), less, 2);
     CtCore *zero = ct_core_prim2(p, S, PRIM_INT_EQ, var(f, n), ct_core_int(p, S, 0));
@@ -371,8 +371,8 @@ static void recursion_through_derivatives(void **state) {
 static void functions_cannot_be_arguments(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
-    CtType *fun = ct_type_fun(p, &p->double_type, 1, p->double_type);
-    CtVar *x = ct_var_new(p, "x", p->double_type), *y = ct_var_new(p, "y", p->double_type);
+    CtType *fun = ct_core_type_fun(p, &p->double_type, 1, p->double_type);
+    CtVar *x = ct_core_var_new(p, "x", p->double_type), *y = ct_core_var_new(p, "y", p->double_type);
     CtCore *curried = lam1(f, x, lam1(f, y, mul(f, var(f, x), var(f, y))));
     define(f, "main", ct_core_proj(p, S, deriv(f, DERIV_VJP, curried, num(f, 1), NULL), 0));
     assert_ptr_equal(f->p->globals.items[0]->type, fun);
@@ -387,7 +387,7 @@ static void length_of_the_trace(void **state) {
     CtAd *ad = expand(f, METHOD_TAPE);
     CtGlobal *trace = ct_ad_trace(ad, METHOD_TAPE, function);
     assert_non_null(trace);
-    assert_ptr_equal(ct_type_fun_result(trace->type), f->p->int_type);
+    assert_ptr_equal(ct_core_type_fun_result(trace->type), f->p->int_type);
     assert_null(ct_core_lint(f->p));
     assert_null(ct_ad_trace(ad, METHOD_FORWARD, function));
 }
@@ -395,10 +395,10 @@ static void length_of_the_trace(void **state) {
 static void methods_by_name(void **state) {
     (void)state;
     CtMethod method;
-    assert_true(ct_method_find("tape", &method));
+    assert_true(ct_ad_method_find("tape", &method));
     assert_int_equal(method, METHOD_TAPE);
-    assert_string_equal(ct_method_name(METHOD_FORWARD), "forward");
-    assert_false(ct_method_find("taper", &method));
+    assert_string_equal(ct_core_method_name(METHOD_FORWARD), "forward");
+    assert_false(ct_ad_method_find("taper", &method));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

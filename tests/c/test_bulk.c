@@ -16,7 +16,7 @@
 /* ---- short names ---- */
 
 #define SHAPE(f, ...)                                                                                                  \
-    ct_shape_of((f)->arena, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+    ct_bulk_shape_of((f)->arena, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 #define IX(...) (CtBulk *const[]){__VA_ARGS__}, sizeof((CtBulk *const[]){__VA_ARGS__}) / sizeof(CtBulk *)
 
 static CtBulk *real_var(Fixture *f, const char *name, CtShape shape) {
@@ -275,7 +275,7 @@ typedef struct Bound {
 } Bound;
 
 static BulkValue *ints(Fixture *f, const int64_t *items, int64_t count) {
-    BulkValue *value = bulk_value(f->arena, ELEMENT_INT, ct_shape_of(f->arena, &count, 1));
+    BulkValue *value = bulk_value(f->arena, ELEMENT_INT, ct_bulk_shape_of(f->arena, &count, 1));
     for (int64_t i = 0; i < count; i++) value->items[i].integer = items[i];
     return value;
 }

@@ -28,7 +28,7 @@ static CtShape shape_of(CtBulkRoom *r, ...) {
     va_start(list, r);
     for (int size = va_arg(list, int); size >= 0; size = va_arg(list, int)) sizes[rank++] = size;
     va_end(list);
-    return ct_shape_of(r->arena, sizes, rank);
+    return ct_bulk_shape_of(r->arena, sizes, rank);
 }
 
 static CtBulkVar *reals_var(CtBulkRoom *r, const char *name, CtShape shape) {
@@ -247,7 +247,7 @@ static void check_gradients(Sample *s, const CtBulkGradient *g, const CtBulkGrad
         }
         BulkValue *gradient = bulk_run(&backward, g->gradient[k]);
         assert_non_null(gradient);
-        assert_true(ct_shape_equal(gradient->shape, s->inputs[k]->shape));
+        assert_true(ct_bulk_shape_equal(gradient->shape, s->inputs[k]->shape));
         tame = tame && is_tame(gradient, 1e6);
         right += product(gradient, s->direction[k], &size);
     }

@@ -11,7 +11,7 @@
 static void show_item(CtText *out, CtElement element, BulkWord item) {
     char buffer[32];
     if (element == ELEMENT_REAL) {
-        ct_show_double(buffer, item.real);
+        ct_value_show_double(buffer, item.real);
         ct_text_puts(out, buffer);
     } else {
         ct_text_printf(out, "%lld", (long long)item.integer);
@@ -75,7 +75,7 @@ static CtCore *lowered(Fixture *f, CtBulkRoom *r, const Inputs *in, CtBulk *t) {
     CtMap map = {0};
     CtVar *vars[16];
     for (uint32_t i = 0; i < in->count; i++) {
-        vars[i] = variable(f, in->vars[i]->name, ct_bulk_type(f->p, in->vars[i]->element, in->vars[i]->shape));
+        vars[i] = variable(f, in->vars[i]->name, ct_bulk_lower_type(f->p, in->vars[i]->element, in->vars[i]->shape));
         ct_map_set(f->arena, &map, ct_key(in->vars[i]), vars[i]);
     }
     return bound(f, in, vars, ct_bulk_lower(r, t, &map));
@@ -170,7 +170,7 @@ static CtCore *lowered_gradient(Fixture *f, CtBulkRoom *r, const Inputs *in, con
     CtMap map = {0};
     CtVar *vars[16];
     for (uint32_t i = 0; i < in->count; i++) {
-        vars[i] = variable(f, in->vars[i]->name, ct_bulk_type(f->p, in->vars[i]->element, in->vars[i]->shape));
+        vars[i] = variable(f, in->vars[i]->name, ct_bulk_lower_type(f->p, in->vars[i]->element, in->vars[i]->shape));
         ct_map_set(f->arena, &map, ct_key(in->vars[i]), vars[i]);
     }
     return bound(f, in, vars, ct_bulk_lower_gradient(r, AT, g, in->count - 1, &map));
@@ -213,14 +213,14 @@ typedef struct Room {
     CtMap map;
 } Room;
 
-static CtShape shape_of(Room *m, uint32_t rank, const int64_t *sizes) { return ct_shape_of(m->f->arena, sizes, rank); }
+static CtShape shape_of(Room *m, uint32_t rank, const int64_t *sizes) { return ct_bulk_shape_of(m->f->arena, sizes, rank); }
 #define SHAPE(...) shape_of(&m, COUNT(((int64_t[]){__VA_ARGS__})), (int64_t[]){__VA_ARGS__})
 
 static Room room(Fixture *f) { return (Room){.f = f, .r = {.p = f->p, .arena = f->arena}}; }
 
 static CtBulk *input(Room *m, const char *name, CtElement element, CtShape shape) {
     CtBulkVar *v = ct_bulk_new_var(&m->r, name, element, shape);
-    ct_map_set(m->f->arena, &m->map, ct_key(v), variable(m->f, name, ct_bulk_type(m->f->p, element, shape)));
+    ct_map_set(m->f->arena, &m->map, ct_key(v), variable(m->f, name, ct_bulk_lower_type(m->f->p, element, shape)));
     return ct_bulk_var(&m->r, v);
 }
 
@@ -400,9 +400,9 @@ static CtCore *flat_sums(Fixture *f, CtVar *xs) {
 
 static void other_methods_differentiate_it(void **state) {
     Fixture *f = *state;
-    f->p->string_type = fixture_list(f->p, ct_type_char(f->p));
+    f->p->string_type = fixture_list(f->p, ct_core_type_char(f->p));
     CtAd *ad = ct_ad_new(f->p, METHOD_TAPE);
-    CtVar *xs = variable(f, "xs", ct_type_array(f->p, f->real));
+    CtVar *xs = variable(f, "xs", ct_core_type_array(f->p, f->real));
     CtCore *items[4], *tangents[4];
     for (int i = 0; i < 4; i++) items[i] = num(f, i + 1), tangents[i] = num(f, i == 1 ? 1 : 0);
     CtCore *x = ct_core_array_lit(f->p, AT, f->real, items, 4), *dx = ct_core_array_lit(f->p, AT, f->real, tangents, 4);

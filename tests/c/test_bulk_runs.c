@@ -54,7 +54,7 @@ static cotan_result call(const Program *p, cotan_mode mode, const char *function
 }
 
 /* Of the session that was used last. */
-static uint32_t differentiations(const Program *p) { return ct_ad_bulk_count(p->program->sessions->build->ad); }
+static uint32_t differentiations(const Program *p) { return ct_bulk_count(p->program->sessions->build->ad); }
 
 static void bulk_one_differentiation_many_runs(void **state) {
     (void)state;

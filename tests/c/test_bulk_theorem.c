@@ -184,7 +184,7 @@ static void each_step_keeps_type_and_meaning(void **state) {
         Checked checked = {inner, &c, run_case(inner, &c, c.t), seed, 0};
         CtBulk *normal = rewrite_in_order(&c.g, ANYWHERE, c.t, check_step, &checked);
         assert_non_null(normal);
-        assert_true(normal->element == c.t->element && ct_shape_equal(normal->shape, c.t->shape));
+        assert_true(normal->element == c.t->element && ct_bulk_shape_equal(normal->shape, c.t->shape));
         steps += checked.steps;
         tear_down(&inner);
     }

@@ -5,38 +5,38 @@
 
 static void equal_types_are_the_same_pointer(void **state) {
     Fixture *f = *state;
-    CtType *a = ct_type_fun(f->p, (CtType *[]){f->real, ct_type_pair(f->p, f->real, f->integer)}, 2, f->real);
-    CtType *b = ct_type_fun(f->p, (CtType *[]){f->real, ct_type_pair(f->p, f->real, f->integer)}, 2, f->real);
+    CtType *a = ct_core_type_fun(f->p, (CtType *[]){f->real, ct_core_type_pair(f->p, f->real, f->integer)}, 2, f->real);
+    CtType *b = ct_core_type_fun(f->p, (CtType *[]){f->real, ct_core_type_pair(f->p, f->real, f->integer)}, 2, f->real);
     assert_ptr_equal(a, b);
-    assert_ptr_not_equal(a, ct_type_fun(f->p, (CtType *[]){f->real, f->real}, 2, f->real));
-    assert_ptr_not_equal(ct_type_tuple(f->p, &f->real, 1), ct_type_array(f->p, f->real));
-    for (uint32_t i = 0; i < 500; i++) a = ct_type_pair(f->p, a, f->real);
-    for (uint32_t i = 0; i < 500; i++) b = ct_type_pair(f->p, b, f->real);
+    assert_ptr_not_equal(a, ct_core_type_fun(f->p, (CtType *[]){f->real, f->real}, 2, f->real));
+    assert_ptr_not_equal(ct_core_type_tuple(f->p, &f->real, 1), ct_core_type_array(f->p, f->real));
+    for (uint32_t i = 0; i < 500; i++) a = ct_core_type_pair(f->p, a, f->real);
+    for (uint32_t i = 0; i < 500; i++) b = ct_core_type_pair(f->p, b, f->real);
     assert_ptr_equal(a, b);
 }
 
 static void types_know_what_they_hold_through_recursive_data(void **state) {
     Fixture *f = *state;
-    assert_true(ct_type_has_real(f->list));
-    assert_false(ct_type_has_real(f->p->string_type));
-    assert_false(ct_type_has_fun(f->list));
-    CtType *fun = ct_type_fun(f->p, &f->integer, 1, f->integer);
-    assert_true(ct_type_has_fun(fixture_list(f->p, ct_type_pair(f->p, f->integer, fun))));
-    assert_false(ct_type_has_real(fun));
-    assert_true(ct_type_has_real(ct_type_fun(f->p, &f->integer, 1, f->list)));
+    assert_true(ct_core_type_has_real(f->list));
+    assert_false(ct_core_type_has_real(f->p->string_type));
+    assert_false(ct_core_type_has_fun(f->list));
+    CtType *fun = ct_core_type_fun(f->p, &f->integer, 1, f->integer);
+    assert_true(ct_core_type_has_fun(fixture_list(f->p, ct_core_type_pair(f->p, f->integer, fun))));
+    assert_false(ct_core_type_has_real(fun));
+    assert_true(ct_core_type_has_real(ct_core_type_fun(f->p, &f->integer, 1, f->list)));
 }
 
 static void types_print_as_they_are_read(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
-    CtType *unary = ct_type_fun(p, &f->real, 1, f->real);
+    CtType *unary = ct_core_type_fun(p, &f->real, 1, f->real);
     CtType *both[] = {unary, f->list};
     assert_string_equal(print_type(f, unary), "Double → Double");
-    assert_string_equal(print_type(f, ct_type_fun(p, both, 2, unary)), "(Double → Double, [Double]) → Double → Double");
-    assert_string_equal(print_type(f, ct_type_fun(p, &p->unit_type, 1, f->real)), "(()) → Double");
-    assert_string_equal(print_type(f, ct_type_array(p, ct_type_array(p, f->integer))), "Array (Array Int)");
+    assert_string_equal(print_type(f, ct_core_type_fun(p, both, 2, unary)), "(Double → Double, [Double]) → Double → Double");
+    assert_string_equal(print_type(f, ct_core_type_fun(p, &p->unit_type, 1, f->real)), "(()) → Double");
+    assert_string_equal(print_type(f, ct_core_type_array(p, ct_core_type_array(p, f->integer))), "Array (Array Int)");
     CtType *maybe = fixture_data(p, "Maybe", &f->list, 1);
-    assert_string_equal(print_type(f, ct_type_array(p, maybe)), "Array (Maybe [Double])");
+    assert_string_equal(print_type(f, ct_core_type_array(p, maybe)), "Array (Maybe [Double])");
 }
 
 /* ---- constructors ---- */
@@ -44,7 +44,7 @@ static void types_print_as_they_are_read(void **state) {
 static void array_operations_take_their_types_from_the_table(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
-    CtVar *x = variable(f, "x", f->real), *xs = variable(f, "xs", ct_type_array(p, f->real));
+    CtVar *x = variable(f, "x", f->real), *xs = variable(f, "xs", ct_core_type_array(p, f->real));
     CtCore *half = lam1(f, x, ct_core_int(p, AT, 1));
     CtCore *map[] = {half, var(f, xs)};
     assert_string_equal(print_type(f, ct_core_array(p, AT, ARRAY_MAP, map, 2)->type), "Array Int");
@@ -54,9 +54,9 @@ static void array_operations_take_their_types_from_the_table(void **state) {
     CtCore *accumulate[] = {step, whole(f, 0), var(f, xs)};
     assert_string_equal(print_type(f, ct_core_array(p, AT, ARRAY_MAP_ACCUM, accumulate, 3)->type), "(Int, Array Bool)");
     CtArrayOp op;
-    assert_true(ct_array_find("mapAccumL", &op));
+    assert_true(ct_core_array_find("mapAccumL", &op));
     assert_int_equal(op, ARRAY_MAP_ACCUM);
-    assert_false(ct_array_find("mapAccumR", &op));
+    assert_false(ct_core_array_find("mapAccumR", &op));
 }
 
 static void projecting_a_tuple_in_sight_gives_the_component_unless_another_could_fail(void **state) {
@@ -76,7 +76,7 @@ static void terms_print_as_the_papers_write_them(void **state) {
     CtCore *product = op(f, PRIM_MUL, sum, op(f, PRIM_SCALE, num(f, -2), num(f, 0.1)));
     CtVar *params[] = {x, y};
     assert_string_equal(print(f, ct_core_lam(p, AT, NULL, params, 2, product)), "λx y. (x + y) × ((-2.0) · 0.1)");
-    CtVar *t = variable(f, "t", ct_type_pair(p, f->real, f->real));
+    CtVar *t = variable(f, "t", ct_core_type_pair(p, f->real, f->real));
     assert_string_equal(print(f, lam1(f, t, ct_core_proj(p, AT, var(f, t), 1))), "λt. snd t");
     assert_string_equal(print(f, list(f, num(f, 1), list(f, num(f, 2), empty(f)))), "[1.0, 2.0]");
     CtVar *tail = variable(f, "tail", f->list);
@@ -93,8 +93,8 @@ static void subtraction_and_application_print_their_nesting(void **state) {
     CtCore *right = op(f, PRIM_SUB, num(f, 1), op(f, PRIM_SUB, num(f, 2), num(f, 3)));
     assert_string_equal(print(f, left), "1.0 - 2.0 - 3.0");
     assert_string_equal(print(f, right), "1.0 - (2.0 - 3.0)");
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
-    CtVar *g = variable(f, "g", ct_type_fun(f->p, &f->real, 1, unary));
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
+    CtVar *g = variable(f, "g", ct_core_type_fun(f->p, &f->real, 1, unary));
     CtCore *curried = app1(f, app1(f, var(f, g), num(f, 1)), op(f, PRIM_ADD, num(f, 2), num(f, 3)));
     assert_string_equal(print(f, curried), "(g 1.0) (2.0 + 3.0)");
 }
@@ -113,8 +113,8 @@ static void bindings_and_cases_stand_on_lines_of_their_own(void **state) {
     Fixture *f = *state;
     CtProgram *p = f->p;
     CtVar *xs = variable(f, "xs", f->list), *x = variable(f, "x", f->real), *rest = variable(f, "rest", f->list);
-    CtType *type = ct_type_fun(p, &f->list, 1, f->real);
-    CtGlobal *total = ct_global_new(p, "total", type, AT);
+    CtType *type = ct_core_type_fun(p, &f->list, 1, f->real);
+    CtGlobal *total = ct_core_global_new(p, "total", type, AT);
     CtVar *y = variable(f, "y", f->real), *z = variable(f, "z", f->real);
     CtCore *recurse = app1(f, ct_core_global(p, AT, total), var(f, rest));
     CtCore *both =
@@ -274,7 +274,7 @@ static void copies_have_binders_of_their_own_and_replaced_variables(void **state
 
 static void copied_groups_are_linked_to_themselves(void **state) {
     Fixture *f = *state;
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
     CtVar *loop = variable(f, "loop", unary), *x = variable(f, "x", f->real);
     CtBind bind = {loop, lam1(f, x, app1(f, var(f, loop), var(f, x)))};
     CtCore *term = ct_core_letrec(f->p, AT, &bind, 1, app1(f, var(f, loop), num(f, 1)));
@@ -317,7 +317,7 @@ static void captures_stand_in_the_order_of_first_use(void **state) {
 
 static void a_group_captures_together_and_not_itself(void **state) {
     Fixture *f = *state;
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
     CtVar *even = variable(f, "even", unary), *odd = variable(f, "odd", unary);
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real), *free = variable(f, "free", f->real);
     CtBind binds[] = {{even, lam1(f, x, app1(f, var(f, odd), var(f, x)))},

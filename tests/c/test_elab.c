@@ -21,10 +21,10 @@ typedef struct Fixture {
 
 static bool infer(Fixture *f, const char *name, const char *text, size_t length, bool is_library) {
     uint32_t source = ct_source_add(&f->context, name, text, length, is_library);
-    f->module = ct_parse_module(&f->context, source);
+    f->module = ct_syntax_parse_module(&f->context, source);
     if (f->module == NULL || f->context.error_count > 0) return false;
-    ct_resolve_fixities(&f->context, &f->fixities, f->module);
-    return f->context.error_count == 0 && ct_infer_module(f->types, f->module, is_library);
+    ct_syntax_resolve_fixities(&f->context, &f->fixities, f->module);
+    return f->context.error_count == 0 && ct_types_infer_module(f->types, f->module, is_library);
 }
 
 static int set_up(void **state) {
@@ -54,10 +54,10 @@ static void elaborate(Fixture *f, const char *text) {
     bool sound = infer(f, "test", text, strlen(text), false);
     for (CtDiag *diag = f->context.diags; diag != NULL; diag = diag->next) print_message("%s\n", diag->message);
     assert_true(sound);
-    f->program = ct_program_new(&f->context);
+    f->program = ct_core_program_new(&f->context);
     CtElab *elab = ct_elab_new(f->types, f->program);
     CtEntity **entities;
-    uint32_t count = ct_module_entities(f->types, f->module, &entities);
+    uint32_t count = ct_types_module_entities(f->types, f->module, &entities);
     for (uint32_t i = 0; i < count; i++)
         if (entities[i]->kind == ENTITY_GLOBAL && entities[i]->scheme.count == 0)
             ct_elab_global(elab, entities[i], NULL);

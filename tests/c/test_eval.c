@@ -7,7 +7,7 @@
 /* ---- helpers ---- */
 
 static CtGlobal *fresh_global(Fixture *f, const char *name, CtType *type) {
-    return ct_global_new(f->p, name, type, AT);
+    return ct_core_global_new(f->p, name, type, AT);
 }
 
 static CtCore *call(Fixture *f, CtGlobal *g, CtCore **args, uint32_t count) {
@@ -133,7 +133,7 @@ static void a_switch_finds_each_constructor_and_the_default(void **state) {
                      {.name = names[1], .count = 1, .fields = fields},
                      {.name = names[2], .count = 2, .fields = fields},
                      {.name = names[3]}};
-    ct_data_set_cons(f->p, shape->data, cons, 4);
+    ct_core_data_set_cons(f->p, shape->data, cons, 4);
     CtCon *own = shape->data->cons;
     CtGlobal *g = fresh_global(f, "area", FUN(f->real, shape));
     CtVar *s = variable(f, "s", shape), *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
@@ -149,7 +149,7 @@ static void a_switch_finds_each_constructor_and_the_default(void **state) {
 
 static void unpack_and_projection_open_shared_and_own_tuples(void **state) {
     Fixture *f = *state;
-    CtType *type = ct_type_pair(f->p, f->list, f->list);
+    CtType *type = ct_core_type_pair(f->p, f->list, f->list);
     CtVar *t = variable(f, "t", type), *a = variable(f, "a", f->list), *b = variable(f, "b", f->list);
     CtVar *vars[] = {a, b}, *only_b[] = {NULL, variable(f, "b'", f->list)};
     CtCore *made = pair(f, list(f, num(f, 1), empty(f)), list(f, num(f, 2), empty(f)));
@@ -190,7 +190,7 @@ static void a_long_list_literal_is_built_in_order(void **state) {
 static void closures_keep_what_they_capture(void **state) {
     Fixture *f = *state;
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real), *xs = variable(f, "xs", f->list);
-    CtType *inner = FUN(ct_type_pair(f->p, f->real, f->list), f->real);
+    CtType *inner = FUN(ct_core_type_pair(f->p, f->real, f->list), f->real);
     CtVar *g = variable(f, "g", inner);
     CtCore *body = lam1(f, y, pair(f, op(f, PRIM_ADD, var(f, x), var(f, y)), var(f, xs)));
     CtCore *twice = pair(f, app1(f, var(f, g), num(f, 1)), app1(f, var(f, g), num(f, 2)));
@@ -390,7 +390,7 @@ static void a_map_that_carries_a_state_gives_both(void **state) {
 static void an_irregular_array_says_which_element_differs(void **state) {
     Fixture *f = *state;
     CtCore *rows[] = {REALS(1, 2), REALS(3, 4), REALS(5)};
-    CtCore *literal = ct_core_array_lit(f->p, AT, ct_type_array(f->p, f->real), rows, 3);
+    CtCore *literal = ct_core_array_lit(f->p, AT, ct_core_type_array(f->p, f->real), rows, 3);
     assert_string_equal(run(f, literal), "E0507 element 2 of an array has 1 element, but element 0 has 2");
     CtVar *i = variable(f, "i", f->integer);
     CtCore *built = ARRAY(BUILD, whole(f, 3), lam1(f, i, ARRAY(IOTA, var(f, i))));
@@ -403,7 +403,7 @@ static void an_irregular_array_says_which_element_differs(void **state) {
 /* fill i n xs = if i == n then xs else fill (i + 1) n (update xs i (toDouble i)) */
 static void updating_an_array_that_nobody_else_holds_takes_one_step(void **state) {
     Fixture *f = *state;
-    CtType *array = ct_type_array(f->p, f->real);
+    CtType *array = ct_core_type_array(f->p, f->real);
     CtGlobal *g = fresh_global(f, "fill", FUN(array, f->integer, f->integer, array));
     CtVar *i = variable(f, "i", f->integer), *n = variable(f, "n", f->integer), *xs = variable(f, "xs", array);
     CtCore *changed = ARRAY(UPDATE, var(f, xs), var(f, i), ct_core_prim1(f->p, AT, PRIM_TO_DOUBLE, var(f, i)));
@@ -419,7 +419,7 @@ static void updating_an_array_that_nobody_else_holds_takes_one_step(void **state
 /* The array is taken out of a pair that nobody else holds, changed, and put into a new pair. */
 static void an_array_inside_an_opened_pair_is_updated_in_place(void **state) {
     Fixture *f = *state;
-    CtType *array = ct_type_array(f->p, f->real), *both = ct_type_pair(f->p, f->integer, array);
+    CtType *array = ct_core_type_array(f->p, f->real), *both = ct_core_type_pair(f->p, f->integer, array);
     CtGlobal *g = fresh_global(f, "fill", FUN(both, both));
     CtVar *s = variable(f, "s", both), *i = variable(f, "i", f->integer), *xs = variable(f, "xs", array);
     CtVar *vars[] = {i, xs};
@@ -436,7 +436,7 @@ static void an_array_inside_an_opened_pair_is_updated_in_place(void **state) {
 
 static void an_array_that_is_shared_is_copied(void **state) {
     Fixture *f = *state;
-    CtVar *xs = variable(f, "xs", ct_type_array(f->p, f->real));
+    CtVar *xs = variable(f, "xs", ct_core_type_array(f->p, f->real));
     CtCore *changed = ARRAY(UPDATE, var(f, xs), whole(f, 0), num(f, 9));
     CtCore *longer = ARRAY(SNOC, var(f, xs), num(f, 3));
     CtCore *parts[] = {changed, longer, var(f, xs)};
@@ -471,14 +471,14 @@ static void loops_call_function_values(void **state) {
 
 static void captures_are_borrowed_in_loops_and_branches(void **state) {
     Fixture *f = *state;
-    CtType *array = ct_type_array(f->p, f->real);
+    CtType *array = ct_core_type_array(f->p, f->real);
     CtVar *a = variable(f, "a", array), *b = variable(f, "b", array), *k = variable(f, "k", f->real);
     CtVar *i = variable(f, "i", f->integer), *j = variable(f, "j", f->integer);
     CtCore *from_a = ARRAY(INDEX, var(f, a), var(f, i));
     CtCore *inner = ARRAY(SUM, ARRAY(BUILD, whole(f, 2), lam1(f, j, ARRAY(INDEX, var(f, b), var(f, j)))));
     CtCore *item = choose(f, op(f, PRIM_INT_EQ, var(f, i), whole(f, 0)), from_a, op(f, PRIM_ADD, inner, var(f, k)));
     CtCore *loop = ARRAY(BUILD, whole(f, 3), lam1(f, i, item));
-    CtVar *h = variable(f, "h", FUN(ct_type_pair(f->p, array, array), f->real));
+    CtVar *h = variable(f, "h", FUN(ct_core_type_pair(f->p, array, array), f->real));
     CtCore *fun = lam1(f, k, pair(f, loop, var(f, a)));
     CtCore *core = let(f, a, REALS(1, 2, 3), let(f, b, REALS(10, 20), let(f, h, fun, app1(f, var(f, h), num(f, 0.5)))));
     assert_string_equal(run(f, core), "([|1.0,30.5,30.5|],[|1.0,2.0,3.0|])");
@@ -694,8 +694,8 @@ static void nesting_of_any_depth_takes_no_c_stack(void **state) {
     CtCore *body = case_list(f, deep_case, num(f, 0), y, ys, op(f, PRIM_ADD, var(f, y), sum));
     CtGlobal *g = global(f, "g", LAM(body, x, xs));
     CtEval *eval = ct_eval_new(f->p, NULL, no_limits);
-    CtObject *two = ct_nullary(ct_eval_heap(eval), f->nil);
-    CtFields *cell = ct_fields_new(ct_eval_heap(eval), ct_layout_con(ct_eval_heap(eval), f->cons), 1);
+    CtObject *two = ct_value_nullary(ct_eval_heap(eval), f->nil);
+    CtFields *cell = ct_value_fields_new(ct_eval_heap(eval), ct_value_layout_con(ct_eval_heap(eval), f->cons), 1);
     cell->words[0].real = 2;
     cell->words[1].object = two;
     CtWord args[] = {{.real = 5}, {.object = &cell->head}}, result;

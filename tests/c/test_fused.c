@@ -70,7 +70,7 @@ static CtCore *leaf(Maker *m, int64_t n) {
     if (old < m->leaf_count && m->lengths[old] == n) return var(f, m->leaves[old]);
     CtCore *items[1024];
     for (int64_t i = 0; i < n; i++) items[i] = num(f, number(m));
-    CtVar *xs = variable(f, "xs", ct_type_array(f->p, f->real));
+    CtVar *xs = variable(f, "xs", ct_core_type_array(f->p, f->real));
     m->leaves[m->leaf_count] = xs;
     m->data[m->leaf_count] = ct_core_array_lit(f->p, AT, f->real, items, (uint32_t)n);
     m->lengths[m->leaf_count++] = n;
@@ -231,7 +231,7 @@ static CtCore *counted(Fixture *f, int64_t count) {
 
 /* Of two n × n matrices: sumRows (n·n) over [p, i, j]. */
 static CtCore *product(Fixture *f, int64_t n) {
-    CtVar *a = variable(f, "a", ct_type_array(f->p, f->real)), *b = variable(f, "b", ct_type_array(f->p, f->real));
+    CtVar *a = variable(f, "a", ct_core_type_array(f->p, f->real)), *b = variable(f, "b", ct_core_type_array(f->p, f->real));
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     int64_t left[] = {0, n, 1, n, n, n, 0}, right[] = {0, n, n, n, 0, n, 1};
     CtCore *times = ARRAY(ZIP_WITH, LAM(op(f, PRIM_MUL, var(f, x), var(f, y)), x, y), strided(f, left, 7, var(f, a)),
@@ -262,7 +262,7 @@ static void limits_stop_a_contraction(void **state) {
 /* An array that is read elsewhere than where the result is written is no place for the result. */
 static void the_result_is_not_made_in_what_is_still_to_be_read(void **state) {
     Fixture *f = *state;
-    CtVar *a = variable(f, "a", ct_type_array(f->p, f->real));
+    CtVar *a = variable(f, "a", ct_core_type_array(f->p, f->real));
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     int64_t turned[] = {0, 2, 1, 2, 2};
     CtCore *sums =

@@ -13,8 +13,8 @@ static const int64_t char_values[LENGTH] = {'a', 0, 0x10FFFF, 'z', 'a', 7, 200};
 static CtType *letter_type(Fixture *f, char letter) {
     switch (letter) {
     case 'I': return f->integer;
-    case 'C': return ct_type_char(f->p);
-    case 'F': return ct_type_float(f->p);
+    case 'C': return ct_core_type_char(f->p);
+    case 'F': return ct_core_type_float(f->p);
     default: return f->real;
     }
 }
@@ -48,8 +48,8 @@ typedef struct Case {
 static CtCore *program(Fixture *f, const Case *k, bool by_elements) {
     const CtPrimInfo *info = ct_prim_info(k->prim);
     CtType *types[2] = {letter_type(f, info->args[0]), letter_type(f, info->args[info->arity - 1])};
-    CtVar *xs = variable(f, "xs", ct_type_array(f->p, types[0])),
-          *ys = variable(f, "ys", ct_type_array(f->p, types[1]));
+    CtVar *xs = variable(f, "xs", ct_core_type_array(f->p, types[0])),
+          *ys = variable(f, "ys", ct_core_type_array(f->p, types[1]));
     CtVar *params[2] = {variable(f, "x", types[0]), variable(f, "y", types[1])}, *s = NULL;
     Source sources[2] = {k->a, k->b};
     CtCore *args[2], *start = NULL;
@@ -118,7 +118,7 @@ static void a_comparison_may_give_one_and_zero(void **state) {
 
 static void both_operands_may_be_the_same_array(void **state) {
     Fixture *f = *state;
-    CtVar *xs = variable(f, "xs", ct_type_array(f->p, f->real));
+    CtVar *xs = variable(f, "xs", ct_core_type_array(f->p, f->real));
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     CtCore *twice = ARRAY(ZIP_WITH, LAM(op(f, PRIM_MUL, var(f, y), var(f, x)), x, y), var(f, xs), var(f, xs));
     assert_string_equal(run(f, let(f, xs, values(f, f->real, 0), twice)),

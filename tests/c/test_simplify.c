@@ -11,12 +11,12 @@ static const char *simplified(Fixture *f, CtCore *core) {
 
 /* A function of a Double that cannot be seen through. */
 static CtCore *opaque(Fixture *f, CtCore *arg) {
-    CtType *type = ct_type_fun(f->p, &f->real, 1, f->real);
+    CtType *type = ct_core_type_fun(f->p, &f->real, 1, f->real);
     CtGlobal *g = NULL;
     for (uint32_t i = 0; i < f->p->globals.count && g == NULL; i++)
         if (strcmp(f->p->globals.items[i]->name->text, "opaque") == 0) g = f->p->globals.items[i];
     if (g == NULL) {
-        g = ct_global_new(f->p, "opaque", type, AT);
+        g = ct_core_global_new(f->p, "opaque", type, AT);
         CtVar *x = variable(f, "x", f->real);
         g->body = lam1(f, x, app1(f, ct_core_global(f->p, AT, g), var(f, x)));
     }
@@ -55,8 +55,8 @@ static void small_globals_are_inlined_also_through_each_other(void **state) {
 
 static void functions_that_call_each_other_are_not_unrolled(void **state) {
     Fixture *f = *state;
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
-    CtGlobal *even = ct_global_new(f->p, "even", unary, AT), *odd = ct_global_new(f->p, "odd", unary, AT);
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
+    CtGlobal *even = ct_core_global_new(f->p, "even", unary, AT), *odd = ct_core_global_new(f->p, "odd", unary, AT);
     CtVar *x = variable(f, "x", f->real), *y = variable(f, "y", f->real), *z = variable(f, "z", f->real);
     even->body = lam1(f, x, app1(f, ct_core_global(f->p, AT, odd), op(f, PRIM_SUB, var(f, x), num(f, 1))));
     odd->body = lam1(f, y, app1(f, ct_core_global(f->p, AT, even), op(f, PRIM_SUB, var(f, y), num(f, 1))));
@@ -122,7 +122,7 @@ static void arithmetic_on_literals_is_done_and_identities_hold_in_every_bit(void
 
 static void a_lambda_around_a_function_is_the_function(void **state) {
     Fixture *f = *state;
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
     CtVar *g = variable(f, "g", unary), *x = variable(f, "x", f->real), *y = variable(f, "y", f->real);
     assert_string_equal(simplified(f, lam1(f, g, pair(f, num(f, 1), lam1(f, x, app1(f, var(f, g), var(f, x)))))),
                         "λg. (1.0, g)");
@@ -131,7 +131,7 @@ static void a_lambda_around_a_function_is_the_function(void **state) {
 
 static void local_functions_called_once_are_put_there(void **state) {
     Fixture *f = *state;
-    CtType *none = ct_type_fun(f->p, NULL, 0, f->real);
+    CtType *none = ct_core_type_fun(f->p, NULL, 0, f->real);
     CtVar *join = variable(f, "join", none), *x = variable(f, "x", f->real);
     CtCore *call = ct_core_app(f->p, AT, var(f, join), NULL, 0);
     CtCore *choice = ct_core_if(f->p, AT, op(f, PRIM_LT, var(f, x), num(f, 0)), num(f, 1), call);
@@ -141,7 +141,7 @@ static void local_functions_called_once_are_put_there(void **state) {
 
 static void a_group_that_does_not_recurse_is_a_let(void **state) {
     Fixture *f = *state;
-    CtType *unary = ct_type_fun(f->p, &f->real, 1, f->real);
+    CtType *unary = ct_core_type_fun(f->p, &f->real, 1, f->real);
     CtVar *g = variable(f, "g", unary), *x = variable(f, "x", f->real), *a = variable(f, "a", f->real);
     CtBind bind = {g, lam1(f, x, op(f, PRIM_ADD, var(f, x), num(f, 1)))};
     CtCore *term = ct_core_letrec(f->p, AT, &bind, 1, app1(f, var(f, g), var(f, a)));
@@ -150,9 +150,9 @@ static void a_group_that_does_not_recurse_is_a_let(void **state) {
 
 /* foldr f z xs = case xs of { [] → z; y : ys → f y (foldr f z ys) }, with f : (Double, Double) → Double */
 static CtGlobal *make_foldr(Fixture *f) {
-    CtType *binary = ct_type_fun(f->p, (CtType *[]){f->real, f->real}, 2, f->real);
-    CtType *type = ct_type_fun(f->p, (CtType *[]){binary, f->real, f->list}, 3, f->real);
-    CtGlobal *foldr = ct_global_new(f->p, "foldr", type, AT);
+    CtType *binary = ct_core_type_fun(f->p, (CtType *[]){f->real, f->real}, 2, f->real);
+    CtType *type = ct_core_type_fun(f->p, (CtType *[]){binary, f->real, f->list}, 3, f->real);
+    CtGlobal *foldr = ct_core_global_new(f->p, "foldr", type, AT);
     CtVar *fun = variable(f, "f", binary), *z = variable(f, "z", f->real), *xs = variable(f, "xs", f->list);
     CtVar *y = variable(f, "y", f->real), *ys = variable(f, "ys", f->list);
     CtCore *again[] = {var(f, fun), var(f, z), var(f, ys)};
@@ -252,8 +252,8 @@ static void work_is_not_repeated_under_a_lambda(void **state) {
 /* `let b = snd s` moved behind an update of b would keep s, and with it b, alive: b would be copied. */
 static void projections_do_not_move_behind_what_follows(void **state) {
     Fixture *f = *state;
-    CtType *array = ct_type_array(f->p, f->real);
-    CtVar *s = variable(f, "s", ct_type_pair(f->p, f->real, array)), *a = variable(f, "a", f->real);
+    CtType *array = ct_core_type_array(f->p, f->real);
+    CtVar *s = variable(f, "s", ct_core_type_pair(f->p, f->real, array)), *a = variable(f, "a", f->real);
     CtVar *b = variable(f, "b", array), *c = variable(f, "c", array);
     CtCore *update[] = {var(f, b), whole(f, 0), num(f, 1)};
     CtCore *end = pair(f, var(f, c), var(f, a));
@@ -519,7 +519,7 @@ static CtCore *make_lam(Maker *k, CtType *type, uint32_t depth) {
     uint32_t scope = k->scope.count;
     CtVar *params[4];
     for (uint32_t i = 0; i + 1 < type->count; i++) params[i] = open_var(k, type->parts[i]);
-    CtCore *body = make(k, ct_type_fun_result(type), depth);
+    CtCore *body = make(k, ct_core_type_fun_result(type), depth);
     k->scope.count = scope;
     return ct_core_lam(k->f->p, AT, NULL, params, type->count - 1, body);
 }
@@ -622,7 +622,7 @@ static CtCore *make_call(Maker *k, CtType *type, uint32_t depth) {
         CtCore *tuple = make(k, k->types[4], depth);
         return ct_core_proj(f->p, AT, tuple, 0);
     }
-    CtType *fun_type = ct_type_fun(f->p, &f->real, 1, type);
+    CtType *fun_type = ct_core_type_fun(f->p, &f->real, 1, type);
     CtCore *fun = make(k, fun_type, depth), *arg = make(k, f->real, depth);
     return app1(f, fun, arg);
 }
@@ -666,10 +666,10 @@ static void check_one(uint64_t seed, Tally *tally) {
                        f->integer,
                        f->boolean,
                        f->list,
-                       ct_type_pair(f->p, f->real, f->list),
-                       ct_type_fun(f->p, &f->real, 1, f->real)};
+                       ct_core_type_pair(f->p, f->real, f->list),
+                       ct_core_type_fun(f->p, &f->real, 1, f->real)};
     memcpy(k.types, types, sizeof types);
-    for (int i = 0; i < 3; i++) k.globals[i] = ct_global_new(f->p, ct_format(f->arena, "g%d", i), types[5], AT);
+    for (int i = 0; i < 3; i++) k.globals[i] = ct_core_global_new(f->p, ct_format(f->arena, "g%d", i), types[5], AT);
     for (int i = 0; i < 3; i++) k.globals[i]->body = make_lam(&k, types[5], 1 + (uint32_t)i);
     CtGlobal *whole_term = global(f, "main", make(&k, types[roll(&k, 5)], 7));
     const char *fault = ct_core_lint(f->p);

@@ -25,7 +25,7 @@ static void begin(Fixture *f) {
     ct_context_init(&f->context, f->arena);
     f->fixities = (CtFixities){0};
     uint32_t source = ct_source_add(&f->context, "fixities", fixities, strlen(fixities), true);
-    ct_resolve_fixities(&f->context, &f->fixities, ct_parse_module(&f->context, source));
+    ct_syntax_resolve_fixities(&f->context, &f->fixities, ct_syntax_parse_module(&f->context, source));
     assert_int_equal(f->context.error_count, 0);
 }
 
@@ -49,8 +49,8 @@ static int tear_down(void **state) {
 static CtModule *read_bytes(Fixture *f, const char *text, size_t length, bool is_library) {
     begin(f);
     uint32_t source = ct_source_add(&f->context, "test.cot", text, length, is_library);
-    CtModule *module = ct_parse_module(&f->context, source);
-    ct_resolve_fixities(&f->context, &f->fixities, module);
+    CtModule *module = ct_syntax_parse_module(&f->context, source);
+    ct_syntax_resolve_fixities(&f->context, &f->fixities, module);
     return module;
 }
 
@@ -536,13 +536,13 @@ static void spans_cover_what_they_name(void **state) {
 static void an_expression_alone_is_read(void **state) {
     Fixture *f = *state;
     const char good[] = "let x = 1\n    y = 2\nin x + y", bad[] = "1 +";
-    CtExpr *expr = ct_parse_expression(&f->context, ct_source_add(&f->context, "it", good, sizeof good - 1, false));
+    CtExpr *expr = ct_syntax_parse_expression(&f->context, ct_source_add(&f->context, "it", good, sizeof good - 1, false));
     assert_non_null(expr);
-    ct_resolve_expression_fixities(&f->context, &f->fixities, expr);
+    ct_syntax_resolve_expression_fixities(&f->context, &f->fixities, expr);
     CtText text = ct_text(f->arena);
     ct_syntax_print_expr(&text, expr);
     assert_string_equal(text.data, "let {x = 1; y = 2} in x + y");
-    assert_null(ct_parse_expression(&f->context, ct_source_add(&f->context, "it", bad, sizeof bad - 1, false)));
+    assert_null(ct_syntax_parse_expression(&f->context, ct_source_add(&f->context, "it", bad, sizeof bad - 1, false)));
     assert_string_equal(errors(f), "E0201 1:4");
 }
 
@@ -644,7 +644,7 @@ static void no_damage_to_a_program_crashes_the_parser(void **state) {
 static void test_source_too_large(void **state) {
     Fixture *f = *state;
     uint32_t source = ct_source_add(&f->context, "large.cot", "", (size_t)INT32_MAX + 1, false);
-    assert_null(ct_parse_module(&f->context, source));
+    assert_null(ct_syntax_parse_module(&f->context, source));
     assert_int_equal(f->context.error_count, 1);
     assert_string_equal(ct_error_name(f->context.diags->code), "E0108");
     assert_string_equal(f->context.diags->message, "large.cot is larger than 2 GB");

@@ -20,10 +20,10 @@ typedef struct Fixture {
 
 static bool infer(Fixture *f, const char *name, const char *text, bool is_library) {
     uint32_t source = ct_source_add(&f->context, name, text, strlen(text), is_library);
-    f->module = ct_parse_module(&f->context, source);
+    f->module = ct_syntax_parse_module(&f->context, source);
     if (!f->module || f->context.error_count) return false;
-    ct_resolve_fixities(&f->context, &f->fixities, f->module);
-    return f->context.error_count == 0 && ct_infer_module(f->types, f->module, is_library);
+    ct_syntax_resolve_fixities(&f->context, &f->fixities, f->module);
+    return f->context.error_count == 0 && ct_types_infer_module(f->types, f->module, is_library);
 }
 
 static int set_up(void **state) {
@@ -61,11 +61,11 @@ static void types_of(void **state, const char *program, const char *expected) {
     bool sound = infer(f, "program.cot", program, false);
     if (!sound) fail_msg("%s", messages(f));
     CtEntity **entities;
-    uint32_t count = ct_module_entities(f->types, f->module, &entities);
+    uint32_t count = ct_types_module_entities(f->types, f->module, &entities);
     CtText text = ct_text(f->arena);
     for (uint32_t i = 0; i < count; i++) {
         ct_text_printf(&text, "%s :: ", entities[i]->name->text);
-        ct_scheme_print(&text, f->types, &entities[i]->scheme);
+        ct_types_scheme_print(&text, f->types, &entities[i]->scheme);
         ct_text_putc(&text, '\n');
     }
     assert_string_equal(text.data, expected);
@@ -166,11 +166,11 @@ static void numbers_default_to_int_and_then_to_double(void **state) {
 static void points_of_derivatives_default_to_double(void **state) {
     Fixture *f = *state;
     uint32_t source = ct_source_add(&f->context, "point", "[1, 2]", 6, false);
-    CtExpr *expr = ct_parse_expression(&f->context, source);
+    CtExpr *expr = ct_syntax_parse_expression(&f->context, source);
     ct_types_prefer_double(f->types, true);
-    assert_true(ct_infer_expression(f->types, expr, NULL));
+    assert_true(ct_types_infer_expression(f->types, expr, NULL));
     CtText text = ct_text(f->arena);
-    ct_ty_print(&text, f->types, expr->type, true);
+    ct_types_ty_print(&text, f->types, expr->type, true);
     assert_string_equal(text.data, "[Double]");
 }
 
@@ -322,7 +322,7 @@ static void a_signature_allows_other_types_inside_the_recursion(void **state) {
 
 static void settled(CtTy *type) {
     assert_non_null(type);
-    type = ct_ty_resolve(type);
+    type = ct_types_ty_resolve(type);
     assert_int_not_equal(type->kind, TY_META);
     if (type->kind != TY_APP) return;
     settled(type->fun);
@@ -379,9 +379,9 @@ static void no_type_variable_is_left_open(void **state) {
     uint32_t count = 0;
     check_group(&f->module->decls, &count);
     assert_true(count > 40);
-    CtClass *show = ct_lookup_class(f->types, ct_intern_text(&f->context.symbols, "Show"));
-    CtTyCon *type = ct_lookup_tycon(f->types, ct_intern_text(&f->context.symbols, "T"));
-    CtInstance *instance = ct_instance_find(show, type);
+    CtClass *show = ct_types_lookup_class(f->types, ct_intern_text(&f->context.symbols, "Show"));
+    CtTyCon *type = ct_types_lookup_tycon(f->types, ct_intern_text(&f->context.symbols, "T"));
+    CtInstance *instance = ct_types_instance_find(show, type);
     assert_non_null(instance);
     assert_non_null(instance->methods[0]);
     check_binding(instance->methods[0], &count);

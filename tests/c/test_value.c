@@ -7,7 +7,7 @@
 #include "value/heap.h"
 
 static CtFields *cell(CtHeap *heap, Fixture *f, double head, CtObject *tail) {
-    CtFields *fields = ct_fields_new(heap, ct_layout_con(heap, f->cons), f->cons->tag);
+    CtFields *fields = ct_value_fields_new(heap, ct_value_layout_con(heap, f->cons), f->cons->tag);
     fields->words[0].real = head;
     fields->words[1].object = tail;
     return fields;
@@ -21,60 +21,60 @@ static const char *shown(Fixture *f, CtType *type, CtWord value) {
 
 static void releasing_a_long_list_does_not_recurse(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
-    CtObject *list = ct_nullary(heap, f->nil);
-    size_t before = ct_heap_bytes(heap);
+    CtHeap *heap = ct_value_heap_new(0);
+    CtObject *list = ct_value_nullary(heap, f->nil);
+    size_t before = ct_value_heap_bytes(heap);
     for (int i = 0; i < 2000000; i++) list = &cell(heap, f, i, list)->head;
-    assert_int_equal(ct_heap_bytes(heap) - before, 2000000 * 32);
-    ct_release(heap, list);
-    assert_int_equal(ct_heap_bytes(heap), before);
-    ct_heap_free(heap);
+    assert_int_equal(ct_value_heap_bytes(heap) - before, 2000000 * 32);
+    ct_value_release_object(heap, list);
+    assert_int_equal(ct_value_heap_bytes(heap), before);
+    ct_value_heap_free(heap);
 }
 
 static void a_full_heap_gives_null_and_stays_sound(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(100000);
-    const CtLayout *layout = ct_layout_con(heap, f->cons);
-    CtObject *list = ct_nullary(heap, f->nil);
+    CtHeap *heap = ct_value_heap_new(100000);
+    const CtLayout *layout = ct_value_layout_con(heap, f->cons);
+    CtObject *list = ct_value_nullary(heap, f->nil);
     uint32_t made = 0;
-    for (CtFields *fields; (fields = ct_fields_new(heap, layout, 1)) != NULL; made++) {
+    for (CtFields *fields; (fields = ct_value_fields_new(heap, layout, 1)) != NULL; made++) {
         fields->words[0].real = 1;
         fields->words[1].object = list;
         list = &fields->head;
     }
     assert_in_range(made, 3000, 100000 / 32);
-    assert_true(ct_heap_peak(heap) <= 100000);
-    assert_null(ct_array_new(heap, ct_layout_array(heap, ct_type_array(f->p, f->real)), 1000000, 0));
-    ct_release(heap, list);
-    assert_true(ct_heap_bytes(heap) < 1000);
-    ct_heap_free(heap);
+    assert_true(ct_value_heap_peak(heap) <= 100000);
+    assert_null(ct_value_array_new(heap, ct_value_layout_array(heap, ct_core_type_array(f->p, f->real)), 1000000, 0));
+    ct_value_release_object(heap, list);
+    assert_true(ct_value_heap_bytes(heap) < 1000);
+    ct_value_heap_free(heap);
 }
 
 static void an_array_of_arrays_is_released_with_its_elements(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
-    CtType *row_type = ct_type_array(f->p, f->real), *type = ct_type_array(f->p, row_type);
-    CtArray *rows = ct_array_new(heap, ct_layout_array(heap, type), 50, 0);
+    CtHeap *heap = ct_value_heap_new(0);
+    CtType *row_type = ct_core_type_array(f->p, f->real), *type = ct_core_type_array(f->p, row_type);
+    CtArray *rows = ct_value_array_new(heap, ct_value_layout_array(heap, type), 50, 0);
     for (int i = 0; i < 50; i++) {
-        CtArray *row = ct_array_new(heap, ct_layout_array(heap, row_type), 100, 0);
+        CtArray *row = ct_value_array_new(heap, ct_value_layout_array(heap, row_type), 100, 0);
         for (int j = 0; j < 100; j++) row->items[j].real = j;
         rows->items[i].object = &row->head;
     }
-    assert_true(ct_heap_bytes(heap) >= 50 * 100 * 8);
-    ct_release(heap, &rows->head);
-    assert_int_equal(ct_heap_bytes(heap), 0);
-    ct_heap_free(heap);
+    assert_true(ct_value_heap_bytes(heap) >= 50 * 100 * 8);
+    ct_value_release_object(heap, &rows->head);
+    assert_int_equal(ct_value_heap_bytes(heap), 0);
+    ct_value_heap_free(heap);
 }
 
 static void equal_layouts_are_one_pointer(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
-    CtType *pair = ct_type_pair(f->p, f->real, f->list);
+    CtHeap *heap = ct_value_heap_new(0);
+    CtType *pair = ct_core_type_pair(f->p, f->real, f->list);
     bool pointers[] = {false, true};
-    assert_ptr_equal(ct_layout_tuple(heap, pair), ct_layout_con(heap, f->cons));
-    assert_ptr_equal(ct_layout_tuple(heap, pair), ct_layout_fields(heap, OBJECT_FIELDS, pointers, 2));
-    assert_ptr_not_equal(ct_layout_tuple(heap, pair), ct_layout_fields(heap, OBJECT_CLOSURE, pointers, 2));
-    ct_heap_free(heap);
+    assert_ptr_equal(ct_value_layout_tuple(heap, pair), ct_value_layout_con(heap, f->cons));
+    assert_ptr_equal(ct_value_layout_tuple(heap, pair), ct_value_layout_fields(heap, OBJECT_FIELDS, pointers, 2));
+    assert_ptr_not_equal(ct_value_layout_tuple(heap, pair), ct_value_layout_fields(heap, OBJECT_CLOSURE, pointers, 2));
+    ct_value_heap_free(heap);
 }
 
 static void doubles_are_shown_as_haskell_shows_them(void **state) {
@@ -106,7 +106,7 @@ static void doubles_are_shown_as_haskell_shows_them(void **state) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char buffer[40];
-        size_t length = ct_show_double(buffer, cases[i].value);
+        size_t length = ct_value_show_double(buffer, cases[i].value);
         assert_string_equal(buffer, cases[i].text);
         assert_int_equal(length, strlen(buffer));
     }
@@ -120,7 +120,7 @@ static void shown_doubles_read_back_to_the_same_bits(void **state) {
         CtWord word = {.integer = (int64_t)bits};
         if (!isfinite(word.real)) continue;
         char buffer[40];
-        ct_show_double(buffer, word.real);
+        ct_value_show_double(buffer, word.real);
         assert_true(strtod(buffer, NULL) == word.real);
     }
 }
@@ -128,19 +128,19 @@ static void shown_doubles_read_back_to_the_same_bits(void **state) {
 static void floats_are_shown_with_their_own_digits(void **state) {
     (void)state;
     char buffer[40];
-    ct_show_float(buffer, (double)0.1f);
+    ct_value_show_float(buffer, (double)0.1f);
     assert_string_equal(buffer, "0.1");
-    ct_show_float(buffer, (double)16777216.0f);
+    ct_value_show_float(buffer, (double)16777216.0f);
     assert_string_equal(buffer, "1.6777216e7");
-    ct_show_float(buffer, (double)1e-45f);
+    ct_value_show_float(buffer, (double)1e-45f);
     assert_string_equal(buffer, "1.0e-45");
 }
 
 static void values_are_shown_as_haskell_shows_them(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
+    CtHeap *heap = ct_value_heap_new(0);
     CtSymbols *symbols = &f->context.symbols;
-    CtType *tree = ct_type_data(f->p, ct_intern_text(symbols, "Tree"), NULL, 0, false);
+    CtType *tree = ct_core_type_data(f->p, ct_intern_text(symbols, "Tree"), NULL, 0, false);
     CtType *fields[] = {tree, f->real, tree};
     CtSym names[] = {ct_intern_text(symbols, "size"), ct_intern_text(symbols, "name")};
     CtType *record[] = {f->real, f->p->string_type};
@@ -149,66 +149,66 @@ static void values_are_shown_as_haskell_shows_them(void **state) {
                     {.name = ct_intern_text(symbols, "Node"), .count = 3, .fields = fields},
                     {.name = ct_intern_text(symbols, "Box"), .count = 2, .fields = record, .field_names = names},
                     {.name = ct_intern_text(symbols, ":+:"), .count = 2, .fields = both}};
-    ct_data_set_cons(f->p, tree->data, cons, 4);
+    ct_core_data_set_cons(f->p, tree->data, cons, 4);
     const CtCon *own = tree->data->cons;
-    CtFields *box = ct_fields_new(heap, ct_layout_con(heap, &own[2]), 2);
+    CtFields *box = ct_value_fields_new(heap, ct_value_layout_con(heap, &own[2]), 2);
     box->words[0].real = -1;
-    box->words[1].object = ct_string_new(heap, f->p->string_type, "\"h\xC3\xA9\n1", 6);
-    CtFields *sum = ct_fields_new(heap, ct_layout_con(heap, &own[3]), 3);
+    box->words[1].object = ct_value_string_new(heap, f->p->string_type, "\"h\xC3\xA9\n1", 6);
+    CtFields *sum = ct_value_fields_new(heap, ct_value_layout_con(heap, &own[3]), 3);
     sum->words[0].integer = 1;
     sum->words[1].integer = -2;
-    CtFields *node = ct_fields_new(heap, ct_layout_con(heap, &own[1]), 1);
+    CtFields *node = ct_value_fields_new(heap, ct_value_layout_con(heap, &own[1]), 1);
     node->words[0].object = &box->head;
     node->words[1].real = -0.5;
     node->words[2].object = &sum->head;
     assert_string_equal(shown(f, tree, (CtWord){.object = &node->head}),
                         "Node (Box {size = -1.0, name = \"\\\"h\\233\\n1\"}) (-0.5) (1 :+: (-2))");
-    CtFields *leaf_pair = ct_fields_new(heap, ct_layout_tuple(heap, ct_type_pair(f->p, tree, f->list)), 0);
-    leaf_pair->words[0].object = ct_nullary(heap, &own[0]);
-    leaf_pair->words[1].object = &cell(heap, f, 1, &cell(heap, f, -2, ct_nullary(heap, f->nil))->head)->head;
-    assert_string_equal(shown(f, ct_type_pair(f->p, tree, f->list), (CtWord){.object = &leaf_pair->head}),
+    CtFields *leaf_pair = ct_value_fields_new(heap, ct_value_layout_tuple(heap, ct_core_type_pair(f->p, tree, f->list)), 0);
+    leaf_pair->words[0].object = ct_value_nullary(heap, &own[0]);
+    leaf_pair->words[1].object = &cell(heap, f, 1, &cell(heap, f, -2, ct_value_nullary(heap, f->nil))->head)->head;
+    assert_string_equal(shown(f, ct_core_type_pair(f->p, tree, f->list), (CtWord){.object = &leaf_pair->head}),
                         "(Leaf,[1.0,-2.0])");
     assert_string_equal(shown(f, f->boolean, (CtWord){.integer = 1}), "True");
-    assert_string_equal(shown(f, ct_type_tuple(f->p, NULL, 0), (CtWord){.integer = 0}), "()");
-    assert_string_equal(shown(f, ct_type_char(f->p), (CtWord){.integer = '\''}), "'\\''");
-    CtObject *empty = ct_nullary(heap, &f->p->string_type->data->cons[0]);
+    assert_string_equal(shown(f, ct_core_type_tuple(f->p, NULL, 0), (CtWord){.integer = 0}), "()");
+    assert_string_equal(shown(f, ct_core_type_char(f->p), (CtWord){.integer = '\''}), "'\\''");
+    CtObject *empty = ct_value_nullary(heap, &f->p->string_type->data->cons[0]);
     assert_string_equal(shown(f, f->p->string_type, (CtWord){.object = empty}), "\"\"");
-    ct_heap_free(heap);
+    ct_value_heap_free(heap);
 }
 
 static void showing_a_deep_value_takes_no_stack(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
-    CtType *peano = ct_type_data(f->p, ct_intern_text(&f->context.symbols, "N"), NULL, 0, false);
+    CtHeap *heap = ct_value_heap_new(0);
+    CtType *peano = ct_core_type_data(f->p, ct_intern_text(&f->context.symbols, "N"), NULL, 0, false);
     CtCon cons[] = {{.name = ct_intern_text(&f->context.symbols, "Z")},
                     {.name = ct_intern_text(&f->context.symbols, "S"), .count = 1, .fields = &peano}};
-    ct_data_set_cons(f->p, peano->data, cons, 2);
-    CtObject *value = ct_nullary(heap, &peano->data->cons[0]);
+    ct_core_data_set_cons(f->p, peano->data, cons, 2);
+    CtObject *value = ct_value_nullary(heap, &peano->data->cons[0]);
     enum { DEPTH = 300000 };
     for (int i = 0; i < DEPTH; i++) {
-        CtFields *next = ct_fields_new(heap, ct_layout_con(heap, &peano->data->cons[1]), 1);
+        CtFields *next = ct_value_fields_new(heap, ct_value_layout_con(heap, &peano->data->cons[1]), 1);
         next->words[0].object = value;
         value = &next->head;
     }
     const char *text = shown(f, peano, (CtWord){.object = value});
     assert_int_equal(strlen(text), 2 * DEPTH + 1 + 2 * (DEPTH - 1));
     assert_memory_equal(text, "S (S (S (", 9);
-    ct_heap_free(heap);
+    ct_value_heap_free(heap);
 }
 
 static void strings_survive_the_way_to_lists_and_back(void **state) {
     Fixture *f = *state;
-    CtHeap *heap = ct_heap_new(0);
+    CtHeap *heap = ct_value_heap_new(0);
     const char *texts[] = {"", "plain", "gr\xC3\xBC\xC3\x9F dich", "\xE2\x88\x82x \xF0\x9F\x98\x80"};
     for (size_t i = 0; i < COUNT(texts); i++) {
-        CtObject *string = ct_string_new(heap, f->p->string_type, texts[i], strlen(texts[i]));
+        CtObject *string = ct_value_string_new(heap, f->p->string_type, texts[i], strlen(texts[i]));
         CtText text = ct_text(f->arena);
         ct_text_puts(&text, "");
-        ct_string_text(&text, (CtWord){.object = string}, 1000);
+        ct_value_string_text(&text, (CtWord){.object = string}, 1000);
         assert_string_equal(text.data, texts[i]);
-        ct_release(heap, string);
+        ct_value_release_object(heap, string);
     }
-    ct_heap_free(heap);
+    ct_value_heap_free(heap);
 }
 
 int main(void) {

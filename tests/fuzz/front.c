@@ -29,13 +29,13 @@ static const char monads[] = "module Monads where\n"
 static CtModule *infer(CtContext *c, CtTypes *t, CtFixities *f, const char *name, const char *text, size_t length,
                        bool library) {
     uint32_t source = ct_source_add(c, name, text, length, library);
-    CtModule *module = ct_parse_module(c, source);
+    CtModule *module = ct_syntax_parse_module(c, source);
     if (module == NULL || c->error_count > 0) return NULL;
     CtText printed = ct_text(c->arena);
     for (uint32_t i = 0; !library && i < module->decls.count; i++)
         ct_syntax_print_decl(&printed, &module->decls.items[i]);
-    ct_resolve_fixities(c, f, module);
-    if (c->error_count == 0) ct_infer_module(t, module, library);
+    ct_syntax_resolve_fixities(c, f, module);
+    if (c->error_count == 0) ct_types_infer_module(t, module, library);
     return module;
 }
 
@@ -105,8 +105,8 @@ static void run(const char *text, size_t length) {
         ct_diag_render_json(&context, diag, &out);
     }
     CtEntity **entities;
-    uint32_t count = module != NULL && context.error_count == 0 ? ct_module_entities(types, module, &entities) : 0;
-    for (uint32_t i = 0; i < count; i++) ct_scheme_print(&out, types, &entities[i]->scheme);
+    uint32_t count = module != NULL && context.error_count == 0 ? ct_types_module_entities(types, module, &entities) : 0;
+    for (uint32_t i = 0; i < count; i++) ct_types_scheme_print(&out, types, &entities[i]->scheme);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,7 +1,7 @@
 /* bulk: programs over arrays become whole-array operations, and are differentiated as such. BULK 2025, §§5–7.
  *
  * A function is differentiated for the shapes of the arguments that it is called with, when it is first called with
- * such: the evaluator asks for it (ct_ad_bulk) and keeps it. trace.c finds the term that the function is,
+ * such: the evaluator asks for it (ct_bulk_derive) and keeps it. trace.c finds the term that the function is,
  * bulk_operations.c takes the element-wise code out of it, delta_reverse.c differentiates it and runs the reverse pass,
  * symbolically; what they leave becomes Core here. No differentiation is left in it, and no trace is made when it runs:
  * a gradient costs a constant factor over the program, in whole-array operations.
@@ -24,7 +24,7 @@ typedef struct Inputs {
 static CtStand *input(Inputs *in, CtElement element, CtShape shape) {
     CtBulkVar *var = ct_bulk_new_var(in->room, in->name, element, shape);
     ct_push(in->room->arena, &in->vars, var);
-    return ct_stand_term(in->room, ct_bulk_var(in->room, var));
+    return ct_bulk_abstract_term(in->room, ct_bulk_var(in->room, var));
 }
 
 /* Inputs that the program calls the same. */
@@ -64,7 +64,7 @@ static CtStand *function(Inputs *in, const CtForm *form) {
         if (!stands[i]) return NULL;
     }
     if (in->vars.count > inputs) return odd(in, "a function that captured real numbers");
-    return ct_stand_closure(in->room, form->lam, vars, stands, form->count);
+    return ct_bulk_abstract_closure(in->room, form->lam, vars, stands, form->count);
 }
 
 /* A stand-in for a value of a type inside arrays of these sizes. NULL: it is not a regular array of numbers, as in->why
@@ -77,7 +77,7 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
     if (around.rank > 0 && type->kind == TYPE_INT) return input(in, ELEMENT_INT, around);
     if (around.rank > 0 && type == p->bool_type) return input(in, ELEMENT_BOOL, around);
     if (around.rank == 0 && (type->kind == TYPE_INT || type->kind == TYPE_CHAR))
-        return ct_stand_known(in->room, form->known);
+        return ct_bulk_abstract_known(in->room, form->known);
     if (type->kind == TYPE_TUPLE || (type->kind == TYPE_DATA && (around.rank == 0 || type->data->con_count == 1))) {
         CtCon *con = type->kind == TYPE_DATA ? &type->data->cons[form->known] : NULL;
         uint32_t count = con ? con->count : type->count;
@@ -86,17 +86,17 @@ static CtStand *stand_in(Inputs *in, CtType *type, const CtForm *form, CtShape a
             parts[i] = stand_in(in, con ? con->fields[i] : type->parts[i], form->parts[i], around);
             if (!parts[i]) return NULL;
         }
-        return ct_stand_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
+        return ct_bulk_abstract_parts(in->room, con ? STAND_DATA : STAND_TUPLE, parts, count, con);
     }
     if (type->kind == TYPE_FUN && around.rank == 0 && form->lam) return function(in, form);
     if (type->kind != TYPE_ARRAY) return no_stand_in(in, type, form, around);
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, around.rank + 1);
     for (uint32_t i = 0; i < around.rank; i++) sizes[i] = around.sizes[i];
     sizes[around.rank] = form->known;
-    if (form->known == 0 && !form->parts) return ct_stand_parts(in->room, STAND_LIST, NULL, 0, NULL);
+    if (form->known == 0 && !form->parts) return ct_bulk_abstract_parts(in->room, STAND_LIST, NULL, 0, NULL);
     CtStand *element = stand_in(in, type->parts[0], form->parts[0], (CtShape){around.rank + 1, sizes});
     if (!element || element->kind == STAND_TERM) return element;
-    return ct_stand_rows(in->room, form->known, element);
+    return ct_bulk_abstract_rows(in->room, form->known, element);
 }
 
 /* ---- the derivative ---- */
@@ -113,12 +113,12 @@ static CtCore *lower(Derivative *d, CtBulk *t) { return ct_bulk_lower(&d->room, 
 
 /* A term of the trace, by itself, as Core. */
 static CtCore *alone(Derivative *d, const CtBulkTrace *trace, CtBulk *t) {
-    return lower(d, ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, ct_bulk_closed(&d->room, trace, t, false))));
+    return lower(d, ct_bulk_simplify(&d->room, ct_bulk_rewrite(&d->room, ct_bulk_trace_bulk_closed(&d->room, trace, t, false))));
 }
 
 static CtCore *bind_flat(Derivative *d, CtSeq *seq, CtBulkVar *var, CtCore *value) {
-    CtVar *bound = ct_var_new(d->room.p, var->name, value->type);
-    ct_seq_let(seq, d->span, bound, value);
+    CtVar *bound = ct_core_var_new(d->room.p, var->name, value->type);
+    ct_ad_seq_let(seq, d->span, bound, value);
     ct_map_set(d->room.arena, &d->vars, ct_key(var), bound);
     return ct_core_var(d->room.p, d->span, bound);
 }
@@ -127,7 +127,7 @@ static CtCore *bind_flat(Derivative *d, CtSeq *seq, CtBulkVar *var, CtCore *valu
 static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, int64_t start) {
     CtProgram *p = d->room.p;
     if (is_only) return whole;
-    CtCore *args[3] = {ct_core_int(p, d->span, start), ct_core_int(p, d->span, ct_shape_count(shape)), whole};
+    CtCore *args[3] = {ct_core_int(p, d->span, start), ct_core_int(p, d->span, ct_bulk_shape_count(shape)), whole};
     return ct_core_array(p, d->span, shape.rank == 0 ? ARRAY_INDEX : ARRAY_SLICE,
                          shape.rank == 0 ? (CtCore *[]){whole, args[0]} : args, shape.rank == 0 ? 2 : 3);
 }
@@ -135,18 +135,18 @@ static CtCore *slice(Derivative *d, CtCore *whole, bool is_only, CtShape shape, 
 /* The result: its reals from the flat value, all else by itself. */
 static CtCore *result(Derivative *d, const CtBulkTrace *trace, const CtLeaves *leaves, CtType *type, CtCore *flat) {
     CtCore **values = CT_NEW_ARRAY(d->room.arena, CtCore *, leaves->terms.count);
-    bool is_only = ct_leaves_real_count(leaves) == 1;
+    bool is_only = ct_bulk_trace_leaves_real_count(leaves) == 1;
     int64_t start = 0;
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
         CtBulk *t = leaves->terms.items[i];
         if (t->element == ELEMENT_REAL) {
             values[i] = slice(d, flat, is_only, t->shape, start);
-            start += ct_shape_count(t->shape);
+            start += ct_bulk_shape_count(t->shape);
         } else {
             values[i] = alone(d, trace, t);
         }
     }
-    return ct_bulk_put_together(&d->room, d->span, trace->result, type, NULL, values);
+    return ct_bulk_trace_bulk_put_together(&d->room, d->span, trace->result, type, NULL, values);
 }
 
 /* The same structure with variables for its terms. */
@@ -155,12 +155,12 @@ static CtStand *variables(Derivative *d, const CtStand *s, const char *name, CtL
         CtBulkVar *var = ct_bulk_new_var(&d->room, name, s->as.term->element, s->as.term->shape);
         CtBulk *term = ct_bulk_var(&d->room, var);
         ct_push(d->room.arena, &out->terms, term);
-        return ct_stand_term(&d->room, term);
+        return ct_bulk_abstract_term(&d->room, term);
     }
     if (s->kind == STAND_ROWS)
-        return ct_stand_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
+        return ct_bulk_abstract_rows(&d->room, s->as.rows.size, variables(d, s->as.rows.element, name, out));
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return (CtStand *)(uintptr_t)s;
-    CtStand *made = ct_stand_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    CtStand *made = ct_bulk_abstract_parts(&d->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < s->as.of.count; i++) made->as.of.parts[i] = variables(d, s->as.of.parts[i], name, out);
     return made;
 }
@@ -175,13 +175,13 @@ static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtStand *like, CtCore
     CtProgram *p = d->room.p;
     CtLeaves leaves = {0};
     CtStand *s = variables(d, like, "dy", &leaves);
-    ct_bulk_take_apart(&d->room, d->span, seq, s, dy, &d->vars);
+    ct_bulk_trace_bulk_take_apart(&d->room, d->span, seq, s, dy, &d->vars);
     CtCore *whole = NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
         CtBulk *t = leaves.terms.items[i];
         if (t->element != ELEMENT_REAL) continue;
         CtCore *x = ct_core_var(p, d->span, ct_map_get(&d->vars, ct_key(t->as.var)));
-        if (ct_leaves_real_count(&leaves) == 1) return x;
+        if (ct_bulk_trace_leaves_real_count(&leaves) == 1) return x;
         if (t->shape.rank == 0) x = ct_core_array_lit(p, d->span, x->type, &x, 1);
         whole = whole ? array2(d, ARRAY_APPEND, whole, x) : x;
     }
@@ -190,9 +190,9 @@ static CtCore *flat_reals(Derivative *d, CtSeq *seq, const CtStand *like, CtCore
 
 /* x + 0, so that a structural zero shows as 0. */
 static CtCore *normal(Derivative *d, CtCore *x) {
-    if (x->type->kind != TYPE_ARRAY) return ct_normal(d->ad, d->span, x);
-    CtVar *e = ct_var_new(d->room.p, "x", x->type->parts[0]);
-    CtCore *body = ct_normal(d->ad, d->span, ct_core_var(d->room.p, d->span, e));
+    if (x->type->kind != TYPE_ARRAY) return ct_ad_normal(d->ad, d->span, x);
+    CtVar *e = ct_core_var_new(d->room.p, "x", x->type->parts[0]);
+    CtCore *body = ct_ad_normal(d->ad, d->span, ct_core_var(d->room.p, d->span, e));
     return array2(d, ARRAY_MAP, ct_core_lam(d->room.p, d->span, NULL, &e, 1, body), x);
 }
 
@@ -250,19 +250,19 @@ static bool trace(Derivative *d, Differentiated *f, const CtForm *const *forms, 
         stands[i] = stand_in(&f->in, var->type, forms[i], (CtShape){0, NULL});
         if (!stands[i]) refusal.what = f->in.why;
     }
-    CtStand *function = refusal.what ? NULL : ct_stand_closure(&d->room, lam, captures, stands, count);
+    CtStand *function = refusal.what ? NULL : ct_bulk_abstract_closure(&d->room, lam, captures, stands, count);
     f->point = stands[count];
     if (refusal.what || !ct_bulk_trace(&d->room, function, &f->point, 1, &f->trace, &refusal)) {
         if (!quiet) refused(d->ad, d->span, refusal);
         return false;
     }
     name_apart(&f->in);
-    ct_stand_leaves(arena, f->trace.result, &f->leaves);
-    CtBulk *whole = ct_leaves_together(&d->room, &f->leaves, d->span);
-    f->whole = normal_form(d, ct_bulk_closed(&d->room, &f->trace, whole, true), &f->in);
-    f->seq = ct_seq(p, NULL);
+    ct_bulk_abstract_leaves(arena, f->trace.result, &f->leaves);
+    CtBulk *whole = ct_bulk_trace_leaves_together(&d->room, &f->leaves, d->span);
+    f->whole = normal_form(d, ct_bulk_trace_bulk_closed(&d->room, &f->trace, whole, true), &f->in);
+    f->seq = ct_ad_seq(p, NULL);
     for (uint32_t i = 0; i < count + 1; i++)
-        ct_bulk_take_apart(&d->room, d->span, &f->seq, stands[i], ct_core_var(p, d->span, f->params[i]), &d->vars);
+        ct_bulk_trace_bulk_take_apart(&d->room, d->span, &f->seq, stands[i], ct_core_var(p, d->span, f->params[i]), &d->vars);
     return true;
 }
 
@@ -274,15 +274,15 @@ static void bind_terms(Derivative *d, CtSeq *seq, const CtBulkGradient *g, const
 }
 
 static CtCore *value_of(Derivative *d, Differentiated *f, CtBulk *value) {
-    CtCore *flat = ct_seq_name(&f->seq, "y", lower(d, value));
-    return ct_seq_name(&f->seq, "y", result(d, &f->trace, &f->leaves, ct_type_fun_result(f->lam->node->type), flat));
+    CtCore *flat = ct_ad_seq_name(&f->seq, "y", lower(d, value));
+    return ct_ad_seq_name(&f->seq, "y", result(d, &f->trace, &f->leaves, ct_core_type_fun_result(f->lam->node->type), flat));
 }
 
 /* They must have one shape: when their product does not fail, they have. */
 static void check_shape(Derivative *d, CtSeq *seq, CtType *type, CtCore *x, CtCore *dx, bool tangent) {
     if (type->kind == TYPE_DOUBLE) return;
-    CtCore *dot = ct_generic_dot(d->ad, d->span, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
-    ct_seq_let(seq, d->span, ct_var_new(d->room.p, "same", dot->type), dot);
+    CtCore *dot = ct_ad_poly_dot(d->ad, d->span, type, x, dx, tangent ? DOT_TANGENT : DOT_COTANGENT);
+    ct_ad_seq_let(seq, d->span, ct_core_var_new(d->room.p, "same", dot->type), dot);
 }
 
 /* A structure of the point from what its reals have become. */
@@ -306,19 +306,19 @@ static CtCore *vjp(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy_flat);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, dy_flat);
     ct_bulk_show_simplified(d->look, &d->room, &g, f->in.vars.count);
-    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
+    ct_bulk_lower_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap late = ct_bulk_late(&d->room, &g, dy_flat);
     bind_terms(d, &f->seq, &g, &late, false);
     CtCore *value = value_of(d, f, g.value);
-    CtVar *dy = ct_var_new(p, "dy", value->type);
-    CtSeq inner = ct_seq(p, NULL);
+    CtVar *dy = ct_core_var_new(p, "dy", value->type);
+    CtSeq inner = ct_ad_seq(p, NULL);
     check_shape(d, &inner, value->type, value, ct_core_var(p, d->span, dy), false);
     CtCore *flat = flat_reals(d, &inner, f->trace.result, ct_core_var(p, d->span, dy));
     bind_flat(d, &inner, dy_flat, flat);
     bind_terms(d, &inner, &g, &late, true);
     CtCore *x = param(d, f, 0);
-    CtCore *gradient = ct_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
-    CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_seq_close(&inner, gradient));
+    CtCore *gradient = ct_bulk_trace_bulk_put_together(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g));
+    CtCore *pullback = ct_core_lam(p, d->span, "pullback", &dy, 1, ct_ad_seq_close(&inner, gradient));
     return ct_core_pair(p, d->span, value, pullback);
 }
 
@@ -328,35 +328,35 @@ static CtCore *jacobian(Derivative *d, Differentiated *f) {
     CtBulkGradient g = reverse_pass(d, f, dy);
     ct_bulk_jacobian(&d->room, &g, f->in.vars.count, dy);
     ct_bulk_simplify_gradient(&d->room, &g, f->in.vars.count, NULL);
-    ct_bulk_repeat_views(&d->room, &g, f->in.vars.count);
+    ct_bulk_lower_repeat_views(&d->room, &g, f->in.vars.count);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *checked = lower(d, g.value);
-    ct_seq_let(&f->seq, d->span, ct_var_new(d->room.p, "y", checked->type), checked);
+    ct_ad_seq_let(&f->seq, d->span, ct_core_var_new(d->room.p, "y", checked->type), checked);
     CtCore *x = param(d, f, 0);
-    return ct_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g),
-                            ct_shape_count(dy->shape));
+    return ct_bulk_trace_bulk_put_rows(&d->room, d->span, f->point, x->type, x, flat_gradient(d, f, &g),
+                            ct_bulk_shape_count(dy->shape));
 }
 
 /* λ⟨c⟩ x dx. let ⟨primals⟩ in (value, tangent) */
 static CtCore *jvp(Derivative *d, Differentiated *f) {
     CtProgram *p = d->room.p;
-    CtType *type = ct_type_fun_result(f->lam->node->type);
-    f->params[f->count++] = ct_var_like(p, f->lam->params[0], f->lam->params[0]->type);
+    CtType *type = ct_core_type_fun_result(f->lam->node->type);
+    f->params[f->count++] = ct_core_var_like(p, f->lam->params[0], f->lam->params[0]->type);
     CtBulkVar **tangents = CT_NEW_ARRAY(d->room.arena, CtBulkVar *, f->in.vars.count);
     CtCore *x = param(d, f, 0), *dx = param(d, f, 1);
     check_shape(d, &f->seq, x->type, x, dx, true);
     CtLeaves leaves = {0};
-    ct_bulk_take_apart(&d->room, d->span, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
+    ct_bulk_trace_bulk_take_apart(&d->room, d->span, &f->seq, variables(d, f->point, "dx", &leaves), dx, &d->vars);
     for (uint32_t i = f->in.first; i < f->in.vars.count; i++)
         if (f->in.vars.items[i]->element == ELEMENT_REAL) tangents[i] = leaves.terms.items[i - f->in.first]->as.var;
     CtBulkGradient g = ct_bulk_tangent(&d->room, f->whole, f->in.vars.items, tangents, f->in.vars.count);
     ct_bulk_simplify_gradient(&d->room, &g, 1, NULL);
-    ct_bulk_repeat_views(&d->room, &g, 1);
+    ct_bulk_lower_repeat_views(&d->room, &g, 1);
     CtMap none = {0};
     bind_terms(d, &f->seq, &g, &none, false);
     CtCore *value = value_of(d, f, g.value);
-    CtCore *flat = ct_seq_name(&f->seq, "dy", normal(d, lower(d, g.gradient[0])));
+    CtCore *flat = ct_ad_seq_name(&f->seq, "dy", normal(d, lower(d, g.gradient[0])));
     return ct_core_pair(p, d->span, value, result(d, &f->trace, &f->leaves, type, flat));
 }
 
@@ -382,41 +382,41 @@ static CtCore *again(Derivative *d, const Differentiated *f) {
 /* λ⟨c⟩ x dx f. f x dx */
 static CtCore *instead(Derivative *d, Differentiated *f, CtType *function) {
     CtProgram *p = d->room.p;
-    f->params[f->count++] = ct_var_like(p, f->lam->params[0], f->lam->params[0]->type);
-    f->params[f->count++] = ct_var_new(p, "f", function);
-    f->seq = ct_seq(p, NULL);
+    f->params[f->count++] = ct_core_var_like(p, f->lam->params[0], f->lam->params[0]->type);
+    f->params[f->count++] = ct_core_var_new(p, "f", function);
+    f->seq = ct_ad_seq(p, NULL);
     CtCore *args[2] = {param(d, f, 0), param(d, f, 1)};
     return ct_core_app(p, d->span, param(d, f, 2), args, 2);
 }
 
 static CtCore *derivative(Derivative *d, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
     Differentiated f = {.lam = lam};
-    CtType *s = lam->params[0]->type, *t = ct_type_fun_result(lam->node->type);
+    CtType *s = lam->params[0]->type, *t = ct_core_type_fun_result(lam->node->type);
     CtType *params[2] = {s, s};
     bool has_instead = dual->instead != DUAL_ALONE;
-    CtType *function = has_instead ? ct_type_fun(d->room.p, params, 2, ct_type_pair(d->room.p, t, t)) : NULL;
+    CtType *function = has_instead ? ct_core_type_fun(d->room.p, params, 2, ct_core_type_pair(d->room.p, t, t)) : NULL;
     CtCore *made;
     f.captures = lam->capture_count;
     f.params = CT_NEW_ARRAY(d->room.arena, CtVar *, f.captures + 3);
     for (; f.count < f.captures + 1; f.count++) {
         CtVar *var = f.count < f.captures ? lam->captures[f.count] : lam->params[0];
-        f.params[f.count] = ct_var_like(d->room.p, var, var->type);
+        f.params[f.count] = ct_core_var_like(d->room.p, var, var->type);
     }
-    d->room.again = ct_var_new(d->room.p, "again", ct_type_fun(d->room.p, NULL, 0, t));
+    d->room.again = ct_core_var_new(d->room.p, "again", ct_core_type_fun(d->room.p, NULL, 0, t));
     if (dual->instead != DUAL_ALWAYS && trace(d, &f, forms, has_instead)) {
         made = dual->op == DERIV_VJP ? vjp(d, &f) : dual->op == DERIV_JVP ? jvp(d, &f) : jacobian(d, &f);
-        if (function) f.params[f.count++] = ct_var_new(d->room.p, "f", function);
+        if (function) f.params[f.count++] = ct_core_var_new(d->room.p, "f", function);
     } else if (function) {
         made = instead(d, &f, function);
     } else {
         return NULL;
     }
-    made = ct_seq_close(&f.seq, made);
+    made = ct_ad_seq_close(&f.seq, made);
     if (d->room.is_again_used) made = ct_core_let(d->room.p, d->span, d->room.again, again(d, &f), made);
     return ct_core_lam(d->room.p, d->span, lam->name, f.params, f.count, made);
 }
 
-void ct_ad_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
+void ct_bulk_look(CtAd *ad, CtBulkLook *look) { ad->look = look; }
 
 /* A function that is not written as a λ is the first that is asked for. */
 static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
@@ -424,7 +424,7 @@ static bool is_looked_at(const CtAd *ad, const CtLam *lam) {
     return body && (body->kind != CORE_LAM || body->as.lam == lam);
 }
 
-CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
+CtLam *ct_bulk_derive(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *const *forms) {
     CtLam *written = lam;
     for (uint32_t i = 0; i < dual->count; i++) written = written->origin;
     if (!written->captures_known) ct_core_captures(ad->p, written);
@@ -437,14 +437,14 @@ CtLam *ct_ad_bulk(CtAd *ad, CtLam *lam, const CtDualPath *dual, const CtForm *co
     ct_bulk_show_program(d.look, &d.room, made);
     if (d.look) d.look->done = true;
     for (uint32_t i = dual->count; i-- > 0;) {
-        CtTransform t = ct_transform(ad, dual->path[i]);
+        CtTransform t = ct_ad_transform(ad, dual->path[i]);
         made = ct_ad_lambda(&t, made);
     }
     ct_ad_work(ad);
     return ct_core_simplify_term(ad->p, made)->as.lam;
 }
 
-uint32_t ct_ad_bulk_count(const CtAd *ad) { return ad->bulk_count; }
+uint32_t ct_bulk_count(const CtAd *ad) { return ad->bulk_count; }
 
 CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCore *x, CtCore *dx, CtCore *instead) {
     CtCore *args[4] = {f, x, dx, instead};
@@ -452,7 +452,7 @@ CtCore *ct_bulk_derivative(CtAd *ad, CtDerivOp op, CtSpan span, CtCore *f, CtCor
     CtType *type = ct_core_deriv(ad->p, span, op, args, count)->type;
     CtCore *core = ct_core_dual(ad->p, span, type, METHOD_BULK, NULL, 0, args, instead ? 4 : count);
     core->as.call.of.dual->op = op;
-    if (instead) core->as.call.of.dual->instead = ct_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
+    if (instead) core->as.call.of.dual->instead = ct_core_type_has_array(x->type) ? DUAL_IF_REFUSED : DUAL_ALWAYS;
     return core;
 }
 

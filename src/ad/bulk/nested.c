@@ -40,13 +40,13 @@ static CtBulk *part(Tracer *tr, CtBulk *flat, int64_t start, CtShape shape) {
     CtBulkRoom *r = tr->room;
     CtBulkVar **i = CT_NEW(tr->arena, CtBulkVar *);
     CtBulk **at = CT_NEW(tr->arena, CtBulk *);
-    int64_t count = ct_shape_count(shape);
-    *at = ct_bulk_int(r, start, ct_trace_scalar());
+    int64_t count = ct_bulk_shape_count(shape);
+    *at = ct_bulk_int(r, start, ct_bulk_trace_scalar());
     if (shape.rank == 0) return ct_bulk_index(r, flat, at, 1, NULL, CT_NO_SPAN);
-    *i = ct_bulk_new_var(r, "i", ELEMENT_INT, ct_trace_scalar());
+    *i = ct_bulk_new_var(r, "i", ELEMENT_INT, ct_bulk_trace_scalar());
     *at = ct_bulk_op2(r, PRIM_INT_ADD, *at, ct_bulk_var(r, *i));
     CtBulk *slice =
-        ct_bulk_gather(r, ct_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_SPAN);
+        ct_bulk_gather(r, ct_bulk_shape_of(tr->arena, &count, 1), flat, (CtIndexing){i, 1, at, 1, NULL}, CT_NO_SPAN);
     return ct_bulk_reshape(r, shape, slice);
 }
 
@@ -54,13 +54,13 @@ static CtBulk *leaf(Tracer *tr, void *data, CtBulk *t) {
     Walk *w = data;
     CtBulkRoom *r = tr->room;
     if (t->element != ELEMENT_REAL) {
-        if (w->bindings) t = ct_bulk_closed(r, w->bindings, t, false);
-        return ct_trace_name(tr, "t", w->rows ? ct_bulk_replicate(r, w->rows, t) : t);
+        if (w->bindings) t = ct_bulk_trace_bulk_closed(r, w->bindings, t, false);
+        return ct_bulk_trace_name(tr, "t", w->rows ? ct_bulk_replicate(r, w->rows, t) : t);
     }
     CtBulk *now = w->terms ? w->terms[w->next++] : w->only ? w->flat : part(tr, w->flat, w->start, t->shape);
-    w->start += ct_shape_count(t->shape);
+    w->start += ct_bulk_shape_count(t->shape);
     if (w->normal) now = ct_bulk_op2(r, PRIM_ADD, now, ct_bulk_real(r, 0.0, now->shape));
-    return ct_trace_name(tr, "t", now);
+    return ct_bulk_trace_name(tr, "t", now);
 }
 
 /* ---- tracing the inner function ---- */
@@ -69,32 +69,32 @@ static CtBulk *fresh_leaf(Tracer *tr, void *data, CtBulk *t) {
     CtFresh *f = data;
     if (t->element != ELEMENT_REAL) return t;
     CtBulkVar *var = ct_bulk_new_var(tr->room, f->name, t->element, t->shape);
-    ct_trace_set_level(tr, var, f->level);
+    ct_bulk_trace_set_level(tr, var, f->level);
     ct_push(tr->arena, &f->vars, var);
     ct_push(tr->arena, &f->terms, t);
     return ct_bulk_var(tr->room, var);
 }
 
-CtStand *ct_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh) { return ct_trace_leaves(tr, s, fresh_leaf, fresh); }
+CtStand *ct_bulk_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh) { return ct_bulk_trace_leaves(tr, s, fresh_leaf, fresh); }
 
 /* let var = t, in the innermost scope that t needs */
 static void bind_in_place(Tracer *tr, CtBulkVar *var, CtBulk *t) {
-    Scope *scope = ct_trace_scope(tr, t);
-    ct_trace_set_level(tr, var, scope->level);
+    Scope *scope = ct_bulk_trace_scope(tr, t);
+    ct_bulk_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
     tr->terms++;
 }
 
-void ct_trace_bind_fresh(Tracer *tr, const CtFresh *f) {
+void ct_bulk_trace_bind_fresh(Tracer *tr, const CtFresh *f) {
     for (uint32_t i = 0; i < f->vars.count; i++) bind_in_place(tr, f->vars.items[i], f->terms.items[i]);
 }
 
-void ct_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
+void ct_bulk_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
     for (uint32_t i = 0; i < bindings->checks.count; i++) {
         const CtBulk *check = bindings->checks.items[i];
-        CtBulk *test = ct_trace_name(tr, "b", ct_bulk_closed(tr->room, bindings, check->as.check.test, false));
-        ct_trace_push_check(tr, test, check);
+        CtBulk *test = ct_bulk_trace_name(tr, "b", ct_bulk_trace_bulk_closed(tr->room, bindings, check->as.check.test, false));
+        ct_bulk_trace_push_check(tr, test, check);
     }
 }
 
@@ -102,21 +102,21 @@ void ct_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings) {
 static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
     Scope inner = {.outer = tr->scope, .level = tr->scope->level + 1};
     CtFresh fresh = {.name = "x", .level = inner.level};
-    in->point = ct_trace_fresh(tr, x, &fresh);
+    in->point = ct_bulk_trace_fresh(tr, x, &fresh);
     in->inputs = fresh.vars.items;
     in->count = fresh.vars.count;
     tr->scope = &inner;
-    in->result = ct_trace_apply(tr, f, &in->point, 1, in->span);
-    ct_trace_keep_failures(tr, &inner, in->result);
+    in->result = ct_bulk_trace_apply(tr, f, &in->point, 1, in->span);
+    ct_bulk_trace_keep_failures(tr, &inner, in->result);
     tr->scope = inner.outer;
-    if (ct_trace_refused(tr)) return false;
-    ct_trace_bind_fresh(tr, &fresh);
+    if (ct_bulk_trace_refused(tr)) return false;
+    ct_bulk_trace_bind_fresh(tr, &fresh);
     in->bindings = inner.bindings;
-    ct_trace_lift_checks(tr, &inner.bindings);
+    ct_bulk_trace_lift_checks(tr, &inner.bindings);
     if (in->result->kind == STAND_FAILURE) return false;
     CtLeaves leaves = {0};
-    ct_stand_leaves(tr->arena, in->result, &leaves);
-    CtBulk *whole = ct_bulk_closed(tr->room, &inner.bindings, ct_leaves_together(tr->room, &leaves, in->span), false);
+    ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
+    CtBulk *whole = ct_bulk_trace_bulk_closed(tr->room, &inner.bindings, ct_bulk_trace_leaves_together(tr->room, &leaves, in->span), false);
     in->whole = ct_bulk_simplify(tr->room, ct_bulk_rewrite(tr->room, ct_bulk_simplify(tr->room, whole)));
     return true;
 }
@@ -124,15 +124,15 @@ static bool trace_inner(Tracer *tr, CtStand *f, CtStand *x, Inner *in) {
 /* The result's structure, its reals from a flat array. */
 static CtStand *from_flat(Tracer *tr, const Inner *in, CtBulk *flat, bool normal) {
     CtLeaves leaves = {0};
-    ct_stand_leaves(tr->arena, in->result, &leaves);
-    Walk w = {.flat = ct_trace_name(tr, "y", flat), .normal = normal, .bindings = &in->bindings};
-    w.only = ct_leaves_real_count(&leaves) == 1;
-    return ct_trace_leaves(tr, in->result, leaf, &w);
+    ct_bulk_abstract_leaves(tr->arena, in->result, &leaves);
+    Walk w = {.flat = ct_bulk_trace_name(tr, "y", flat), .normal = normal, .bindings = &in->bindings};
+    w.only = ct_bulk_trace_leaves_real_count(&leaves) == 1;
+    return ct_bulk_trace_leaves(tr, in->result, leaf, &w);
 }
 
 static CtStand *pair(Tracer *tr, CtStand *a, CtStand *b) {
     CtStand *parts[2] = {a, b};
-    return ct_stand_parts(tr->room, STAND_TUPLE, parts, 2, NULL);
+    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, 2, NULL);
 }
 
 /* ---- the three derivatives ---- */
@@ -160,7 +160,7 @@ static CtStand *vjp(Tracer *tr, const Inner *in) {
     p->point = in->point;
     p->span = in->span;
     p->value = from_flat(tr, in, g.value, false);
-    CtStand *pullback = ct_stand_new(tr->room, STAND_PULLBACK);
+    CtStand *pullback = ct_bulk_abstract_new(tr->room, STAND_PULLBACK);
     pullback->as.pullback = p;
     return pair(tr, p->value, pullback);
 }
@@ -171,50 +171,50 @@ static CtStand *jacobian(Tracer *tr, const Inner *in) {
     ct_bulk_jacobian(tr->room, &g, in->count, dy);
     ct_bulk_simplify_gradient(tr->room, &g, in->count, NULL);
     for (uint32_t i = 0; i < g.vars.count; i++) bind_in_place(tr, g.vars.items[i], g.terms.items[i]);
-    Walk w = {.terms = g.gradient, .normal = true, .rows = ct_shape_count(dy->shape)};
-    return ct_trace_array_of(tr, w.rows, ct_trace_leaves(tr, in->point, leaf, &w));
+    Walk w = {.terms = g.gradient, .normal = true, .rows = ct_bulk_shape_count(dy->shape)};
+    return ct_bulk_trace_array_of(tr, w.rows, ct_bulk_trace_leaves(tr, in->point, leaf, &w));
 }
 
 /* Whether the reals of two structures have the same shapes. */
 static bool fits(Tracer *tr, const CtStand *a, const CtStand *b) {
     CtLeaves *leaves = CT_NEW_ARRAY(tr->arena, CtLeaves, 2);
     uint32_t at[2] = {0, 0};
-    ct_stand_leaves(tr->arena, a, &leaves[0]);
-    ct_stand_leaves(tr->arena, b, &leaves[1]);
+    ct_bulk_abstract_leaves(tr->arena, a, &leaves[0]);
+    ct_bulk_abstract_leaves(tr->arena, b, &leaves[1]);
     for (;;) {
         CtBulk *t[2] = {NULL, NULL};
         for (int k = 0; k < 2; k++)
             while (at[k] < leaves[k].terms.count && t[k] == NULL) {
                 CtBulk *next = leaves[k].terms.items[at[k]++];
-                if (next->element == ELEMENT_REAL && ct_shape_count(next->shape) > 0) t[k] = next;
+                if (next->element == ELEMENT_REAL && ct_bulk_shape_count(next->shape) > 0) t[k] = next;
             }
         if (t[0] == NULL || t[1] == NULL) return t[0] == t[1];
-        if (!ct_shape_equal(t[0]->shape, t[1]->shape)) return false;
+        if (!ct_bulk_shape_equal(t[0]->shape, t[1]->shape)) return false;
     }
 }
 
 static CtStand *mismatch(Tracer *tr, const char *text, CtSpan span) {
-    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), CT_E0504, text, span);
-    return ct_stand_new(tr->room, STAND_FAILURE);
+    ct_bulk_trace_check(tr, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()), CT_E0504, text, span);
+    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
 }
 
 /* Its reals behind each other, in this shape. */
 static CtBulk *flattened(Tracer *tr, const CtStand *s, CtShape shape, CtSpan span) {
     CtLeaves leaves = {0};
-    ct_stand_leaves(tr->arena, s, &leaves);
-    CtBulk *flat = ct_leaves_together(tr->room, &leaves, span);
-    return ct_shape_equal(flat->shape, shape) ? flat : ct_bulk_reshape(tr->room, shape, flat);
+    ct_bulk_abstract_leaves(tr->arena, s, &leaves);
+    CtBulk *flat = ct_bulk_trace_leaves_together(tr->room, &leaves, span);
+    return ct_bulk_shape_equal(flat->shape, shape) ? flat : ct_bulk_reshape(tr->room, shape, flat);
 }
 
 static CtStand *jvp(Tracer *tr, const Inner *in, CtStand *dx) {
     if (!fits(tr, in->point, dx)) return mismatch(tr, "the tangent does not have the shape of the point", in->span);
     CtBulkVar **tangents = CT_NEW_ARRAY(tr->arena, CtBulkVar *, in->count);
     CtFresh fresh = {.name = "dx"};
-    ct_trace_fresh(tr, dx, &fresh);
-    ct_trace_bind_fresh(tr, &fresh);
+    ct_bulk_trace_fresh(tr, dx, &fresh);
+    ct_bulk_trace_bind_fresh(tr, &fresh);
     for (uint32_t k = 0, next = 0; k < in->count; k++) { /* what has no elements has no tangent */
-        if (ct_shape_count(in->inputs[k]->shape) == 0) continue;
-        while (ct_shape_count(fresh.vars.items[next]->shape) == 0) next++;
+        if (ct_bulk_shape_count(in->inputs[k]->shape) == 0) continue;
+        while (ct_bulk_shape_count(fresh.vars.items[next]->shape) == 0) next++;
         tangents[k] = fresh.vars.items[next++];
     }
     CtBulkGradient g = ct_bulk_tangent(tr->room, in->whole, in->inputs, tangents, in->count);
@@ -223,15 +223,15 @@ static CtStand *jvp(Tracer *tr, const Inner *in, CtStand *dx) {
     return pair(tr, from_flat(tr, in, g.value, false), from_flat(tr, in, g.gradient[0], true));
 }
 
-CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
+CtStand *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
     const CtDualPath *path = dual->as.call.of.dual;
     Inner in = {.span = path->span};
     if (path->method != METHOD_BULK || path->count > 0)
-        return ct_trace_refuse(tr, dual->span, "a derivative of a function that is not known before it runs");
-    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+        return ct_bulk_trace_refuse(tr, dual->span, "a derivative of a function that is not known before it runs");
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
     for (uint32_t i = 0; i < (path->op == DERIV_JVP ? 3u : 2u); i++)
         if (args[i]->kind == STAND_FAILURE) return args[i];
-    if (!trace_inner(tr, args[0], args[1], &in)) return ct_stand_new(tr->room, STAND_FAILURE);
+    if (!trace_inner(tr, args[0], args[1], &in)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
     switch (path->op) {
     case DERIV_JVP: return jvp(tr, &in, args[2]);
     case DERIV_VJP: return vjp(tr, &in);
@@ -241,25 +241,25 @@ CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args) {
     case DERIV_WITH_VJP:
     case DERIV_WITH_JVP: break;
     }
-    return ct_trace_refuse(tr, dual->span, "this derivative");
+    return ct_bulk_trace_refuse(tr, dual->span, "this derivative");
 }
 
-CtStand *ct_trace_pull_back(Tracer *tr, const CtPullback *p, CtStand *dy) {
+CtStand *ct_bulk_trace_pull_back(Tracer *tr, const CtPullback *p, CtStand *dy) {
     if (dy->kind == STAND_FAILURE) return dy;
     if (!fits(tr, p->value, dy)) return mismatch(tr, "the cotangent does not have the shape of the result", p->span);
     CtMap now = {0};
     CtBulk *flat = flattened(tr, dy, p->dy->shape, p->span);
-    ct_map_set(tr->arena, &now, ct_key(p->dy), ct_trace_name(tr, "dy", flat));
+    ct_map_set(tr->arena, &now, ct_key(p->dy), ct_bulk_trace_name(tr, "dy", flat));
     for (uint32_t i = 0; i < p->g.vars.count; i++) {
         CtBulkVar *var = p->g.vars.items[i];
         CtBulk *t = ct_bulk_substitute(tr->room, p->g.terms.items[i], &now);
-        ct_map_set(tr->arena, &now, ct_key(var), ct_trace_name(tr, var->name, t));
+        ct_map_set(tr->arena, &now, ct_key(var), ct_bulk_trace_name(tr, var->name, t));
     }
     CtLeaves leaves = {0};
-    ct_stand_leaves(tr->arena, p->point, &leaves);
-    uint32_t count = ct_leaves_real_count(&leaves);
+    ct_bulk_abstract_leaves(tr->arena, p->point, &leaves);
+    uint32_t count = ct_bulk_trace_leaves_real_count(&leaves);
     CtBulk **gradient = CT_NEW_ARRAY(tr->arena, CtBulk *, count);
     for (uint32_t k = 0; k < count; k++) gradient[k] = ct_bulk_substitute(tr->room, p->g.gradient[k], &now);
     Walk w = {.terms = gradient, .normal = true};
-    return ct_trace_leaves(tr, p->point, leaf, &w);
+    return ct_bulk_trace_leaves(tr, p->point, leaf, &w);
 }

@@ -27,7 +27,7 @@ static CtCore *lambda(CtChad *c, CtSpan span, CtVar *const *params, uint32_t cou
 
 /* map (λp. proj i p) xs */
 static CtCore *unzipped(CtChad *c, CtSpan span, CtCore *xs, uint32_t i) {
-    CtVar *p = ct_var_new(c->p, "p", xs->type->parts[0]);
+    CtVar *p = ct_core_var_new(c->p, "p", xs->type->parts[0]);
     CtCore *part = ct_core_proj(c->p, span, use(c, span, p), i);
     return array(c, span, ARRAY_MAP, lambda(c, span, &p, 1, part), xs, NULL);
 }
@@ -45,7 +45,7 @@ typedef struct Loop {
 
 static Loop loop_of(CtCore *core) {
     Loop loop = {.core = core};
-    int function = ct_array_info(core->as.call.of.array)->function;
+    int function = ct_core_array_info(core->as.call.of.array)->function;
     for (uint32_t i = 0; i < core->as.call.count; i++)
         if ((int)i != function) loop.others[loop.count++] = core->as.call.args[i];
     loop.lam = core->as.call.args[function]->as.lam;
@@ -63,7 +63,7 @@ typedef struct Body {
 } Body;
 
 static Body body_of(CtChad *c, const CtLam *lam, const bool *varies) {
-    Body body = {.seq = ct_seq(c->p, NULL)};
+    Body body = {.seq = ct_ad_seq(c->p, NULL)};
     uint32_t depth = c->depth;
     for (uint32_t i = 0; i < lam->count; i++) {
         body.params[i] = ct_ad_bind(c->t, lam->params[i]);
@@ -71,8 +71,8 @@ static Body body_of(CtChad *c, const CtLam *lam, const bool *varies) {
         body.places[i] = has_cell ? ct_chad_cell(c) : (CtPlace){PLACE_NONE, 0};
         ct_chad_place(c, lam->params[i], body.places[i]);
     }
-    body.made = ct_chad(c, &body.seq, lam->body);
-    if (!ct_ad_movable(body.made.x)) body.made.x = ct_seq_name(&body.seq, "y", body.made.x);
+    body.made = ct_chad_chad(c, &body.seq, lam->body);
+    if (!ct_ad_movable(body.made.x)) body.made.x = ct_ad_seq_name(&body.seq, "y", body.made.x);
     c->depth = depth;
     return body;
 }
@@ -85,7 +85,7 @@ static CtCore *backpropagator(CtChad *c, const CtLam *lam, const Body *body) {
 static CtCore *taken(CtChad *c, CtSeq *seq, const CtBack *back, const CtLam *lam, uint32_t i) {
     if (back->places[i].kind == PLACE_NONE) return NULL;
     CtCore *cot = ct_chad_take(c, seq, back->core->span, back->places[i].number);
-    return cot ? ct_seq_name(seq, "d", ct_chad_unbox(c, back->core->span, lam->params[i]->type, cot)) : NULL;
+    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, back->core->span, lam->params[i]->type, cot)) : NULL;
 }
 
 static CtPlace *places_of(CtChad *c, const Body *body) {
@@ -99,19 +99,19 @@ static CtPlace *places_of(CtChad *c, const Body *body) {
 static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner, CtVar *state, CtCore *made,
                      CtCore *n) {
     CtVar *params[2] = {state, i};
-    CtCore *start = ct_chad_state(c, seq, span), *after = ct_seq_state(inner, span);
+    CtCore *start = ct_chad_state(c, seq, span), *after = ct_ad_seq_state(inner, span);
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     if (!made) {
-        CtCore *f = lambda(c, span, params, 2, ct_seq_close(inner, after));
-        CtVar *end = ct_var_new(c->p, "env", start->type);
-        ct_seq_let(seq, span, end, array(c, span, ARRAY_FOLDL, f, start, indices));
+        CtCore *f = lambda(c, span, params, 2, ct_ad_seq_close(inner, after));
+        CtVar *end = ct_core_var_new(c->p, "env", start->type);
+        ct_ad_seq_let(seq, span, end, array(c, span, ARRAY_FOLDL, f, start, indices));
         seq->state = end;
         return NULL;
     }
     CtCore *both = ct_core_pair(c->p, span, after, made);
-    CtCore *f = lambda(c, span, params, 2, ct_seq_close(inner, both));
+    CtCore *f = lambda(c, span, params, 2, ct_ad_seq_close(inner, both));
     CtCore *parts[2];
-    ct_seq_open(seq, "env", "ds", array(c, span, ARRAY_MAP_ACCUM, f, start, indices), parts);
+    ct_ad_seq_open(seq, "env", "ds", array(c, span, ARRAY_MAP_ACCUM, f, start, indices), parts);
     seq->state = parts[0]->as.var;
     return parts[1];
 }
@@ -123,30 +123,30 @@ static CtCore *turns(CtChad *c, CtSeq *seq, CtSpan span, CtVar *i, CtSeq *inner,
 static CtCore *stretch(CtChad *c, const CtBack *back, CtVar *env, CtCore *ds, CtCore *from, CtCore *n, CtCore *dx[2]) {
     CtSpan span = back->core->span;
     Loop loop = loop_of(back->core);
-    CtVar *turn = ct_var_new(c->p, "i", c->p->int_type);
-    CtVar *state = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
-    CtSeq inner = ct_seq(c->p, state), outer = ct_seq(c->p, env);
+    CtVar *turn = ct_core_var_new(c->p, "i", c->p->int_type);
+    CtVar *state = ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad));
+    CtSeq inner = ct_ad_seq(c->p, state), outer = ct_ad_seq(c->p, env);
     CtCore *i = use(c, span, turn);
-    if (from) i = ct_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
-    CtCore *f = ct_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
-    CtCore *dy = ct_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
+    if (from) i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_ADD, from, i));
+    CtCore *f = ct_ad_seq_name(&inner, "f", ct_core_proj(c->p, span, element(c, span, back->values[0], i), 1));
+    CtCore *dy = ct_ad_seq_name(&inner, "d", element(c, span, ds, i)), *made = NULL;
     ct_chad_run(c, &inner, span, f, dy, back->depth);
     for (uint32_t k = loop.lam->count; k-- > 0;) {
         dx[k] = taken(c, &inner, back, loop.lam, k);
         if (dx[k]) made = made ? ct_core_pair(c->p, span, dx[k], made) : dx[k];
     }
     CtCore *all = turns(c, &outer, span, turn, &inner, state, made, n);
-    if (all) all = ct_seq_name(&outer, "ds", all);
-    CtCore *after = ct_seq_state(&outer, span);
-    return ct_seq_close(&outer, all ? ct_core_pair(c->p, span, after, all) : after);
+    if (all) all = ct_ad_seq_name(&outer, "ds", all);
+    CtCore *after = ct_ad_seq_state(&outer, span);
+    return ct_ad_seq_close(&outer, all ? ct_core_pair(c->p, span, after, all) : after);
 }
 
 static CtCore *library(CtChad *c, CtSpan span, const char *name, CtCore **args, uint32_t count) {
-    return ct_library_call(c->ad, span, name, args, count);
+    return ct_ad_library_call(c->ad, span, name, args, count);
 }
 
 static bool has_loop(CtChad *c, CtCore *core) {
-    if (core->kind == CORE_ARRAY && ct_array_info(core->as.call.of.array)->function >= 0) return true;
+    if (core->kind == CORE_ARRAY && ct_core_array_info(core->as.call.of.array)->function >= 0) return true;
     CtCoreList children = {0};
     ct_core_children(c->ad->arena, core, &children);
     for (uint32_t i = 0; i < children.count; i++)
@@ -165,34 +165,34 @@ static uint32_t group_least(CtChad *c, const CtBack *back) {
 static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtCore *n, CtCore *least) {
     CtSpan span = back->core->span;
     CtCore *cells = ct_core_int(c->p, span, c->frame), *dx[2] = {NULL, NULL};
-    CtCore *size = ct_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){least, n}, 2));
-    CtCore *count = ct_seq_name(seq, "count", library(c, span, "groupCount", (CtCore *[]){size, n}, 2));
-    CtVar *g = ct_var_new(c->p, "g", c->p->int_type), *base = c->base;
-    CtVar *env = ct_var_new(c->p, "env", seq->state->type);
-    CtSeq inner = ct_seq(c->p, NULL);
-    c->base = ct_var_new(c->p, "base", c->p->int_type);
-    ct_seq_let(&inner, span, c->base, ct_core_int(c->p, span, 0));
-    ct_seq_let(&inner, span, env, library(c, span, "fresh", &cells, 1));
+    CtCore *size = ct_ad_seq_name(seq, "size", library(c, span, "groupSize", (CtCore *[]){least, n}, 2));
+    CtCore *count = ct_ad_seq_name(seq, "count", library(c, span, "groupCount", (CtCore *[]){size, n}, 2));
+    CtVar *g = ct_core_var_new(c->p, "g", c->p->int_type), *base = c->base;
+    CtVar *env = ct_core_var_new(c->p, "env", seq->state->type);
+    CtSeq inner = ct_ad_seq(c->p, NULL);
+    c->base = ct_core_var_new(c->p, "base", c->p->int_type);
+    ct_ad_seq_let(&inner, span, c->base, ct_core_int(c->p, span, 0));
+    ct_ad_seq_let(&inner, span, env, library(c, span, "fresh", &cells, 1));
     CtCore *from = ct_core_prim2(c->p, span, PRIM_INT_MUL, use(c, span, g), size);
-    from = ct_seq_name(&inner, "from", from);
+    from = ct_ad_seq_name(&inner, "from", from);
     CtCore *left = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, from);
-    left = ct_seq_name(&inner, "n", ct_core_prim2(c->p, span, PRIM_INT_MIN, size, left));
+    left = ct_ad_seq_name(&inner, "n", ct_core_prim2(c->p, span, PRIM_INT_MIN, size, left));
     CtCore *body = stretch(c, back, env, ds, from, left, dx), *parts[2];
     if (dx[0] || dx[1]) {
-        ct_seq_open(&inner, "env", "made", body, parts);
+        ct_ad_seq_open(&inner, "env", "made", body, parts);
         parts[0] = library(c, span, "given", (CtCore *[]){cells, parts[0]}, 2);
         body = ct_core_pair(c->p, span, parts[0], parts[1]);
     } else {
         body = library(c, span, "given", (CtCore *[]){cells, body}, 2);
     }
-    CtCore *f = lambda(c, span, &g, 1, ct_seq_close(&inner, body));
-    CtCore *all = ct_seq_name(seq, "gs", array(c, span, ARRAY_BUILD, count, f, NULL));
+    CtCore *f = lambda(c, span, &g, 1, ct_ad_seq_close(&inner, body));
+    CtCore *all = ct_ad_seq_name(seq, "gs", array(c, span, ARRAY_BUILD, count, f, NULL));
     c->base = base;
     CtCore *envs = dx[0] || dx[1] ? unzipped(c, span, all, 0) : all;
-    CtCore *args[4] = {use(c, span, base), cells, envs, ct_seq_state(seq, span)};
-    CtCore *merged = ct_seq_name(seq, "env", library(c, span, "merged", args, 4));
+    CtCore *args[4] = {use(c, span, base), cells, envs, ct_ad_seq_state(seq, span)};
+    CtCore *merged = ct_ad_seq_name(seq, "env", library(c, span, "merged", args, 4));
     if (!dx[0] && !dx[1]) return merged;
-    CtVar *k = ct_var_new(c->p, "k", c->p->int_type);
+    CtVar *k = ct_core_var_new(c->p, "k", c->p->int_type);
     CtCore *group = ct_core_prim2(c->p, span, PRIM_INT_QUOT, use(c, span, k), size);
     CtCore *place = ct_core_prim2(c->p, span, PRIM_INT_REM, use(c, span, k), size);
     CtCore *made = element(c, span, ct_core_proj(c->p, span, element(c, span, all, group), 1), place);
@@ -203,30 +203,30 @@ static CtCore *groups(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *ds, CtC
 static void elementwise_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     Loop loop = loop_of(back->core);
-    CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, back->values[0], NULL, NULL));
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
+    CtCore *n = ct_ad_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, back->values[0], NULL, NULL));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
     CtCore *dx[2] = {NULL, NULL};
     CtCore *after = stretch(c, back, seq->state, ds, NULL, n, dx);
     if (c->rung.local) {
-        CtSeq many = ct_seq(c->p, seq->state);
+        CtSeq many = ct_ad_seq(c->p, seq->state);
         uint32_t least = group_least(c, back);
         CtCore *apart = groups(c, &many, back, ds, n, ct_core_int(c->p, span, least));
         CtCore *few = ct_core_prim2(c->p, span, PRIM_INT_LT, n, ct_core_int(c->p, span, 2 * least));
-        after = ct_core_if(c->p, span, few, after, ct_seq_close(&many, apart));
+        after = ct_core_if(c->p, span, few, after, ct_ad_seq_close(&many, apart));
     }
     if (!dx[0] && !dx[1]) {
-        CtVar *env = ct_var_new(c->p, "env", after->type);
-        ct_seq_let(seq, span, env, after);
+        CtVar *env = ct_core_var_new(c->p, "env", after->type);
+        ct_ad_seq_let(seq, span, env, after);
         seq->state = env;
         return;
     }
     CtCore *parts[2];
-    ct_seq_open(seq, "env", "ds", after, parts);
+    ct_ad_seq_open(seq, "env", "ds", after, parts);
     seq->state = parts[0]->as.var;
     for (uint32_t k = 0; k < loop.lam->count; k++) {
         if (!dx[k]) continue;
         CtCore *own = dx[0] && dx[1] ? unzipped(c, span, parts[1], k) : parts[1];
-        ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, loop.lam->params[k]->type, own));
+        ct_chad_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, loop.lam->params[k]->type, own));
     }
 }
 
@@ -243,17 +243,17 @@ static CtPaired straight(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtBac
     Loop loop = loop_of(core);
     bool varies[2] = {parts && parts[0], parts && loop.count > 1 && parts[1]};
     bool is_build = core->as.call.of.array == ARRAY_BUILD;
-    CtBack *back = ct_back(c, core, maybe_straight_back);
+    CtBack *back = ct_chad_back(c, core, maybe_straight_back);
     uint32_t frame = c->frame;
     Body body = body_of(c, loop.lam, varies);
     c->frame = frame;
-    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_seq_close(&body.seq, body.made.x));
+    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, body.made.x));
     if (body.made.back) {
-        for (uint32_t i = 0; i < loop.count; i++) xs[i] = ct_seq_name(seq, "x", xs[i]);
+        for (uint32_t i = 0; i < loop.count; i++) xs[i] = ct_ad_seq_name(seq, "x", xs[i]);
         back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 3);
         memcpy(back->values, xs, loop.count * sizeof *xs);
         CtCore *n = is_build ? xs[0] : array(c, core->span, ARRAY_LENGTH, xs[0], NULL, NULL);
-        back->values[2] = ct_seq_name(seq, "n", n);
+        back->values[2] = ct_ad_seq_name(seq, "n", n);
         back->parts = parts;
     }
     CtCore *args[3] = {is_build ? xs[0] : f, is_build ? f : xs[0], loop.count > 1 ? xs[1] : NULL};
@@ -267,17 +267,17 @@ static CtPaired elementwise(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, loop.others, loop.count, &parts);
     if (c->rung.local && ct_chad_is_straight(loop.lam->body)) return straight(c, seq, core, xs, parts);
     bool varies[2] = {parts && parts[0], parts && loop.count > 1 && parts[1]};
-    CtBack *back = ct_back(c, core, maybe_elementwise_back);
+    CtBack *back = ct_chad_back(c, core, maybe_elementwise_back);
     Body body = body_of(c, loop.lam, varies);
     CtCore *result = body.made.x;
     if (body.made.back) result = ct_core_pair(c->p, core->span, result, backpropagator(c, loop.lam, &body));
-    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_seq_close(&body.seq, result));
+    CtCore *f = lambda(c, core->span, body.params, loop.lam->count, ct_ad_seq_close(&body.seq, result));
     bool is_build = core->as.call.of.array == ARRAY_BUILD;
     CtCore *args[3] = {is_build ? xs[0] : f, is_build ? f : xs[0], loop.count > 1 ? xs[1] : NULL};
     CtCore *all = ct_core_array(c->p, core->span, core->as.call.of.array, args, loop.count + 1);
     if (!body.made.back) return (CtPaired){all, NULL};
     back->values = CT_NEW(c->ad->arena, CtCore *);
-    back->values[0] = ct_seq_name(seq, "a", all);
+    back->values[0] = ct_ad_seq_name(seq, "a", all);
     back->parts = parts;
     back->places = places_of(c, &body);
     return (CtPaired){unzipped(c, core->span, back->values[0], 0), back};
@@ -293,12 +293,12 @@ static bool is_accum(const CtCore *core) { return core->as.call.of.array == ARRA
 
 static CtCore *sum(CtChad *c, CtSpan span, CtType *type, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
-    return ct_is_real(type) ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_library_call(c->ad, span, "plus", args, 2);
+    return ct_ad_is_real(type) ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_ad_library_call(c->ad, span, "plus", args, 2);
 }
 
 /* The zero of what is carried backwards. */
 static CtCore *nothing(CtChad *c, CtSpan span, CtType *type) {
-    return ct_is_real(type) ? ct_core_double(c->p, span, -0.0) : ct_chad_zero(c->ad, span);
+    return ct_ad_is_real(type) ? ct_core_double(c->p, span, -0.0) : ct_chad_zero(c->ad, span);
 }
 
 /* The cotangent of a step's result, from what is carried and what came to the array of results at i. */
@@ -306,11 +306,11 @@ static CtCore *step_cotangent(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *c
     CtSpan span = loop->core->span;
     CtType *type = loop->lam->params[0]->type;
     if (!out) return carried;
-    if (is_scan(loop->core)) return ct_seq_name(seq, "d", sum(c, span, type, carried, out));
+    if (is_scan(loop->core)) return ct_ad_seq_name(seq, "d", sum(c, span, type, carried, out));
     CtType *made = loop->lam->body->type->parts[1];
     CtCore *cots[2] = {ct_chad_box(c, span, type, carried), ct_chad_box(c, span, made, out)};
     CtCore *both = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), cots, 2);
-    return ct_seq_name(seq, "d", ct_chad_make(c->ad, span, "Dense", &both, 1));
+    return ct_ad_seq_name(seq, "d", ct_chad_make(c->ad, span, "Dense", &both, 1));
 }
 
 /* The array's elements of the result's cotangent, and the cotangent of the last accumulator. */
@@ -322,18 +322,18 @@ static CtCore *results(CtChad *c, CtSeq *seq, const Loop *loop, CtCore *n, CtCor
         *last = nothing(c, span, type);
         if (loop->core->as.call.of.array == ARRAY_SCANL)
             n = ct_core_prim2(c->p, span, PRIM_INT_ADD, n, ct_core_int(c->p, span, 1));
-        return ct_seq_name(seq, "ds", ct_chad_elements(c, span, type, n, d));
+        return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, type, n, d));
     }
     if (!is_accum(loop->core)) return NULL;
     CtCore *two = ct_core_int(c->p, span, 2);
-    CtCore *parts = ct_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), two, d));
+    CtCore *parts = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), two, d));
     CtCore *carried = element(c, span, parts, ct_core_int(c->p, span, 0));
     *last = ct_is_discrete(type) ? nothing(c, span, type) : ct_chad_unbox(c, span, type, carried);
-    *last = ct_seq_name(seq, "d", *last);
+    *last = ct_ad_seq_name(seq, "d", *last);
     CtType *made = loop->lam->body->type->parts[1];
     if (ct_is_discrete(made)) return NULL;
     CtCore *outs = element(c, span, parts, ct_core_int(c->p, span, 1));
-    return ct_seq_name(seq, "ds", ct_chad_elements(c, span, made, n, outs));
+    return ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, made, n, outs));
 }
 
 /* values: the steps' backpropagators, or pairs of results and such */
@@ -343,21 +343,21 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtType *type = loop.lam->params[0]->type;
     bool scanl = back->core->as.call.of.array == ARRAY_SCANL, pairs = is_scan(back->core) || is_accum(back->core);
     CtCore *steps = back->values[0], *last;
-    CtCore *n = ct_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, steps, NULL, NULL));
+    CtCore *n = ct_ad_seq_name(seq, "n", array(c, span, ARRAY_LENGTH, steps, NULL, NULL));
     CtCore *ds = results(c, seq, &loop, n, d, &last);
 
     /* λ((da, env), k). … */
-    CtVar *k = ct_var_new(c->p, "k", c->p->int_type);
-    CtVar *opened[2] = {ct_var_new(c->p, "da", last->type), ct_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
-    CtVar *carry = ct_var_new(c->p, "state", ct_type_pair(c->p, last->type, opened[1]->type));
-    CtSeq inner = ct_seq(c->p, opened[1]);
-    ct_seq_unpack(&inner, span, opened, 2, use(c, span, carry));
+    CtVar *k = ct_core_var_new(c->p, "k", c->p->int_type);
+    CtVar *opened[2] = {ct_core_var_new(c->p, "da", last->type), ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad))};
+    CtVar *carry = ct_core_var_new(c->p, "state", ct_core_type_pair(c->p, last->type, opened[1]->type));
+    CtSeq inner = ct_ad_seq(c->p, opened[1]);
+    ct_ad_seq_unpack(&inner, span, opened, 2, use(c, span, carry));
     CtCore *end = ct_core_prim2(c->p, span, PRIM_INT_SUB, n, ct_core_int(c->p, span, 1));
-    CtCore *i = ct_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_SUB, end, use(c, span, k)));
+    CtCore *i = ct_ad_seq_name(&inner, "i", ct_core_prim2(c->p, span, PRIM_INT_SUB, end, use(c, span, k)));
     CtCore *f = element(c, span, steps, i);
-    f = ct_seq_name(&inner, "f", pairs ? ct_core_proj(c->p, span, f, 1) : f);
+    f = ct_ad_seq_name(&inner, "f", pairs ? ct_core_proj(c->p, span, f, 1) : f);
     CtCore *place = scanl ? ct_core_prim2(c->p, span, PRIM_INT_ADD, i, ct_core_int(c->p, span, 1)) : i;
-    CtCore *out = ds ? ct_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
+    CtCore *out = ds ? ct_ad_seq_name(&inner, "d", element(c, span, ds, place)) : NULL;
     if (!out && is_accum(back->core)) out = ct_chad_zero(c->ad, span);
     CtCore *dy = step_cotangent(c, &inner, &loop, use(c, span, opened[0]), out);
     ct_chad_run(c, &inner, span, f, dy, back->depth);
@@ -365,29 +365,29 @@ static void fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *da = taken(c, &inner, back, loop.lam, 0);
     if (!da) da = nothing(c, span, type);
 
-    CtCore *after = ct_core_pair(c->p, span, da, ct_seq_state(&inner, span));
+    CtCore *after = ct_core_pair(c->p, span, da, ct_ad_seq_state(&inner, span));
     CtCore *from = ct_core_pair(c->p, span, last, ct_chad_state(c, seq, span));
     CtCore *indices = array(c, span, ARRAY_IOTA, n, NULL, NULL);
     CtVar *params[2] = {carry, k};
     CtCore *parts[2], *final[2];
     if (dx) {
         CtCore *both = ct_core_pair(c->p, span, after, dx);
-        CtCore *step = lambda(c, span, params, 2, ct_seq_close(&inner, both));
-        ct_seq_open(seq, "state", "ds", array(c, span, ARRAY_MAP_ACCUM, step, from, indices), parts);
+        CtCore *step = lambda(c, span, params, 2, ct_ad_seq_close(&inner, both));
+        ct_ad_seq_open(seq, "state", "ds", array(c, span, ARRAY_MAP_ACCUM, step, from, indices), parts);
     } else {
-        CtCore *step = lambda(c, span, params, 2, ct_seq_close(&inner, after));
+        CtCore *step = lambda(c, span, params, 2, ct_ad_seq_close(&inner, after));
         parts[0] = array(c, span, ARRAY_FOLDL, step, from, indices);
     }
-    ct_seq_open(seq, "d", "env", parts[0], final);
+    ct_ad_seq_open(seq, "d", "env", parts[0], final);
     seq->state = final[1]->as.var;
     if (scanl) final[0] = sum(c, span, type, final[0], element(c, span, ds, ct_core_int(c->p, span, 0)));
     if (dx) {
         CtCore *own = array(c, span, ARRAY_REVERSE, parts[1], NULL, NULL);
-        CtCore *cot = ct_seq_name(seq, "d", ct_chad_dense(c, span, loop.lam->params[1]->type, own));
-        final[0] = ct_seq_name(seq, "d", final[0]);
-        ct_back_call(c, seq, back->parts[1], cot);
+        CtCore *cot = ct_ad_seq_name(seq, "d", ct_chad_dense(c, span, loop.lam->params[1]->type, own));
+        final[0] = ct_ad_seq_name(seq, "d", final[0]);
+        ct_chad_back_call(c, seq, back->parts[1], cot);
     }
-    if (!ct_is_discrete(type)) ct_back_call(c, seq, back->parts[0], final[0]);
+    if (!ct_is_discrete(type)) ct_chad_back_call(c, seq, back->parts[0], final[0]);
 }
 
 static void maybe_fold_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -401,13 +401,13 @@ static CtCore *step_result(CtChad *c, CtCore *core, const Loop *loop, Body *body
     CtCore *y = body->made.x;
     if (is_accum(core)) {
         CtCore *parts[2];
-        ct_seq_open(&body->seq, "a", "y", y, parts);
+        ct_ad_seq_open(&body->seq, "a", "y", y, parts);
         CtCore *kept = ct_core_pair(c->p, span, parts[1], f);
         return ct_core_pair(c->p, span, parts[0], kept);
     }
     CtCore *kept = f;
     if (is_scan(core)) {
-        y = ct_seq_name(&body->seq, "y", y);
+        y = ct_ad_seq_name(&body->seq, "y", y);
         kept = ct_core_pair(c->p, span, y, f);
     }
     return ct_core_pair(c->p, span, y, kept);
@@ -419,18 +419,18 @@ static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
     CtBack **parts;
     CtCore **xs = ct_chad_values(c, seq, loop.others, loop.count, &parts);
     bool varies[2] = {true, parts && parts[1]};
-    CtBack *back = ct_back(c, core, maybe_fold_back);
+    CtBack *back = ct_chad_back(c, core, maybe_fold_back);
     Body body = body_of(c, loop.lam, varies);
     if (ct_is_discrete(core->type) || (!body.made.back && !parts)) {
-        CtCore *f = lambda(c, span, body.params, 2, ct_seq_close(&body.seq, body.made.x));
+        CtCore *f = lambda(c, span, body.params, 2, ct_ad_seq_close(&body.seq, body.made.x));
         CtCore *args[3] = {f, xs[0], xs[1]};
         return (CtPaired){ct_core_array(c->p, span, core->as.call.of.array, args, 3), NULL};
     }
-    xs[0] = ct_seq_name(seq, "z", xs[0]);
+    xs[0] = ct_ad_seq_name(seq, "z", xs[0]);
     CtCore *result = step_result(c, core, &loop, &body);
-    CtCore *f = lambda(c, span, body.params, 2, ct_seq_close(&body.seq, result));
+    CtCore *f = lambda(c, span, body.params, 2, ct_ad_seq_close(&body.seq, result));
     CtCore *both[2];
-    ct_seq_open(seq, "y", "steps", array(c, span, ARRAY_MAP_ACCUM, f, xs[0], xs[1]), both);
+    ct_ad_seq_open(seq, "y", "steps", array(c, span, ARRAY_MAP_ACCUM, f, xs[0], xs[1]), both);
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, 2);
@@ -451,7 +451,7 @@ static CtPaired fold(CtChad *c, CtSeq *seq, CtCore *core) {
 /* A function that is no λ in sight becomes one: λ⟨x⟩. f ⟨x⟩, f evaluated before, as it would be. */
 static CtCore *with_lambda(CtChad *c, CtCore *core) {
     CtSpan span = core->span;
-    uint32_t function = (uint32_t)ct_array_info(core->as.call.of.array)->function, count = core->as.call.count;
+    uint32_t function = (uint32_t)ct_core_array_info(core->as.call.of.array)->function, count = core->as.call.count;
     CtCore **args = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     CtVar **vars = CT_NEW_ARRAY(c->ad->arena, CtVar *, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -460,14 +460,14 @@ static CtCore *with_lambda(CtChad *c, CtCore *core) {
             args[i] = arg;
             continue;
         }
-        vars[i] = ct_var_new(c->p, i == function ? "f" : "x", arg->type);
+        vars[i] = ct_core_var_new(c->p, i == function ? "f" : "x", arg->type);
         args[i] = ct_core_var(c->p, span, vars[i]);
     }
     CtCore *f = args[function], *uses[2];
     CtVar *params[2];
     uint32_t arity = f->type->count - 1;
     for (uint32_t i = 0; i < arity; i++) {
-        params[i] = ct_var_new(c->p, "x", f->type->parts[i]);
+        params[i] = ct_core_var_new(c->p, "x", f->type->parts[i]);
         uses[i] = ct_core_var(c->p, span, params[i]);
     }
     args[function] = lambda(c, span, params, arity, ct_core_app(c->p, span, f, uses, arity));
@@ -478,7 +478,7 @@ static CtCore *with_lambda(CtChad *c, CtCore *core) {
 }
 
 CtPaired ct_chad_loop(CtChad *c, CtSeq *seq, CtCore *core) {
-    int function = ct_array_info(core->as.call.of.array)->function;
-    if (core->as.call.args[function]->kind != CORE_LAM) return ct_chad(c, seq, with_lambda(c, core));
+    int function = ct_core_array_info(core->as.call.of.array)->function;
+    if (core->as.call.args[function]->kind != CORE_LAM) return ct_chad_chad(c, seq, with_lambda(c, core));
     return loop_of(core).carries ? fold(c, seq, core) : elementwise(c, seq, core);
 }

@@ -21,7 +21,7 @@ static CtCore *length(CtChad *c, CtSpan span, CtCore *xs) { return array(c, span
 
 static CtCore *library(CtChad *c, CtSpan span, const char *name, CtCore *x, CtCore *y, CtCore *z) {
     CtCore *args[3] = {x, y, z};
-    return ct_library_call(c->ad, span, name, args, z ? 3 : y ? 2 : 1);
+    return ct_ad_library_call(c->ad, span, name, args, z ? 3 : y ? 2 : 1);
 }
 
 /* ---- operations whose elements stay what they are ---- */
@@ -35,16 +35,16 @@ static void index_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     const CtBack *whole = back->parts[0];
     if (c->straight && whole->core->kind == CORE_VAR) {
-        ct_straight_add(c, seq, whole, back->values[0], d);
+        ct_chad_straight_add(c, seq, whole, back->values[0], d);
         return;
     }
     CtCore *cot = ct_chad_box(c, span, back->core->type, d);
     if (c->rung.dense) {
         CtCore *all = library(c, span, "oneHot", back->values[1], back->values[0], cot);
-        ct_back_call(c, seq, whole, ct_chad_make(c->ad, span, "Dense", &all, 1));
+        ct_chad_back_call(c, seq, whole, ct_chad_make(c->ad, span, "Dense", &all, 1));
         return;
     }
-    ct_back_call(c, seq, whole, ct_chad_at(c, span, back->values[0], cot));
+    ct_chad_back_call(c, seq, whole, ct_chad_at(c, span, back->values[0], cot));
 }
 
 /* Of the largest or smallest: where it was. values: xs */
@@ -52,7 +52,7 @@ static void extremum_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) 
     CtSpan span = back->core->span;
     CtArrayOp op = back->core->as.call.of.array == ARRAY_MAXIMUM ? ARRAY_ARGMAX : ARRAY_ARGMIN;
     CtCore *index = array(c, span, op, back->values[0], NULL, NULL);
-    ct_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, ct_chad_box(c, span, back->core->type, d)));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, ct_chad_box(c, span, back->core->type, d)));
 }
 
 /* Every element was somewhere in the argument. values: what tells where */
@@ -63,34 +63,34 @@ static void places_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *cot = op == ARRAY_GATHER  ? library(c, span, "gathered", v[0], d, NULL)
                   : op == ARRAY_SLICE ? library(c, span, "sliced", v[0], v[1], d)
                                       : library(c, span, "reversed", v[0], d, NULL);
-    ct_back_call(c, seq, back->parts[op == ARRAY_SLICE ? 2 : 0], cot);
+    ct_chad_back_call(c, seq, back->parts[op == ARRAY_SLICE ? 2 : 0], cot);
 }
 
 /* values: n */
 static void replicate_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
-    bool real = ct_is_real(back->core->as.call.args[1]->type);
+    bool real = ct_ad_is_real(back->core->as.call.args[1]->type);
     const char *name = real ? "totalReals" : "total";
-    ct_back_call(c, seq, back->parts[1], library(c, back->core->span, name, back->values[0], d, NULL));
+    ct_chad_back_call(c, seq, back->parts[1], library(c, back->core->span, name, back->values[0], d, NULL));
 }
 
 /* values: the lengths of both */
 static void append_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
-    const char *name = ct_is_real(element_of(back->core)) ? "beforeReals" : "before";
+    const char *name = ct_ad_is_real(element_of(back->core)) ? "beforeReals" : "before";
     CtCore *parts[2];
-    ct_seq_open(seq, "d", "d", library(c, span, name, back->values[0], back->values[1], d), parts);
-    ct_back_call(c, seq, back->parts[0], parts[0]);
-    ct_back_call(c, seq, back->parts[1], parts[1]);
+    ct_ad_seq_open(seq, "d", "d", library(c, span, name, back->values[0], back->values[1], d), parts);
+    ct_chad_back_call(c, seq, back->parts[0], parts[0]);
+    ct_chad_back_call(c, seq, back->parts[1], parts[1]);
 }
 
 /* update and snoc; values: the length of the result, and the place */
 static void placed_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
-    const char *name = ct_is_real(element_of(back->core)) ? "takeReal" : "take'";
+    const char *name = ct_ad_is_real(element_of(back->core)) ? "takeReal" : "take'";
     CtCore *parts[2];
-    ct_seq_open(seq, "d", "d", library(c, span, name, back->values[0], back->values[1], d), parts);
-    ct_back_call(c, seq, back->parts[back->core->as.call.count - 1], parts[0]);
-    ct_back_call(c, seq, back->parts[0], parts[1]);
+    ct_ad_seq_open(seq, "d", "d", library(c, span, name, back->values[0], back->values[1], d), parts);
+    ct_chad_back_call(c, seq, back->parts[back->core->as.call.count - 1], parts[0]);
+    ct_chad_back_call(c, seq, back->parts[0], parts[1]);
 }
 
 /* values: how many rows, and how long they are or, of concat, the lengths of all */
@@ -98,13 +98,13 @@ static void nested_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtArrayOp op = back->core->as.call.of.array;
     CtType *type = op == ARRAY_CONCAT ? element_of(back->core) : element_of(back->core)->parts[0];
-    bool real = ct_is_real(type);
+    bool real = ct_ad_is_real(type);
     const char *name = op == ARRAY_CONCAT    ? (real ? "concatReals" : "concatCots")
                        : op == ARRAY_RESHAPE ? (real ? "reshapeReals" : "reshapeCots")
                                              : (real ? "transposeReals" : "transposeCots");
     CtCore *cot = op == ARRAY_CONCAT ? library(c, span, name, back->values[0], d, NULL)
                                      : library(c, span, name, back->values[0], back->values[1], d);
-    ct_back_call(c, seq, back->parts[op == ARRAY_RESHAPE ? 2 : 0], cot);
+    ct_chad_back_call(c, seq, back->parts[op == ARRAY_RESHAPE ? 2 : 0], cot);
 }
 
 /* ---- numbers ---- */
@@ -113,13 +113,13 @@ static void nested_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
 static void sum_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *all = array(c, span, ARRAY_REPLICATE, back->values[0], d, NULL);
-    ct_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Reals", &all, 1));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Reals", &all, 1));
 }
 
 /* ---- which needs what ---- */
 
 static CtCore *row_lengths(CtChad *c, CtSpan span, CtCore *xss) {
-    CtVar *row = ct_var_new(c->p, "row", xss->type->parts[0]);
+    CtVar *row = ct_core_var_new(c->p, "row", xss->type->parts[0]);
     CtCore *body = length(c, span, ct_core_var(c->p, span, row));
     return array(c, span, ARRAY_MAP, lambda(c, span, &row, 1, body), xss, NULL);
 }
@@ -158,13 +158,13 @@ static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore
         values[1] = xs[1];
         return placed_back;
     case ARRAY_SNOC: {
-        values[1] = ct_seq_name(seq, "n", length(c, span, xs[0]));
+        values[1] = ct_ad_seq_name(seq, "n", length(c, span, xs[0]));
         values[0] = ct_core_prim2(c->p, span, PRIM_INT_ADD, values[1], number(c, span, 1));
         return placed_back;
     }
     case ARRAY_CONCAT: values[0] = row_lengths(c, span, xs[0]); return nested_back;
     case ARRAY_TRANSPOSE:
-        values[0] = ct_seq_name(seq, "n", length(c, span, xs[0]));
+        values[0] = ct_ad_seq_name(seq, "n", length(c, span, xs[0]));
         values[1] = width(c, span, values[0], xs[0]);
         return nested_back;
     case ARRAY_RESHAPE:
@@ -193,7 +193,7 @@ static Emit *structural(CtChad *c, CtSeq *seq, CtCore *core, CtCore **xs, CtCore
     case ARRAY_SELECT:
     case CT_ARRAY_OP_COUNT: break;
     }
-    ct_error(c->p->context, CT_E0901, span, "CHAD has no rule for `%s`", ct_array_info(core->as.call.of.array)->name);
+    ct_error(c->p->context, CT_E0901, span, "CHAD has no rule for `%s`", ct_core_array_info(core->as.call.of.array)->name);
     return NULL;
 }
 
@@ -203,14 +203,14 @@ static CtPaired plain(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, core->as.call.args, count, &parts);
     CtPaired made = {NULL, NULL};
     if (parts && !ct_is_discrete(core->type)) {
-        for (uint32_t i = 0; i < count; i++) xs[i] = ct_seq_name(seq, "x", xs[i]);
+        for (uint32_t i = 0; i < count; i++) xs[i] = ct_ad_seq_name(seq, "x", xs[i]);
         CtCore *values[2] = {NULL, NULL};
         Emit *emit = structural(c, seq, core, xs, values);
         if (emit) {
-            made.back = ct_back(c, core, emit);
+            made.back = ct_chad_back(c, core, emit);
             made.back->parts = parts;
             made.back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 2);
-            for (uint32_t i = 0; i < 2 && values[i]; i++) made.back->values[i] = ct_seq_name(seq, "n", values[i]);
+            for (uint32_t i = 0; i < 2 && values[i]; i++) made.back->values[i] = ct_ad_seq_name(seq, "n", values[i]);
         }
     }
     made.x = ct_ad_rebuild(c->t, core, xs);
@@ -221,11 +221,11 @@ static CtPaired plain(CtChad *c, CtSeq *seq, CtCore *core) {
 static void literal_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtType *element = element_of(back->core);
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, element, number(c, span, back->count), d));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, element, number(c, span, back->count), d));
     CtCore **items = CT_NEW_ARRAY(c->ad->arena, CtCore *, back->count);
     for (uint32_t i = 0; i < back->count; i++)
-        if (back->parts[i]) items[i] = ct_seq_name(seq, "d", array(c, span, ARRAY_INDEX, ds, number(c, span, i), NULL));
-    for (uint32_t i = 0; i < back->count; i++) ct_back_call(c, seq, back->parts[i], items[i]);
+        if (back->parts[i]) items[i] = ct_ad_seq_name(seq, "d", array(c, span, ARRAY_INDEX, ds, number(c, span, i), NULL));
+    for (uint32_t i = 0; i < back->count; i++) ct_chad_back_call(c, seq, back->parts[i], items[i]);
 }
 
 static void maybe_literal_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -238,7 +238,7 @@ static CtPaired literal(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, core->as.call.args, core->as.call.count, &parts);
     made.x = ct_ad_rebuild(c->t, core, xs);
     if (!parts) return made;
-    made.back = ct_back(c, core, maybe_literal_back);
+    made.back = ct_chad_back(c, core, maybe_literal_back);
     made.back->parts = parts;
     made.back->count = core->as.call.count;
     return made;
@@ -247,7 +247,7 @@ static CtPaired literal(CtChad *c, CtSeq *seq, CtCore *core) {
 /* product xs = foldl (λa x. a · x) 1 xs: exact where there are zeros. */
 static CtCore *product(CtChad *c, CtCore *core) {
     CtSpan span = core->span;
-    CtVar *params[2] = {ct_var_new(c->p, "a", core->type), ct_var_new(c->p, "x", core->type)};
+    CtVar *params[2] = {ct_core_var_new(c->p, "a", core->type), ct_core_var_new(c->p, "x", core->type)};
     CtCore *a = ct_core_var(c->p, span, params[0]), *x = ct_core_var(c->p, span, params[1]);
     CtCore *f = lambda(c, span, params, 2, ct_core_prim2(c->p, span, PRIM_MUL, a, x));
     return array(c, span, ARRAY_FOLDL, f, ct_core_real(c->p, span, core->type, 1.0), core->as.call.args[0]);
@@ -255,8 +255,8 @@ static CtCore *product(CtChad *c, CtCore *core) {
 
 CtPaired ct_chad_array(CtChad *c, CtSeq *seq, CtCore *core) {
     if (core->kind == CORE_ARRAY_LIT) return literal(c, seq, core);
-    if (ct_ad_is_flat(core)) return ct_chad(c, seq, ct_ad_flat(c->p, core));
+    if (ct_ad_is_flat(core)) return ct_chad_chad(c, seq, ct_ad_flat(c->p, core));
     CtArrayOp op = core->as.call.of.array;
-    if (op == ARRAY_PRODUCT && ct_is_real(core->type)) return ct_chad(c, seq, product(c, core));
-    return ct_array_info(op)->function >= 0 ? ct_chad_loop(c, seq, core) : plain(c, seq, core);
+    if (op == ARRAY_PRODUCT && ct_ad_is_real(core->type)) return ct_chad_chad(c, seq, product(c, core));
+    return ct_core_array_info(op)->function >= 0 ? ct_chad_loop(c, seq, core) : plain(c, seq, core);
 }

@@ -10,15 +10,15 @@
  */
 #include "ad/chad/chad.h"
 
-CtBack *ct_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
+CtBack *ct_chad_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
     CtBack *back = CT_NEW(c->ad->arena, CtBack);
     *back = (CtBack){.emit = emit, .core = core, .depth = c->depth};
     return back;
 }
 
-void ct_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
+void ct_chad_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     if (!back || !d) return;
-    d = ct_seq_name(seq, "d", d);
+    d = ct_ad_seq_name(seq, "d", d);
     back->emit(c, seq, back, d);
 }
 
@@ -33,8 +33,8 @@ CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t co
     CtBack **backs = CT_NEW_ARRAY(c->ad->arena, CtBack *, count);
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
-        CtPaired made = ct_chad(c, seq, cores[i]);
-        xs[i] = ct_ad_movable(made.x) ? made.x : ct_seq_name(seq, "x", made.x);
+        CtPaired made = ct_chad_chad(c, seq, cores[i]);
+        xs[i] = ct_ad_movable(made.x) ? made.x : ct_ad_seq_name(seq, "x", made.x);
         backs[i] = made.back;
         any = any || made.back;
     }
@@ -51,17 +51,17 @@ CtType *ct_chad_cot(CtAd *ad) {
     return zero ? zero->type : ad->p->unit_type;
 }
 
-CtType *ct_chad_cotangent(CtAd *ad, CtType *type) { return ct_is_real(type) ? ad->p->double_type : ct_chad_cot(ad); }
+CtType *ct_chad_cotangent(CtAd *ad, CtType *type) { return ct_ad_is_real(type) ? ad->p->double_type : ct_chad_cot(ad); }
 
 CtCore *ct_chad_make(CtAd *ad, CtSpan span, const char *con, CtCore *const *args, uint32_t count) {
-    return ct_library_con(ad, span, ct_chad_cot(ad), con, args, count);
+    return ct_ad_library_con(ad, span, ct_chad_cot(ad), con, args, count);
 }
 
 CtCore *ct_chad_zero(CtAd *ad, CtSpan span) { return ct_chad_make(ad, span, "Zero", NULL, 0); }
 
 CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type) {
     if (!c->rung.dense || ct_is_discrete(type)) return ct_chad_zero(c->ad, span);
-    if (ct_is_real(type)) return ct_chad_box(c, span, type, ct_core_double(c->p, span, -0.0));
+    if (ct_ad_is_real(type)) return ct_chad_box(c, span, type, ct_core_double(c->p, span, -0.0));
     if (type->kind != TYPE_TUPLE) return ct_chad_zero(c->ad, span);
     CtCore **zeros = CT_NEW_ARRAY(c->ad->arena, CtCore *, type->count);
     for (uint32_t i = 0; i < type->count; i++) zeros[i] = ct_chad_zero_of(c, span, type->parts[i]);
@@ -70,25 +70,25 @@ CtCore *ct_chad_zero_of(CtChad *c, CtSpan span, CtType *type) {
 }
 
 CtCore *ct_chad_box(CtChad *c, CtSpan span, CtType *type, CtCore *d) {
-    return ct_is_real(type) ? ct_chad_make(c->ad, span, "Real", &d, 1) : d;
+    return ct_ad_is_real(type) ? ct_chad_make(c->ad, span, "Real", &d, 1) : d;
 }
 
 CtCore *ct_chad_unbox(CtChad *c, CtSpan span, CtType *type, CtCore *cot) {
-    return ct_is_real(type) ? ct_library_call(c->ad, span, "real", &cot, 1) : cot;
+    return ct_ad_is_real(type) ? ct_ad_library_call(c->ad, span, "real", &cot, 1) : cot;
 }
 
 CtCore *ct_chad_at(CtChad *c, CtSpan span, CtCore *index, CtCore *cot) {
     CtCore *args[2] = {index, cot};
-    return ct_library_call(c->ad, span, "at", args, 2);
+    return ct_ad_library_call(c->ad, span, "at", args, 2);
 }
 
 CtCore *ct_chad_elements(CtChad *c, CtSpan span, CtType *element, CtCore *n, CtCore *d) {
     CtCore *args[2] = {n, d};
-    return ct_library_call(c->ad, span, ct_is_real(element) ? "reals" : "collect", args, 2);
+    return ct_ad_library_call(c->ad, span, ct_ad_is_real(element) ? "reals" : "collect", args, 2);
 }
 
 CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements) {
-    return ct_chad_make(c->ad, span, ct_is_real(element) ? "Reals" : "Dense", &elements, 1);
+    return ct_chad_make(c->ad, span, ct_ad_is_real(element) ? "Reals" : "Dense", &elements, 1);
 }
 
 /* ---- variables and what is bound ---- */
@@ -96,7 +96,7 @@ CtCore *ct_chad_dense(CtChad *c, CtSpan span, CtType *element, CtCore *elements)
 /* D[x] = ⟨x, λd. one_x d⟩ */
 static void variable_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     if (c->straight) {
-        ct_straight_add(c, seq, back, NULL, d);
+        ct_chad_straight_add(c, seq, back, NULL, d);
         return;
     }
     ct_chad_add(c, seq, back->core->span, back->places[0], d);
@@ -106,7 +106,7 @@ static CtPaired variable(CtChad *c, CtCore *core) {
     CtPaired made = constant(ct_core_var(c->p, core->span, ct_ad_var(c->t, core->as.var)));
     CtPlace place = ct_chad_where(c, core->as.var);
     if (place.kind == PLACE_NONE || place.kind == PLACE_CLOSED) return made;
-    made.back = ct_back(c, core, variable_back);
+    made.back = ct_chad_back(c, core, variable_back);
     made.back->places = CT_NEW(c->ad->arena, CtPlace);
     made.back->places[0] = place;
     return made;
@@ -124,7 +124,7 @@ static CtPlace bind(CtChad *c, CtVar *var, bool varies) {
 /* What a variable's scope leaves, of its own type. */
 static CtCore *scoped(CtChad *c, CtSeq *seq, CtSpan span, const CtVar *var, CtPlace place) {
     CtCore *cot = ct_chad_pop(c, seq, span, place.number);
-    return cot ? ct_seq_name(seq, "d", ct_chad_unbox(c, span, var->type, cot)) : NULL;
+    return cot ? ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, var->type, cot)) : NULL;
 }
 
 /* D[let x = t in s] = let ⟨x, x'⟩ = D[t] in let ⟨y, y'⟩ = D[s] in ⟨y, λd. do { dx ← scope (y' d); x' dx }⟩: after y' d
@@ -132,7 +132,7 @@ static CtCore *scoped(CtChad *c, CtSeq *seq, CtSpan span, const CtVar *var, CtPl
 static void let_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
     CtCore *dx = scoped(c, seq, back->core->span, back->core->as.let.vars[0], back->places[0]);
-    ct_back_call(c, seq, back->parts[0], dx);
+    ct_chad_back_call(c, seq, back->parts[0], dx);
 }
 
 static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types, CtVar *const *vars,
@@ -143,22 +143,22 @@ static void unpack_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     const CtCore *core = back->core;
     CtCore *whole =
         product(c, seq, core->span, core->as.let.rhs->type->parts, core->as.let.vars, back->places, core->as.let.count);
-    ct_back_call(c, seq, back->parts[0], whole);
+    ct_chad_back_call(c, seq, back->parts[0], whole);
 }
 
 static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
-    CtPaired rhs = ct_chad(c, seq, core->as.let.rhs);
+    CtPaired rhs = ct_chad_chad(c, seq, core->as.let.rhs);
     bool is_let = core->kind == CORE_LET, varies = false;
     uint32_t count = is_let ? 1 : core->as.let.count;
     CtVar **vars = CT_NEW_ARRAY(c->ad->arena, CtVar *, count);
     CtPlace *places = CT_NEW_ARRAY(c->ad->arena, CtPlace, count);
-    CtBack *back = ct_back(c, core, is_let ? let_back : unpack_back);
+    CtBack *back = ct_chad_back(c, core, is_let ? let_back : unpack_back);
     for (uint32_t i = 0; i < count; i++) {
         vars[i] = ct_ad_bind(c->t, core->as.let.vars[i]);
         places[i] = bind(c, core->as.let.vars[i], rhs.back != NULL);
         varies = varies || places[i].kind != PLACE_NONE;
     }
-    ct_seq_unpack(seq, core->span, vars, is_let ? 0 : count, rhs.x);
+    ct_ad_seq_unpack(seq, core->span, vars, is_let ? 0 : count, rhs.x);
     if (!varies) return NULL;
     back->places = places;
     back->parts = CT_NEW(c->ad->arena, CtBack *);
@@ -169,13 +169,13 @@ static CtBack *let(CtChad *c, CtSeq *seq, CtCore *core) {
 /* The body first, then what was bound, the last first. */
 static void bindings_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     uint32_t i = back->count;
-    ct_back_call(c, seq, back->parts[--i], d);
+    ct_chad_back_call(c, seq, back->parts[--i], d);
     while (i-- > 0) back->parts[i]->emit(c, seq, back->parts[i], NULL);
 }
 
 /* A chain of bindings, however long, without recursion. */
 static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
-    CtBack *back = ct_back(c, core, bindings_back);
+    CtBack *back = ct_chad_back(c, core, bindings_back);
     CT_VEC(CtBack *) parts = {0};
     for (;;) {
         CtBack *part;
@@ -189,8 +189,8 @@ static CtPaired bindings(CtChad *c, CtSeq *seq, CtCore *core) {
             break;
         if (part) ct_push(c->ad->arena, &parts, part);
     }
-    CtPaired body = ct_chad(c, seq, core);
-    if (!ct_ad_movable(body.x)) body.x = ct_seq_name(seq, "y", body.x);
+    CtPaired body = ct_chad_chad(c, seq, core);
+    if (!ct_ad_movable(body.x)) body.x = ct_ad_seq_name(seq, "y", body.x);
     c->depth = back->depth;
     if (!body.back) return body;
     ct_push(c->ad->arena, &parts, body.back);
@@ -224,7 +224,7 @@ static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types,
         if (!cots[i]) continue;
         CtCore *item = ct_chad_at(c, span, ct_core_int(c->p, span, i), cots[i]);
         CtCore *args[2] = {bag, item};
-        bag = bag ? ct_library_call(c->ad, span, "plus", args, 2) : item;
+        bag = bag ? ct_ad_library_call(c->ad, span, "plus", args, 2) : item;
     }
     return bag;
 }
@@ -233,21 +233,21 @@ static CtCore *product(CtChad *c, CtSeq *seq, CtSpan span, CtType *const *types,
 static void components_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *n = ct_core_int(c->p, span, back->count);
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
     CtCore **parts = CT_NEW_ARRAY(c->ad->arena, CtCore *, back->count);
     for (uint32_t i = 0; i < back->count; i++) {
         CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
         CtType *type = back->core->as.call.args[i]->type;
         if (!back->parts[i]) continue;
         CtCore *part = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
-        parts[i] = ct_seq_name(seq, "d", ct_chad_unbox(c, span, type, part));
+        parts[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, type, part));
     }
-    for (uint32_t i = 0; i < back->count; i++) ct_back_call(c, seq, back->parts[i], parts[i]);
+    for (uint32_t i = 0; i < back->count; i++) ct_chad_back_call(c, seq, back->parts[i], parts[i]);
 }
 
 static void con_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCore *args[2] = {ct_core_int(c->p, back->core->span, back->core->as.call.of.con->tag), d};
-    components_back(c, seq, back, ct_seq_name(seq, "d", ct_library_call(c->ad, back->core->span, "cast", args, 2)));
+    components_back(c, seq, back, ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, back->core->span, "cast", args, 2)));
 }
 
 static void maybe_components_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -259,7 +259,7 @@ static CtPaired components(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, core->as.call.args, core->as.call.count, &parts);
     CtPaired made = constant(ct_ad_rebuild(c->t, core, xs));
     if (!parts) return made;
-    made.back = ct_back(c, core, maybe_components_back);
+    made.back = ct_chad_back(c, core, maybe_components_back);
     made.back->parts = parts;
     made.back->count = core->as.call.count;
     return made;
@@ -275,12 +275,12 @@ static void projection_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d
             all[i] = i == back->core->as.proj.index ? ct_chad_box(c, span, type->parts[i], d)
                                                     : ct_chad_zero_of(c, span, type->parts[i]);
         CtCore *items = ct_core_array_lit(c->p, span, ct_chad_cot(c->ad), all, type->count);
-        ct_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &items, 1));
+        ct_chad_back_call(c, seq, back->parts[0], ct_chad_make(c->ad, span, "Dense", &items, 1));
         return;
     }
     CtCore *index = ct_core_int(c->p, span, back->core->as.proj.index);
     CtCore *cot = ct_chad_box(c, span, back->core->type, d);
-    ct_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, cot));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_at(c, span, index, cot));
 }
 
 static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
@@ -288,7 +288,7 @@ static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, &core->as.proj.tuple, 1, &parts);
     CtPaired made = constant(ct_core_proj(c->p, core->span, xs[0], core->as.proj.index));
     if (!parts || ct_is_discrete(core->type)) return made;
-    made.back = ct_back(c, core, projection_back);
+    made.back = ct_chad_back(c, core, projection_back);
     made.back->parts = parts;
     return made;
 }
@@ -298,13 +298,13 @@ static CtPaired projection(CtChad *c, CtSeq *seq, CtCore *core) {
 /* What happens in a branch when its cotangent arrives: after y' d, the fields' cotangents go to the scrutinee. */
 static void branch_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
-    ct_back_call(c, seq, back->parts[0], d);
+    ct_chad_back_call(c, seq, back->parts[0], d);
     const CtCase *branch = back->count > 0 ? &back->core->as.cases.cases[back->count - 1] : NULL;
     if (!branch || back->places[0].kind == PLACE_NONE) return;
     CtCore *fields = product(c, seq, span, branch->con->fields, branch->vars, back->places + 1, branch->con->count);
     if (!fields) return;
     CtCore *args[2] = {ct_core_int(c->p, span, branch->con->tag), fields};
-    CtCore *whole = ct_seq_name(seq, "d", ct_library_call(c->ad, span, "inject", args, 2));
+    CtCore *whole = ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "inject", args, 2));
     ct_chad_add(c, seq, span, back->places[0], whole);
 }
 
@@ -316,8 +316,8 @@ typedef struct Branch {
 } Branch;
 
 static Branch branch(CtChad *c, CtCore *core, uint32_t number, CtPlace scrutinee) {
-    Branch out = {.seq = ct_seq(c->p, NULL)};
-    CtBack *back = ct_back(c, core, branch_back);
+    Branch out = {.seq = ct_ad_seq(c->p, NULL)};
+    CtBack *back = ct_chad_back(c, core, branch_back);
     const CtCase *source = number > 0 ? &core->as.cases.cases[number - 1] : NULL;
     uint32_t count = source ? source->con->count : 0;
     out.vars = CT_NEW_ARRAY(c->ad->arena, CtVar *, count);
@@ -327,7 +327,7 @@ static Branch branch(CtChad *c, CtCore *core, uint32_t number, CtPlace scrutinee
         out.vars[i] = ct_ad_bind(c->t, source->vars[i]);
         back->places[i + 1] = bind(c, source->vars[i], scrutinee.kind != PLACE_NONE);
     }
-    out.made = ct_chad(c, &out.seq, source ? source->body : core->as.cases.otherwise);
+    out.made = ct_chad_chad(c, &out.seq, source ? source->body : core->as.cases.otherwise);
     c->depth = back->depth;
     back->parts = CT_NEW(c->ad->arena, CtBack *);
     back->parts[0] = out.made.back;
@@ -337,11 +337,11 @@ static Branch branch(CtChad *c, CtCore *core, uint32_t number, CtPlace scrutinee
 }
 
 static CtCore *branch_body(CtChad *c, CtCore *core, Branch *b, bool varies) {
-    if (!varies) return ct_seq_close(&b->seq, b->made.x);
-    CtCore *x = ct_ad_movable(b->made.x) ? b->made.x : ct_seq_name(&b->seq, "y", b->made.x);
+    if (!varies) return ct_ad_seq_close(&b->seq, b->made.x);
+    CtCore *x = ct_ad_movable(b->made.x) ? b->made.x : ct_ad_seq_name(&b->seq, "y", b->made.x);
     CtCore *back = ct_chad_backpropagator(c, core->type, core->span, false, b->made.back);
     CtCore *pair = ct_core_pair(c->p, core->span, x, back);
-    return ct_seq_close(&b->seq, pair);
+    return ct_ad_seq_close(&b->seq, pair);
 }
 
 static void run_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -359,7 +359,7 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = core->as.cases.scrutinee;
     bool is_var = scrutinee->kind == CORE_VAR;
     CtPlace place = is_var ? ct_chad_where(c, scrutinee->as.var) : (CtPlace){PLACE_NONE, 0};
-    CtCore *z = ct_chad(c, seq, scrutinee).x;
+    CtCore *z = ct_chad_chad(c, seq, scrutinee).x;
     uint32_t count = core->as.cases.count;
     Branch *made = CT_NEW_ARRAY(c->ad->arena, Branch, count + 1);
     bool varies = false;
@@ -370,7 +370,7 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     }
     varies = varies && !ct_is_discrete(core->type);
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
-    if (varies) type = ct_type_pair(c->p, type, ct_chad_backpropagator_type(c->ad, c->t->method, core->type));
+    if (varies) type = ct_core_type_pair(c->p, type, ct_chad_backpropagator_type(c->ad, c->t->method, core->type));
     CtCase *cases = CT_NEW_ARRAY(c->ad->arena, CtCase, count);
     for (uint32_t i = 0; i < count; i++) {
         CtCore *body = branch_body(c, core, &made[i], varies);
@@ -379,9 +379,9 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *otherwise = core->as.cases.otherwise ? branch_body(c, core, &made[count], varies) : NULL;
     CtCore *chosen = ct_core_case(c->p, core->span, type, z, cases, count, otherwise);
     if (!varies) return constant(chosen);
-    CtBack *back = ct_back(c, core, choice_back);
+    CtBack *back = ct_chad_back(c, core, choice_back);
     CtCore *parts[2];
-    ct_seq_open(seq, "y", "y'", chosen, parts);
+    ct_ad_seq_open(seq, "y", "y'", chosen, parts);
     back->values = copied(c, &parts[1], 1);
     return (CtPaired){parts[0], back};
 }
@@ -390,7 +390,7 @@ static CtPaired choice(CtChad *c, CtSeq *seq, CtCore *core) {
 static CtPaired named_choice(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *scrutinee = core->as.cases.scrutinee;
     if (scrutinee->kind == CORE_VAR || ct_is_discrete(scrutinee->type)) return choice(c, seq, core);
-    CtVar *z = ct_var_new(c->p, "z", scrutinee->type);
+    CtVar *z = ct_core_var_new(c->p, "z", scrutinee->type);
     CtCore *use = ct_core_var(c->p, scrutinee->span, z);
     CtCore *inner = ct_core_case(c->p, core->span, core->type, use, core->as.cases.cases, core->as.cases.count,
                                  core->as.cases.otherwise);
@@ -404,7 +404,7 @@ static CtCore *partial(CtChad *c, const CtOperation *op, CtCore *const *values, 
     CtPartials partials = {.ad = c->ad, .op = op, .y = values[op->count], .count = 1};
     for (uint32_t k = 0; k < op->count; k++) partials.x[k] = values[k];
     partials.index[0] = i;
-    return ct_partial(&partials, 0, d);
+    return ct_ad_partial(&partials, 0, d);
 }
 
 static CtOperation operation_of(const CtCore *core) {
@@ -419,8 +419,8 @@ static void primitive_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
     CtOperation op = operation_of(back->core);
     CtCore *ds[2] = {NULL, NULL};
     for (uint32_t i = 0; i < op.count; i++)
-        if (back->parts[i]) ds[i] = ct_seq_name(seq, "d", partial(c, &op, back->values, i, d));
-    for (uint32_t i = 0; i < op.count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
+        if (back->parts[i]) ds[i] = ct_ad_seq_name(seq, "d", partial(c, &op, back->values, i, d));
+    for (uint32_t i = 0; i < op.count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
 }
 
 /* D[op(t₁, …)] = let ⟨x₁, x₁'⟩ = D[t₁] in … ⟨op(x₁, …), …⟩ */
@@ -430,10 +430,10 @@ static CtPaired primitive(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **xs = ct_chad_values(c, seq, core->as.call.args, count, &parts);
     CtCore *y = ct_core_prim(c->p, core->span, core->as.call.of.prim, xs, count);
     if (!parts || !ct_ad_is_operation(core)) return constant(y);
-    CtBack *back = ct_back(c, core, primitive_back);
+    CtBack *back = ct_chad_back(c, core, primitive_back);
     back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, count + 1);
-    for (uint32_t i = 0; i < count; i++) back->values[i] = ct_seq_name(seq, "x", xs[i]);
-    back->values[count] = ct_seq_name(seq, "y", y);
+    for (uint32_t i = 0; i < count; i++) back->values[i] = ct_ad_seq_name(seq, "x", xs[i]);
+    back->values[count] = ct_ad_seq_name(seq, "y", y);
     CtOperation op = operation_of(core);
     bool any = false;
     for (uint32_t i = 0; i < count; i++) {
@@ -449,16 +449,16 @@ static CtPaired primitive(CtChad *c, CtSeq *seq, CtCore *core) {
 /* ---- the rest ---- */
 
 static CtPaired stop(CtChad *c, CtSeq *seq, CtCore *core) {
-    CtCore *x = ct_chad(c, seq, core->as.call.args[0]).x;
+    CtCore *x = ct_chad_chad(c, seq, core->as.call.args[0]).x;
     return constant(ct_core_deriv(c->p, core->span, DERIV_STOP, &x, 1));
 }
 
 static CtPaired failure(CtChad *c, CtSeq *seq, CtCore *core) {
-    CtCore *message = core->as.fail.message ? ct_chad(c, seq, core->as.fail.message).x : NULL;
+    CtCore *message = core->as.fail.message ? ct_chad_chad(c, seq, core->as.fail.message).x : NULL;
     return constant(ct_ad_rebuild(c->t, core, &message));
 }
 
-CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core) {
+CtPaired ct_chad_chad(CtChad *c, CtSeq *seq, CtCore *core) {
     switch (core->kind) {
     case CORE_VAR: return variable(c, core);
     case CORE_LET:
@@ -478,7 +478,7 @@ CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core) {
     case CORE_ARRAY_LIT: return ct_chad_array(c, seq, core);
     case CORE_DUAL: return ct_chad_dual(c, seq, core);
     case CORE_DERIV:
-        return ct_deriv_has_rule(core->as.call.of.deriv) ? ct_chad_custom(c, seq, core) : stop(c, seq, core);
+        return ct_core_deriv_has_rule(core->as.call.of.deriv) ? ct_chad_custom(c, seq, core) : stop(c, seq, core);
     case CORE_FAIL: return failure(c, seq, core);
     }
     return constant(core);

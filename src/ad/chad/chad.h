@@ -82,13 +82,13 @@ typedef struct CtPaired {
 
 /* ---- chad.c ---- */
 
-CtPaired ct_chad(CtChad *c, CtSeq *seq, CtCore *core);
+CtPaired ct_chad_chad(CtChad *c, CtSeq *seq, CtCore *core);
 /* Several, left to right, their primals named where that is needed to keep the order. NULL for parts when no one has
  * any. */
 CtCore **ct_chad_values(CtChad *c, CtSeq *seq, CtCore *const *cores, uint32_t count, CtBack ***parts);
-CtBack *ct_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
+CtBack *ct_chad_back(CtChad *c, CtCore *core, void (*emit)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d));
 /* x' d, if there is anything to do. d : D[τ]₂, or NULL for zero. */
-void ct_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
+void ct_chad_back_call(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 
 /* ---- types ---- */
 
@@ -158,15 +158,15 @@ void ct_chad_unless_none(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,
 /* ---- local_cotangents.c ---- */
 
 /* From here on what comes to variables is held … */
-void ct_held_begin(CtChad *c);
+void ct_chad_held_begin(CtChad *c);
 /* … to here, where it is added to the cells. Where a frame begins and ends here, too, these are Zero if nobody else has
  * added to them. Gives those that may hold something now. */
-CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame);
+CtHeld *ct_chad_held_end(CtChad *c, CtSeq *seq, bool is_frame);
 /* To those cells, or to the first `depth`, others may have added. */
-void ct_held_shared(CtChad *c, const CtHeld *inner);
-void ct_held_share(CtChad *c, uint32_t depth);
+void ct_chad_held_shared(CtChad *c, const CtHeld *inner);
+void ct_chad_held_share(CtChad *c, uint32_t depth);
 /* ct_chad_pop where something is held. */
-CtCore *ct_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
+CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell);
 
 /* ---- functions.c ---- */
 
@@ -196,9 +196,9 @@ bool ct_chad_is_straight(const CtCore *body);
 void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d);
 /* In it: a new cell's number; what is added to a variable, or with an index to an element of it; what came to a cell.
  */
-void ct_straight_cell(CtChad *c, uint32_t number);
-void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
-CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number);
+void ct_chad_straight_cell(CtChad *c, uint32_t number);
+void ct_chad_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d);
+CtCore *ct_chad_straight_pop(CtChad *c, CtSpan span, uint32_t number);
 
 /* ---- custom_rules.c ---- */
 

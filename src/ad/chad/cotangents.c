@@ -34,13 +34,13 @@ static CtType *result_type(Shape *s, CtType *type) { return s->inward ? ct_chad_
 static CtCore *part(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     if (ct_is_discrete(type)) return s->inward ? ct_chad_zero(s->c.ad, s->span) : a;
     if (s->inward) return ct_chad_box(&s->c, s->span, type, at_type(s, seq, type, a, b));
-    return at_type(s, seq, type, a, ct_seq_name(seq, "d", ct_chad_unbox(&s->c, s->span, type, b)));
+    return at_type(s, seq, type, a, ct_ad_seq_name(seq, "d", ct_chad_unbox(&s->c, s->span, type, b)));
 }
 
 static CtVar **fresh(Shape *s, const char *name, CtType *const *types, uint32_t count, CtCore **uses) {
     CtVar **vars = CT_NEW_ARRAY(s->c.ad->arena, CtVar *, count);
     for (uint32_t i = 0; i < count; i++) {
-        vars[i] = ct_var_new(s->c.p, name, types[i]);
+        vars[i] = ct_core_var_new(s->c.p, name, types[i]);
         uses[i] = ct_core_var(s->c.p, s->span, vars[i]);
     }
     return vars;
@@ -51,10 +51,10 @@ static CtCore **parts(Shape *s, CtSeq *seq, CtType *const *types, uint32_t count
                       CtCore *cot) {
     CtCore **made = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, count);
     CtType *cot_type = ct_chad_cot(s->c.ad);
-    CtCore *ds = cot ? ct_seq_name(seq, "ds", ct_chad_elements(&s->c, s->span, cot_type, number(s, count), cot)) : NULL;
+    CtCore *ds = cot ? ct_ad_seq_name(seq, "ds", ct_chad_elements(&s->c, s->span, cot_type, number(s, count), cot)) : NULL;
     for (uint32_t i = 0; i < count; i++) {
         CtCore *other = b ? b[i] : ct_is_discrete(types[i]) ? NULL : array(s, ARRAY_INDEX, ds, number(s, i), NULL);
-        made[i] = ct_seq_name(seq, "a", part(s, seq, types[i], a[i], other));
+        made[i] = ct_ad_seq_name(seq, "a", part(s, seq, types[i], a[i], other));
     }
     return made;
 }
@@ -68,10 +68,10 @@ static CtCore *tuple(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     CtCore **as = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, type->count);
     CtCore **bs = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, type->count);
     CtVar **vars = fresh(s, "a", type->parts, type->count, as);
-    ct_seq_unpack(seq, s->span, vars, type->count, a);
+    ct_ad_seq_unpack(seq, s->span, vars, type->count, a);
     if (s->inward) {
         vars = fresh(s, "b", type->parts, type->count, bs);
-        ct_seq_unpack(seq, s->span, vars, type->count, b);
+        ct_ad_seq_unpack(seq, s->span, vars, type->count, b);
         return dense(s, parts(s, seq, type->parts, type->count, as, bs, NULL), type->count);
     }
     CtCore **made = parts(s, seq, type->parts, type->count, as, NULL, b);
@@ -80,19 +80,19 @@ static CtCore *tuple(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
 
 /* zipWith (λa b. …) a b */
 static CtCore *zipped(Shape *s, CtType *element, CtCore *a, CtCore *b) {
-    CtVar *vars[2] = {ct_var_new(s->c.p, "a", element), ct_var_new(s->c.p, "b", b->type->parts[0])};
+    CtVar *vars[2] = {ct_core_var_new(s->c.p, "a", element), ct_core_var_new(s->c.p, "b", b->type->parts[0])};
     CtCore *x = ct_core_var(s->c.p, s->span, vars[0]), *y = ct_core_var(s->c.p, s->span, vars[1]);
-    CtSeq seq = ct_seq(s->c.p, NULL);
+    CtSeq seq = ct_ad_seq(s->c.p, NULL);
     CtCore *made = at_type(s, &seq, element, x, y);
-    CtCore *f = ct_core_lam(s->c.p, s->span, NULL, vars, 2, ct_seq_close(&seq, made));
+    CtCore *f = ct_core_lam(s->c.p, s->span, NULL, vars, 2, ct_ad_seq_close(&seq, made));
     return array(s, ARRAY_ZIP_WITH, f, a, b);
 }
 
 static CtCore *elements(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     CtType *element = type->parts[0];
-    CtCore *n = ct_seq_name(seq, "n", array(s, ARRAY_LENGTH, a, NULL, NULL));
+    CtCore *n = ct_ad_seq_name(seq, "n", array(s, ARRAY_LENGTH, a, NULL, NULL));
     if (!s->inward) {
-        CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(&s->c, s->span, element, n, b));
+        CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(&s->c, s->span, element, n, b));
         return zipped(s, element, a, array(s, ARRAY_SLICE, number(s, 0), n, ds));
     }
     CtCore *m = array(s, ARRAY_LENGTH, b, NULL, NULL);
@@ -105,17 +105,17 @@ static CtCore *elements(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b
 static CtCore *constructor(Shape *s, CtType *type, CtCon *con, CtCore *b, CtVar ***vars) {
     CtCore **as = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, con->count);
     CtCore **bs = CT_NEW_ARRAY(s->c.ad->arena, CtCore *, con->count);
-    CtSeq seq = ct_seq(s->c.p, NULL);
+    CtSeq seq = ct_ad_seq(s->c.p, NULL);
     CtCore *tag[2] = {number(s, con->tag), b};
     *vars = fresh(s, "a", con->fields, con->count, as);
     if (!s->inward) {
-        CtCore *fields = ct_library_call(s->c.ad, s->span, "cast", tag, 2);
+        CtCore *fields = ct_ad_library_call(s->c.ad, s->span, "cast", tag, 2);
         CtCore **made = parts(s, &seq, con->fields, con->count, as, NULL, con->count > 0 ? fields : NULL);
-        return ct_seq_close(&seq, ct_core_con(s->c.p, s->span, con, made, con->count));
+        return ct_ad_seq_close(&seq, ct_core_con(s->c.p, s->span, con, made, con->count));
     }
     CtCase same = {con, fresh(s, "b", con->fields, con->count, bs), NULL};
     tag[1] = dense(s, parts(s, &seq, con->fields, con->count, as, bs, NULL), con->count);
-    same.body = ct_seq_close(&seq, ct_chad_make(s->c.ad, s->span, "Inj", tag, 2));
+    same.body = ct_ad_seq_close(&seq, ct_chad_make(s->c.ad, s->span, "Inj", tag, 2));
     CtCore *otherwise = type->data->con_count > 1 ? mismatch(s, same.body->type) : NULL;
     return ct_core_case(s->c.p, s->span, same.body->type, b, &same, 1, otherwise);
 }
@@ -140,37 +140,37 @@ static CtGlobal *function(Shape *s, CtType *type) {
     CtSym key = ct_intern_text(&s->c.p->context->symbols, text.data);
     CtGlobal *global = ct_map_get(&ad->generics, ct_key(key));
     if (global) return global;
-    CtVar *params[2] = {ct_var_new(s->c.p, "a", type), ct_var_new(s->c.p, "b", second_type(s, type))};
+    CtVar *params[2] = {ct_core_var_new(s->c.p, "a", type), ct_core_var_new(s->c.p, "b", second_type(s, type))};
     CtCore *a = ct_core_var(s->c.p, s->span, params[0]), *b = ct_core_var(s->c.p, s->span, params[1]);
     CtText shown = ct_text(ad->arena);
     ct_text_printf(&shown, "%s@", name);
-    ct_type_print(&shown, type);
+    ct_core_type_print(&shown, type);
     CtType *types[2] = {params[0]->type, params[1]->type};
-    global = ct_ad_new_global(ad, shown.data, ct_type_fun(s->c.p, types, 2, result_type(s, type)), s->span);
+    global = ct_ad_new_global(ad, shown.data, ct_core_type_fun(s->c.p, types, 2, result_type(s, type)), s->span);
     ct_map_set(ad->arena, &ad->generics, ct_key(key), global);
-    CtSeq seq = ct_seq(s->c.p, NULL);
+    CtSeq seq = ct_ad_seq(s->c.p, NULL);
     CtCore *body = type->kind == TYPE_TUPLE   ? tuple(s, &seq, type, a, b)
                    : type->kind == TYPE_ARRAY ? elements(s, &seq, type, a, b)
                                               : data(s, type, a, b);
-    global->body = ct_core_lam(s->c.p, s->span, name, params, 2, ct_seq_close(&seq, body));
+    global->body = ct_core_lam(s->c.p, s->span, name, params, 2, ct_ad_seq_close(&seq, body));
     return global;
 }
 
 static CtCore *at_type(Shape *s, CtSeq *seq, CtType *type, CtCore *a, CtCore *b) {
     (void)seq;
     if (ct_is_discrete(type)) return s->inward ? ct_chad_zero(s->c.ad, s->span) : a;
-    if (ct_is_real(type))
-        return s->inward ? ct_to_double(s->c.ad, s->span, b)
-                         : ct_normal(s->c.ad, s->span, ct_from_double(s->c.ad, s->span, type, b));
+    if (ct_ad_is_real(type))
+        return s->inward ? ct_ad_to_double(s->c.ad, s->span, b)
+                         : ct_ad_normal(s->c.ad, s->span, ct_ad_from_double(s->c.ad, s->span, type, b));
     CtCore *args[2] = {a, b};
     return ct_ad_call(s->c.ad, s->span, function(s, type), args, 2);
 }
 
 CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type, CtCore *a, CtCore *b) {
     Shape s = {.c = {.ad = ad, .p = ad->p}, .span = span, .inward = mismatch != NULL, .mismatch = mismatch};
-    CtSeq seq = ct_seq(ad->p, NULL);
+    CtSeq seq = ct_ad_seq(ad->p, NULL);
     CtCore *made = at_type(&s, &seq, type, a, b);
-    return ct_seq_close(&seq, made);
+    return ct_ad_seq_close(&seq, made);
 }
 
 /* ---- the wrapper ---- */
@@ -179,11 +179,11 @@ CtCore *ct_chad_shape(CtAd *ad, CtSpan span, const char *mismatch, CtType *type,
 static CtCore *argument_cotangent(CtAd *ad, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d) {
     CtChad c = {.ad = ad, .p = ad->p, .rung = ct_chad_rung(ad->reverse)};
     if (c.rung.local) {
-        c.base = ct_var_new(ad->p, "base", ad->p->int_type);
-        ct_seq_let(seq, span, c.base, ct_core_int(ad->p, span, 0));
+        c.base = ct_core_var_new(ad->p, "base", ad->p->int_type);
+        ct_ad_seq_let(seq, span, c.base, ct_core_int(ad->p, span, 0));
         CtCore *cells[2] = {ct_chad_zero(ad, span), ct_chad_zero(ad, span)};
-        seq->state = ct_var_new(ad->p, "env", ct_chad_environment_type(ad));
-        ct_seq_let(seq, span, seq->state, ct_core_array_lit(ad->p, span, ct_chad_cot(ad), cells, 2));
+        seq->state = ct_core_var_new(ad->p, "env", ct_chad_environment_type(ad));
+        ct_ad_seq_let(seq, span, seq->state, ct_core_array_lit(ad->p, span, ct_chad_cot(ad), cells, 2));
     }
     CtCalled called = ct_chad_call(&c, seq, span, backpropagator, d, 0);
     return ct_chad_left(&c, seq, span, &called, 1);
@@ -195,32 +195,32 @@ CtCore *ct_chad_vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtProgram *p = ad->p;
     CtSpan span = wrap->span;
     CtCore *call = ct_core_app(p, span, wrap->f, &wrap->x, 1);
-    CtVar *dy = ct_var_new(p, "dy", wrap->t);
-    CtSeq inner = ct_seq(p, NULL);
+    CtVar *dy = ct_core_var_new(p, "dy", wrap->t);
+    CtSeq inner = ct_ad_seq(p, NULL);
     if (ct_is_discrete(wrap->t) || ct_is_discrete(wrap->s)) {
         CtCore *y = ct_is_discrete(wrap->t) ? call : ct_core_proj(p, span, call, 0);
         CtCore *d = ct_is_discrete(wrap->s) ? NULL
-                    : ct_is_real(wrap->s)   ? ct_core_double(p, span, -0.0)
+                    : ct_ad_is_real(wrap->s)   ? ct_core_double(p, span, -0.0)
                                             : ct_chad_zero(ad, span);
         CtCore *dx = d ? ct_chad_shape(ad, span, NULL, wrap->s, wrap->x, d) : wrap->x;
-        y = ct_seq_name(seq, "y", y);
+        y = ct_ad_seq_name(seq, "y", y);
         return ct_core_pair(p, span, y, ct_core_lam(p, span, "pullback", &dy, 1, dx));
     }
     CtCore *parts[2];
-    ct_seq_open(seq, "y", "y'", call, parts);
-    CtCore *d = ct_seq_name(&inner, "d",
+    ct_ad_seq_open(seq, "y", "y'", call, parts);
+    CtCore *d = ct_ad_seq_name(&inner, "d",
                             ct_chad_shape(ad, span, "the cotangent does not have the shape of the result", wrap->t,
                                           parts[0], ct_core_var(p, span, dy)));
     CtCore *cot = argument_cotangent(ad, &inner, span, parts[1], d);
     CtChad c = {.ad = ad, .p = p};
     CtCore *dx = ct_chad_shape(ad, span, NULL, wrap->s, wrap->x, ct_chad_unbox(&c, span, wrap->s, cot));
-    CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_seq_close(&inner, dx));
+    CtCore *pullback = ct_core_lam(p, span, "pullback", &dy, 1, ct_ad_seq_close(&inner, dx));
     return ct_core_pair(p, span, parts[0], pullback);
 }
 
-CtType *ct_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type) {
+CtType *ct_chad_ad_cotangent_type(CtAd *ad, CtMethod method, CtType *type) {
     if (ad->rules[method]->vjp != ct_chad_vjp) return NULL;
     return ct_is_discrete(type) ? ad->p->unit_type : ct_chad_cotangent(ad, type);
 }
 
-CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_jvp_from_vjp(ad, seq, wrap, ad->reverse); }
+CtCore *ct_chad_jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_ad_jvp_from_vjp(ad, seq, wrap, ad->reverse); }

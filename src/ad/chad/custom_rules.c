@@ -14,15 +14,15 @@ static CtCore *apply(CtChad *c, CtSpan span, CtCore *f, CtCore *x) { return ct_c
 static void rule_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *x = back->values[0], *dy = ct_chad_shape(c->ad, span, NULL, back->core->type, back->values[1], d);
-    CtCore *dx = ct_seq_name(seq, "dx", apply(c, span, back->values[2], dy));
+    CtCore *dx = ct_ad_seq_name(seq, "dx", apply(c, span, back->values[2], dy));
     const char *mismatch = "the cotangent that a rule gives does not have the shape of the point";
-    ct_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, span, mismatch, x->type, x, dx));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_shape(c->ad, span, mismatch, x->type, x, dx));
 }
 
 /* parts: of x, and of f */
 static void custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     if (back->parts[0]) rule_back(c, seq, back, d);
-    ct_back_call(c, seq, back->parts[1], d);
+    ct_chad_back_call(c, seq, back->parts[1], d);
 }
 
 static void maybe_custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -31,27 +31,27 @@ static void maybe_custom_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore 
 
 /* f at an x that does not vary. */
 static CtBack *captured_back(CtChad *c, CtSeq *seq, CtCore *core, CtCore *x) {
-    CtVar *point = ct_var_new(c->p, "x", x->type);
-    ct_seq_let(seq, core->span, ct_ad_bind(c->t, point), x);
+    CtVar *point = ct_core_var_new(c->p, "x", x->type);
+    ct_ad_seq_let(seq, core->span, ct_ad_bind(c->t, point), x);
     ct_chad_place(c, point, (CtPlace){PLACE_NONE, 0, NULL});
     CtCore *use = ct_core_var(c->p, core->span, point);
-    return ct_chad(c, seq, apply(c, core->span, core->as.call.args[0], use)).back;
+    return ct_chad_chad(c, seq, apply(c, core->span, core->as.call.args[0], use)).back;
 }
 
 CtPaired ct_chad_custom(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore **args = core->as.call.args, *rule = args[1], *pair[2];
-    CtPaired x = ct_chad(c, seq, args[2]);
-    CtBack *back = ct_back(c, core, maybe_custom_back);
+    CtPaired x = ct_chad_chad(c, seq, args[2]);
+    CtBack *back = ct_chad_back(c, core, maybe_custom_back);
     back->values = CT_NEW_ARRAY(c->ad->arena, CtCore *, 3);
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, 2);
-    back->values[0] = ct_seq_name(seq, "x", x.x);
+    back->values[0] = ct_ad_seq_name(seq, "x", x.x);
     back->parts[0] = x.back;
     bool in_sight = rule->kind == CORE_LAM || rule->kind == CORE_GLOBAL;
-    rule = ct_ad_primal_function(c->t, seq, rule, in_sight ? NULL : ct_chad(c, seq, rule).x);
-    if (rule->kind != CORE_GLOBAL) rule = ct_seq_name(seq, "rule", rule);
+    rule = ct_ad_primal_function(c->t, seq, rule, in_sight ? NULL : ct_chad_chad(c, seq, rule).x);
+    if (rule->kind != CORE_GLOBAL) rule = ct_ad_seq_name(seq, "rule", rule);
     CtCore *both = ct_ad_pair_of_rule(c->ad, seq, core, rule, back->values[0]);
     if (ct_ad_may_vary(args[0])) back->parts[1] = captured_back(c, seq, core, back->values[0]);
-    ct_seq_open(seq, "y", "pullback", both, pair);
+    ct_ad_seq_open(seq, "y", "pullback", both, pair);
     back->values[1] = pair[0];
     back->values[2] = pair[1];
     bool any = (back->parts[0] || back->parts[1]) && !ct_is_discrete(core->type);

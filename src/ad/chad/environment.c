@@ -10,7 +10,7 @@
 CtPlace ct_chad_cell(CtChad *c) {
     CtPlace place = {PLACE_CELL, c->depth++};
     if (c->straight)
-        ct_straight_cell(c, place.number);
+        ct_chad_straight_cell(c, place.number);
     else if (c->depth > c->frame)
         c->frame = c->depth;
     return place;
@@ -36,7 +36,7 @@ CtType *ct_chad_environment_type(CtAd *ad) {
 }
 
 CtCore *ct_chad_state(CtChad *c, CtSeq *seq, CtSpan span) {
-    return seq->state ? ct_seq_state(seq, span) : ct_core_global(c->p, span, ct_ad_library(c->ad, "start"));
+    return seq->state ? ct_ad_seq_state(seq, span) : ct_core_global(c->p, span, ct_ad_library(c->ad, "start"));
 }
 
 /* base + n */
@@ -46,33 +46,33 @@ static CtCore *address(CtChad *c, CtSpan span, uint32_t n) {
 }
 
 static void next(CtSeq *seq, CtSpan span, CtCore *environment) {
-    CtVar *var = ct_var_new(seq->p, "env", environment->type);
-    ct_seq_let(seq, span, var, environment);
+    CtVar *var = ct_core_var_new(seq->p, "env", environment->type);
+    ct_ad_seq_let(seq, span, var, environment);
     seq->state = var;
 }
 
 /* What is accumulated so far, and more: +_{EV Γ}. */
 static void sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *more) {
     if (seq->state) {
-        CtCore *args[2] = {ct_seq_state(seq, span), more};
-        more = ct_library_call(c->ad, span, "union", args, 2);
+        CtCore *args[2] = {ct_ad_seq_state(seq, span), more};
+        more = ct_ad_library_call(c->ad, span, "union", args, 2);
     }
     next(seq, span, more);
 }
 
 static void accumulate(CtChad *c, CtSeq *seq, CtSpan span, CtCore *x, CtCore *cot) {
-    CtCore *args[3] = {x, cot, ct_seq_state(seq, span)};
-    next(seq, span, ct_library_call(c->ad, span, "one", args, 3));
+    CtCore *args[3] = {x, cot, ct_ad_seq_state(seq, span)};
+    next(seq, span, ct_ad_library_call(c->ad, span, "one", args, 3));
 }
 
 /* For those who look on: afterwards without the cotangent, which would otherwise be held here while it is added. */
 static void accumulate_seen(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, uint32_t cell, CtCore *cot) {
     CtCellNote note = {.name = place.var->name->text, .captured = place.kind == PLACE_CAPTURED};
-    CtCore *x = ct_seq_name(seq, "x", address(c, span, cell)), *d = ct_seq_name(seq, "d", cot);
-    next(seq, span, ct_ad_cell_seen(c->ad, note, x, d, ct_seq_state(seq, span)));
+    CtCore *x = ct_ad_seq_name(seq, "x", address(c, span, cell)), *d = ct_ad_seq_name(seq, "d", cot);
+    next(seq, span, ct_ad_cell_seen(c->ad, note, x, d, ct_ad_seq_state(seq, span)));
     accumulate(c, seq, span, x, d);
     note.after = true;
-    next(seq, span, ct_ad_cell_seen(c->ad, note, x, ct_chad_zero(c->ad, span), ct_seq_state(seq, span)));
+    next(seq, span, ct_ad_cell_seen(c->ad, note, x, ct_chad_zero(c->ad, span), ct_ad_seq_state(seq, span)));
 }
 
 void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot) {
@@ -81,7 +81,7 @@ void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot)
     uint32_t cell = captured ? 0 : place.number;
     if (!c->rung.local) {
         CtCore *args[3] = {ct_core_int(c->p, span, c->frame), ct_core_int(c->p, span, cell), cot};
-        sum(c, seq, span, ct_library_call(c->ad, span, "oneHot", args, 3));
+        sum(c, seq, span, ct_ad_library_call(c->ad, span, "oneHot", args, 3));
         return;
     }
     if (ct_ad_records_cells(c->ad))
@@ -93,30 +93,30 @@ void ct_chad_one(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *cot)
 /* split */
 static CtCore *split(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     if (!seq->state) return NULL;
-    CtCore *args[2] = {ct_core_int(c->p, span, cell), ct_seq_state(seq, span)}, *parts[2];
-    ct_seq_open(seq, "d", "env", ct_library_call(c->ad, span, "split", args, 2), parts);
+    CtCore *args[2] = {ct_core_int(c->p, span, cell), ct_ad_seq_state(seq, span)}, *parts[2];
+    ct_ad_seq_open(seq, "d", "env", ct_ad_library_call(c->ad, span, "split", args, 2), parts);
     seq->state = parts[1]->as.var;
     return parts[0];
 }
 
 void ct_chad_put(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell, CtCore *cot) {
-    CtCore *args[3] = {ct_seq_state(seq, span), address(c, span, cell), cot};
+    CtCore *args[3] = {ct_ad_seq_state(seq, span), address(c, span, cell), cot};
     next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
 }
 
 CtCore *ct_chad_take(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     if (!c->rung.local) return split(c, seq, span, cell);
-    CtCore *at = ct_seq_name(seq, "x", address(c, span, cell));
-    CtCore *args[3] = {ct_seq_state(seq, span), at, NULL};
-    CtCore *cot = ct_seq_name(seq, "d", ct_core_array(c->p, span, ARRAY_INDEX, args, 2));
+    CtCore *at = ct_ad_seq_name(seq, "x", address(c, span, cell));
+    CtCore *args[3] = {ct_ad_seq_state(seq, span), at, NULL};
+    CtCore *cot = ct_ad_seq_name(seq, "d", ct_core_array(c->p, span, ARRAY_INDEX, args, 2));
     args[2] = ct_chad_zero(c->ad, span);
     next(seq, span, ct_core_array(c->p, span, ARRAY_UPDATE, args, 3));
     return cot;
 }
 
 CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
-    if (c->straight) return ct_straight_pop(c, span, cell);
-    return c->held ? ct_held_pop(c, seq, span, cell) : ct_chad_take(c, seq, span, cell);
+    if (c->straight) return ct_chad_straight_pop(c, span, cell);
+    return c->held ? ct_chad_held_pop(c, seq, span, cell) : ct_chad_take(c, seq, span, cell);
 }
 
 /* ---- backpropagators as functions ---- */
@@ -125,24 +125,24 @@ CtCore *ct_chad_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
 CtType *ct_chad_backpropagator_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType *environment = ct_chad_environment_type(ad);
     CtType *params[3] = {ct_chad_cotangent(ad, type), ad->p->int_type, environment};
-    return ct_type_fun(ad->p, params, ct_chad_rung(method).local ? 3 : 1, environment);
+    return ct_core_type_fun(ad->p, params, ct_chad_rung(method).local ? 3 : 1, environment);
 }
 
 CtType *ct_chad_result_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType *one = ct_chad_backpropagator_type(ad, method, type);
-    return ct_chad_rung(method).twice ? ct_type_pair(ad->p, one, one) : one;
+    return ct_chad_rung(method).twice ? ct_core_type_pair(ad->p, one, one) : one;
 }
 
 /* With the frame `depth` cells further on. */
 static CtCore *apply(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
     if (!c->rung.local) return ct_core_app(c->p, span, backpropagator, &d, 1);
-    CtCore *args[3] = {d, address(c, span, depth), ct_seq_state(seq, span)};
+    CtCore *args[3] = {d, address(c, span, depth), ct_ad_seq_state(seq, span)};
     return ct_core_app(c->p, span, backpropagator, args, 3);
 }
 
 void ct_chad_run(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator, CtCore *d, uint32_t depth) {
     CtCore *made = apply(c, seq, span, backpropagator, d, 0);
-    ct_held_share(c, depth);
+    ct_chad_held_share(c, depth);
     c->needs_room = true;
     if (c->rung.local)
         next(seq, span, made);
@@ -158,7 +158,7 @@ CtCalled ct_chad_call(CtChad *c, CtSeq *seq, CtSpan span, CtCore *backpropagator
     if (c->rung.local)
         next(seq, span, made);
     else
-        called.frame = ct_seq_name(seq, "frame", made);
+        called.frame = ct_ad_seq_name(seq, "frame", made);
     return called;
 }
 
@@ -170,32 +170,32 @@ CtCore *ct_chad_left(CtChad *c, CtSeq *seq, CtSpan span, const CtCalled *called,
         frame = apply(c, seq, span, again, called->d, 0);
     }
     CtCore *args[2] = {ct_core_int(c->p, span, i), frame};
-    return ct_seq_name(seq, "d", ct_library_call(c->ad, span, "get", args, 2));
+    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "get", args, 2));
 }
 
 /* The environment with room for the function's frame; its caller has made some, for what it takes out. */
 static CtCore *room(CtChad *c, CtSpan span, CtVar *env) {
     CtCore *args[2] = {address(c, span, c->frame), ct_core_var(c->p, span, env)};
     bool is_enough = !c->needs_room && !ct_ad_records_cells(c->ad);
-    return is_enough ? args[1] : ct_library_call(c->ad, span, "ensure", args, 2);
+    return is_enough ? args[1] : ct_ad_library_call(c->ad, span, "ensure", args, 2);
 }
 
 CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_function, const CtBack *back) {
     CtVar *outer = c->base, *params[3];
-    params[0] = ct_var_new(c->p, "d", ct_chad_cotangent(c->ad, type));
-    params[1] = c->base = ct_var_new(c->p, "base", c->p->int_type);
-    params[2] = ct_var_new(c->p, "env", ct_chad_environment_type(c->ad));
-    CtVar *env = is_function ? ct_var_like(c->p, params[2], params[2]->type) : params[2];
-    CtSeq seq = ct_seq(c->p, c->rung.local ? env : NULL);
+    params[0] = ct_core_var_new(c->p, "d", ct_chad_cotangent(c->ad, type));
+    params[1] = c->base = ct_core_var_new(c->p, "base", c->p->int_type);
+    params[2] = ct_core_var_new(c->p, "env", ct_chad_environment_type(c->ad));
+    CtVar *env = is_function ? ct_core_var_like(c->p, params[2], params[2]->type) : params[2];
+    CtSeq seq = ct_ad_seq(c->p, c->rung.local ? env : NULL);
     CtHeld *held = c->held;
     bool needs_room = c->needs_room;
     c->needs_room = false;
     c->held = NULL;
     bool holds = c->rung.local && !ct_ad_records_cells(c->ad);
-    if (holds) ct_held_begin(c);
-    ct_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
-    if (holds) ct_held_end(c, &seq, is_function);
-    CtCore *body = ct_seq_close(&seq, ct_chad_state(c, &seq, span));
+    if (holds) ct_chad_held_begin(c);
+    ct_chad_back_call(c, &seq, back, ct_core_var(c->p, span, params[0]));
+    if (holds) ct_chad_held_end(c, &seq, is_function);
+    CtCore *body = ct_ad_seq_close(&seq, ct_chad_state(c, &seq, span));
     if (is_function && c->rung.local) body = ct_core_let(c->p, span, env, room(c, span, params[2]), body);
     c->held = held;
     c->needs_room = needs_room;
@@ -206,13 +206,13 @@ CtCore *ct_chad_backpropagator(CtChad *c, CtType *type, CtSpan span, bool is_fun
 /* What is accumulated when `write` has written. */
 static CtCore *written_by(CtChad *c, const CtSeq *seq, const CtBack *back, CtCore *d,
                           void (*write)(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)) {
-    CtSeq inner = ct_seq(c->p, seq->state);
+    CtSeq inner = ct_ad_seq(c->p, seq->state);
     bool holds = c->held != NULL;
-    if (holds) ct_held_begin(c);
+    if (holds) ct_chad_held_begin(c);
     write(c, &inner, back, d);
-    if (holds) ct_held_shared(c, ct_held_end(c, &inner, false));
+    if (holds) ct_chad_held_shared(c, ct_chad_held_end(c, &inner, false));
     CtCore *state = ct_chad_state(c, &inner, back->core->span);
-    return ct_seq_close(&inner, state);
+    return ct_ad_seq_close(&inner, state);
 }
 
 void ct_chad_unless_zero(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d,

@@ -20,20 +20,20 @@ CtType *ct_chad_function_type(CtAd *ad, CtMethod method, CtType *type) {
     CtType **params = CT_NEW_ARRAY(ad->arena, CtType *, count);
     for (uint32_t i = 0; i < count; i++) params[i] = ct_ad_type(ad, method, type->parts[i]);
     CtType *result = type->parts[count], *primal = ct_ad_type(ad, method, result);
-    if (!ct_is_discrete(result)) primal = ct_type_pair(ad->p, primal, ct_chad_result_type(ad, method, result));
-    return ct_type_fun(ad->p, params, count, primal);
+    if (!ct_is_discrete(result)) primal = ct_core_type_pair(ad->p, primal, ct_chad_result_type(ad, method, result));
+    return ct_core_type_fun(ad->p, params, count, primal);
 }
 
 /* ---- λ ---- */
 
 /* ⟨y, y'⟩ of a λ's body. */
 static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
-    CtSeq seq = ct_seq(c->p, NULL);
-    CtPaired body = ct_chad(c, &seq, source);
-    if (ct_is_discrete(source->type)) return ct_seq_close(&seq, body.x);
-    if (!ct_ad_movable(body.x)) body.x = ct_seq_name(&seq, "y", body.x);
+    CtSeq seq = ct_ad_seq(c->p, NULL);
+    CtPaired body = ct_chad_chad(c, &seq, source);
+    if (ct_is_discrete(source->type)) return ct_ad_seq_close(&seq, body.x);
+    if (!ct_ad_movable(body.x)) body.x = ct_ad_seq_name(&seq, "y", body.x);
     CtCore *back = ct_chad_backpropagator(c, source->type, core->span, true, body.back);
-    return ct_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
+    return ct_ad_seq_close(&seq, ct_core_pair(c->p, core->span, body.x, back));
 }
 
 /* §9: let run = λ. ⟨y, y'⟩; ⟨y, y'⟩ = run in ⟨y, ⟨y', λd. let ⟨_, y'⟩ = run in y' d⟩⟩: the first is asked for the
@@ -41,16 +41,16 @@ static CtCore *paired_body(CtChad *c, const CtCore *core, CtCore *source) {
  * does the second where the λ was; here it is done where the call was, which is as much work, and a log's items need no
  * type. */
 static CtCore *twice(CtChad *c, CtSpan span, CtCore *paired) {
-    CtSeq seq = ct_seq(c->p, NULL), inner = ct_seq(c->p, NULL);
-    CtCore *run = ct_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
+    CtSeq seq = ct_ad_seq(c->p, NULL), inner = ct_ad_seq(c->p, NULL);
+    CtCore *run = ct_ad_seq_name(&seq, "run", ct_core_lam(c->p, span, NULL, NULL, 0, paired));
     CtCore *parts[2], *again[2];
-    ct_seq_open(&seq, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), parts);
-    CtVar *d = ct_var_new(c->p, "d", parts[1]->type->parts[0]);
+    ct_ad_seq_open(&seq, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), parts);
+    CtVar *d = ct_core_var_new(c->p, "d", parts[1]->type->parts[0]);
     CtCore *use = ct_core_var(c->p, span, d);
-    ct_seq_open(&inner, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), again);
-    CtCore *body = ct_seq_close(&inner, ct_core_app(c->p, span, again[1], &use, 1));
+    ct_ad_seq_open(&inner, "y", "y'", ct_core_app(c->p, span, run, NULL, 0), again);
+    CtCore *body = ct_ad_seq_close(&inner, ct_core_app(c->p, span, again[1], &use, 1));
     CtCore *backs = ct_core_pair(c->p, span, parts[1], ct_core_lam(c->p, span, NULL, &d, 1, body));
-    return ct_seq_close(&seq, ct_core_pair(c->p, span, parts[0], backs));
+    return ct_ad_seq_close(&seq, ct_core_pair(c->p, span, parts[0], backs));
 }
 
 /* λ⟨x⟩. let ⟨y, y'⟩ = D[t] in ⟨y, λd. y' d⟩. The first `captures` of the parameters stand for what was captured. */
@@ -107,12 +107,12 @@ CtCore *ct_chad_lambda(CtTransform *t, CtCore *core) {
 static void captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *n = ct_core_int(c->p, span, back->count);
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, ct_chad_cot(c->ad), n, d));
     for (uint32_t i = 0; i < back->count; i++) {
         if (back->places[i].kind == PLACE_NONE || back->places[i].kind == PLACE_CLOSED) continue;
         CtCore *args[2] = {ds, ct_core_int(c->p, span, i)};
         CtCore *cot = ct_core_array(c->p, span, ARRAY_INDEX, args, 2);
-        ct_chad_add(c, seq, span, back->places[i], ct_seq_name(seq, "d", cot));
+        ct_chad_add(c, seq, span, back->places[i], ct_ad_seq_name(seq, "d", cot));
     }
 }
 
@@ -123,7 +123,7 @@ static void maybe_captures_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCor
 /* NULL when nothing that was captured varies; §9 does not ask. */
 static CtBack *closure(CtChad *c, CtCore *core, CtLam *lam) {
     if (!lam->captures_known) ct_core_captures(c->p, lam);
-    CtBack *back = ct_back(c, core, maybe_captures_back);
+    CtBack *back = ct_chad_back(c, core, maybe_captures_back);
     back->count = lam->capture_count;
     back->places = CT_NEW_ARRAY(c->ad->arena, CtPlace, lam->capture_count);
     bool any = c->rung.twice;
@@ -141,7 +141,7 @@ CtPaired ct_chad_lambda_value(CtChad *c, CtCore *core) {
 
 static void group_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     (void)d;
-    ct_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->span, back->places[0].number));
+    ct_chad_back_call(c, seq, back->parts[0], ct_chad_pop(c, seq, back->core->span, back->places[0].number));
 }
 
 CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
@@ -149,7 +149,7 @@ CtBack *ct_chad_letrec(CtChad *c, CtSeq *seq, CtCore *core) {
     uint32_t count = core->as.letrec.count;
     CtBack *captured = closure(c, core, binds[0].lam->as.lam), *back = NULL;
     if (captured) {
-        back = ct_back(c, core, group_back);
+        back = ct_chad_back(c, core, group_back);
         back->parts = CT_NEW(c->ad->arena, CtBack *);
         back->parts[0] = captured;
         back->places = CT_NEW(c->ad->arena, CtPlace);
@@ -172,7 +172,7 @@ static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCall
     for (uint32_t i = first; i < count; i++) {
         if (ct_is_discrete(args[i]->type)) continue;
         CtCore *cot = ct_chad_left(c, seq, span, called, 1 + i - first);
-        if (cot && back->parts[i]) ds[i] = ct_seq_name(seq, "d", ct_chad_unbox(c, span, args[i]->type, cot));
+        if (cot && back->parts[i]) ds[i] = ct_ad_seq_name(seq, "d", ct_chad_unbox(c, span, args[i]->type, cot));
     }
     return ds;
 }
@@ -180,7 +180,7 @@ static CtCore **operands(CtChad *c, CtSeq *seq, const CtBack *back, const CtCall
 /* A function known to have captured nothing that varies: nothing is left in its closure's cell. */
 static bool is_closed(CtChad *c, const CtCore *fun) {
     if (fun->kind == CORE_VAR) return ct_chad_where(c, fun->as.var).kind == PLACE_CLOSED;
-    return fun->kind == CORE_GLOBAL && ct_is_function(fun->as.global);
+    return fun->kind == CORE_GLOBAL && ct_ad_is_function(fun->as.global);
 }
 
 /* λd. do { ⟨dx, dy⟩ ← z' d; x' dx; y' dy }. The function's cotangent first, then those of the arguments. */
@@ -190,8 +190,8 @@ static void application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *
     CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
     CtCore *df = is_closed(c, core->as.call.of.fun) ? NULL : ct_chad_left(c, seq, core->span, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 0);
-    for (uint32_t i = 0; i < count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
-    ct_back_call(c, seq, back->parts[count], df);
+    for (uint32_t i = 0; i < count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
+    ct_chad_back_call(c, seq, back->parts[count], df);
 }
 
 static void maybe_application_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -200,9 +200,9 @@ static void maybe_application_back(CtChad *c, CtSeq *seq, const CtBack *back, Ct
 
 /* A call of a known function on first-order arguments that has nothing to send back: it needs no derivative. */
 static bool is_plain(const CtCore *core, CtBack *const *parts) {
-    if (core->as.call.of.fun->kind != CORE_GLOBAL || ct_type_has_fun(core->type)) return false;
+    if (core->as.call.of.fun->kind != CORE_GLOBAL || ct_core_type_has_fun(core->type)) return false;
     for (uint32_t i = 0; i < core->as.call.count; i++)
-        if (ct_type_has_fun(core->as.call.args[i]->type)) return false;
+        if (ct_core_type_has_fun(core->as.call.args[i]->type)) return false;
     return !parts || ct_is_discrete(core->type);
 }
 
@@ -210,18 +210,18 @@ static bool is_plain(const CtCore *core, CtBack *const *parts) {
 CtPaired ct_chad_application(CtChad *c, CtSeq *seq, CtCore *core) {
     CtCore *fun = core->as.call.of.fun;
     uint32_t count = core->as.call.count;
-    CtPaired f = ct_chad(c, seq, fun);
-    if (!ct_ad_movable(f.x)) f.x = ct_seq_name(seq, "f", f.x);
+    CtPaired f = ct_chad_chad(c, seq, fun);
+    if (!ct_ad_movable(f.x)) f.x = ct_ad_seq_name(seq, "f", f.x);
     CtBack **parts;
     CtCore **args = ct_chad_values(c, seq, core->as.call.args, count, &parts);
     if (is_plain(core, parts)) return (CtPaired){ct_core_app(c->p, core->span, fun, args, count), NULL};
     CtCore *call = ct_core_app(c->p, core->span, f.x, args, count);
     if (ct_is_discrete(core->type)) return (CtPaired){call, NULL};
     CtCore *both[2];
-    ct_seq_open(seq, "y", "y'", call, both);
-    bool asked = c->rung.twice && ct_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
+    ct_ad_seq_open(seq, "y", "y'", call, both);
+    bool asked = c->rung.twice && ct_core_type_has_fun(core->type); /* a function comes from here: §9 looks no further */
     if (!f.back && !parts && !asked) return (CtPaired){both[0], NULL};
-    CtBack *back = ct_back(c, core, maybe_application_back);
+    CtBack *back = ct_chad_back(c, core, maybe_application_back);
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
     back->parts = CT_NEW_ARRAY(c->ad->arena, CtBack *, count + 1);
@@ -239,8 +239,8 @@ static void dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtCalled called = ct_chad_call(c, seq, core->span, back->values[0], d, back->depth);
     CtCore *df = ct_chad_left(c, seq, core->span, &called, 0);
     CtCore **ds = operands(c, seq, back, &called, 1);
-    for (uint32_t i = 1; i < core->as.call.count; i++) ct_back_call(c, seq, back->parts[i], ds[i]);
-    ct_back_call(c, seq, back->parts[0], df);
+    for (uint32_t i = 1; i < core->as.call.count; i++) ct_chad_back_call(c, seq, back->parts[i], ds[i]);
+    ct_chad_back_call(c, seq, back->parts[0], df);
 }
 
 static void maybe_dual_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
@@ -256,13 +256,13 @@ CtPaired ct_chad_dual(CtChad *c, CtSeq *seq, CtCore *core) {
     path[0] = c->t->method;
     memcpy(path + 1, dual->path, dual->count * sizeof *path);
     CtType *type = ct_ad_type(c->ad, c->t->method, core->type);
-    type = ct_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
+    type = ct_core_type_pair(c->p, type, ct_chad_result_type(c->ad, c->t->method, core->type));
     CtCore *made = ct_core_dual(c->p, core->span, type, dual->method, path, dual->count + 1, args, count);
     made->as.call.of.dual->primal = dual->primal;
     CtCore *both[2];
-    ct_seq_open(seq, "f", "f'", made, both);
+    ct_ad_seq_open(seq, "f", "f'", made, both);
     if (!parts) return (CtPaired){both[0], NULL};
-    CtBack *back = ct_back(c, core, maybe_dual_back);
+    CtBack *back = ct_chad_back(c, core, maybe_dual_back);
     back->values = CT_NEW(c->ad->arena, CtCore *);
     back->values[0] = both[1];
     back->parts = parts;

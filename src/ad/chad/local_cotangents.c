@@ -27,19 +27,19 @@ static Held *held(CtChad *c, uint32_t cell) {
 static CtCore *boxed(CtChad *c, CtSpan span, CtCore *d) { return ct_chad_box(c, span, d->type, d); }
 
 static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
-    if (ct_is_real(a->type) && ct_is_real(b->type))
-        return ct_seq_name(seq, "d", ct_core_prim2(c->p, span, PRIM_ADD, a, b));
+    if (ct_ad_is_real(a->type) && ct_ad_is_real(b->type))
+        return ct_ad_seq_name(seq, "d", ct_core_prim2(c->p, span, PRIM_ADD, a, b));
     CtCore *args[2] = {boxed(c, span, a), boxed(c, span, b)};
-    return ct_seq_name(seq, "d", ct_library_call(c->ad, span, "plus", args, 2));
+    return ct_ad_seq_name(seq, "d", ct_ad_library_call(c->ad, span, "plus", args, 2));
 }
 
-void ct_held_begin(CtChad *c) {
+void ct_chad_held_begin(CtChad *c) {
     CtHeld *scope = CT_NEW(c->ad->arena, CtHeld);
     scope->outer = c->held;
     c->held = scope;
 }
 
-CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
+CtHeld *ct_chad_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
     CtHeld *scope = c->held;
     c->held = NULL;
     for (uint32_t i = 0; i < scope->cells.count; i++) {
@@ -56,7 +56,7 @@ CtHeld *ct_held_end(CtChad *c, CtSeq *seq, bool is_frame) {
     return scope;
 }
 
-void ct_held_shared(CtChad *c, const CtHeld *inner) {
+void ct_chad_held_shared(CtChad *c, const CtHeld *inner) {
     for (uint32_t i = 0; i < inner->cells.count; i++) {
         if (!inner->cells.items[i].shared) continue;
         held(c, i)->shared = true;
@@ -64,7 +64,7 @@ void ct_held_shared(CtChad *c, const CtHeld *inner) {
     }
 }
 
-void ct_held_share(CtChad *c, uint32_t depth) {
+void ct_chad_held_share(CtChad *c, uint32_t depth) {
     for (uint32_t i = 0; c->held && i < depth; i++) held(c, i)->shared = true;
 }
 
@@ -75,14 +75,14 @@ void ct_chad_add(CtChad *c, CtSeq *seq, CtSpan span, CtPlace place, CtCore *d) {
     }
     bool captured = place.kind == PLACE_CAPTURED;
     if (captured)
-        d = ct_seq_name(seq, "d", ct_chad_at(c, span, ct_core_int(c->p, span, place.number), boxed(c, span, d)));
+        d = ct_ad_seq_name(seq, "d", ct_chad_at(c, span, ct_core_int(c->p, span, place.number), boxed(c, span, d)));
     CtPlace cell = {PLACE_CELL, captured ? 0 : place.number, place.var};
     Held *h = held(c, cell.number);
-    CtCore *both = h->d ? sum(c, seq, span, h->d, d) : ct_seq_name(seq, "d", d);
+    CtCore *both = h->d ? sum(c, seq, span, h->d, d) : ct_ad_seq_name(seq, "d", d);
     *held(c, cell.number) = (Held){cell, both, span, h->shared};
 }
 
-CtCore *ct_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
+CtCore *ct_chad_held_pop(CtChad *c, CtSeq *seq, CtSpan span, uint32_t cell) {
     Held own = *held(c, cell);
     *held(c, cell) = (Held){.d = NULL};
     CtCore *d = own.d ? boxed(c, span, own.d) : NULL;

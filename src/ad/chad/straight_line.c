@@ -51,9 +51,9 @@ static CtCore *boxed(CtChad *c, CtSpan span, CtCore *d) { return ct_chad_box(c, 
 static CtCore *sum(CtChad *c, CtSeq *seq, CtSpan span, CtCore *a, CtCore *b) {
     if (!a) return b;
     CtCore *args[2] = {a, b};
-    bool real = ct_is_real(a->type);
-    CtCore *both = real ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_library_call(c->ad, span, "plus", args, 2);
-    return ct_seq_name(seq, "d", both);
+    bool real = ct_ad_is_real(a->type);
+    CtCore *both = real ? ct_core_prim2(c->p, span, PRIM_ADD, a, b) : ct_ad_library_call(c->ad, span, "plus", args, 2);
+    return ct_ad_seq_name(seq, "d", both);
 }
 
 static bool same(const CtCore *a, const CtCore *b) {
@@ -61,16 +61,16 @@ static bool same(const CtCore *a, const CtCore *b) {
     return a->kind == CORE_VAR && b->kind == CORE_VAR && a->as.var == b->as.var;
 }
 
-void ct_straight_cell(CtChad *c, uint32_t number) {
+void ct_chad_straight_cell(CtChad *c, uint32_t number) {
     while (c->straight->from + c->straight->cells.count <= number) ct_push(c->ad->arena, &c->straight->cells, NULL);
 }
 
-void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d) {
+void ct_chad_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *index, CtCore *d) {
     CtStraight *s = c->straight;
     CtSpan span = variable->core->span;
     CtPlace place = variable->places[0];
     if (place.kind == PLACE_CELL && place.number >= s->from) {
-        if (index) d = ct_seq_name(seq, "d", ct_chad_at(c, span, index, boxed(c, span, d)));
+        if (index) d = ct_ad_seq_name(seq, "d", ct_chad_at(c, span, index, boxed(c, span, d)));
         CtCore **cell = &s->cells.items[place.number - s->from];
         *cell = sum(c, seq, span, *cell, d);
         return;
@@ -84,7 +84,7 @@ void ct_straight_add(CtChad *c, CtSeq *seq, const CtBack *variable, CtCore *inde
     ct_push(c->ad->arena, &s->additions, (Addition){.variable = variable, .index = index, .d = d});
 }
 
-CtCore *ct_straight_pop(CtChad *c, CtSpan span, uint32_t number) {
+CtCore *ct_chad_straight_pop(CtChad *c, CtSpan span, uint32_t number) {
     CtCore **cell = &c->straight->cells.items[number - c->straight->from], *d = *cell;
     *cell = NULL;
     return d ? boxed(c, span, d) : NULL;
@@ -110,8 +110,8 @@ typedef struct Turn {
 
 static Turn turn_of(CtChad *c, const CtBack *back, CtPlace places[2]) {
     CtArrayOp op = back->core->as.call.of.array;
-    Turn turn = {.seq = ct_seq(c->p, NULL)};
-    turn.lam = back->core->as.call.args[ct_array_info(op)->function]->as.lam;
+    Turn turn = {.seq = ct_ad_seq(c->p, NULL)};
+    turn.lam = back->core->as.call.args[ct_core_array_info(op)->function]->as.lam;
     for (uint32_t k = 0; k < turn.lam->count; k++) {
         CtVar *param = turn.lam->params[k];
         turn.params[k] = ct_ad_bind(c->t, param);
@@ -119,10 +119,10 @@ static Turn turn_of(CtChad *c, const CtBack *back, CtPlace places[2]) {
         places[k] = varies ? ct_chad_cell(c) : (CtPlace){PLACE_NONE, 0};
         ct_chad_place(c, param, places[k]);
     }
-    turn.i = op == ARRAY_BUILD ? turn.params[0] : ct_var_new(c->p, "i", c->p->int_type);
+    turn.i = op == ARRAY_BUILD ? turn.params[0] : ct_core_var_new(c->p, "i", c->p->int_type);
     if (op == ARRAY_BUILD) return turn;
     for (uint32_t k = 0; k < turn.lam->count; k++)
-        ct_seq_let(&turn.seq, back->core->span, turn.params[k], element(c, back->core->span, back->values[k], turn.i));
+        ct_ad_seq_let(&turn.seq, back->core->span, turn.params[k], element(c, back->core->span, back->values[k], turn.i));
     return turn;
 }
 
@@ -151,14 +151,14 @@ static void build(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, Turn *turn, con
     CtCore **items = CT_NEW_ARRAY(c->ad->arena, CtCore *, count);
     for (uint32_t i = 0; i < count; i++) items[i] = given->items[i].item;
     CtCore *made = count == 1 ? items[0] : ct_core_tuple(c->p, span, items, count);
-    CtCore *f = ct_core_lam(c->p, span, NULL, &turn->i, 1, ct_seq_close(&turn->seq, made));
-    CtCore *all = ct_seq_name(seq, "ds", array(c, span, ARRAY_BUILD, n, f));
+    CtCore *f = ct_core_lam(c->p, span, NULL, &turn->i, 1, ct_ad_seq_close(&turn->seq, made));
+    CtCore *all = ct_ad_seq_name(seq, "ds", array(c, span, ARRAY_BUILD, n, f));
     *given->items[0].all = all;
     for (uint32_t i = 0; count > 1 && i < count; i++) {
-        CtVar *p = ct_var_new(c->p, "p", all->type->parts[0]);
+        CtVar *p = ct_core_var_new(c->p, "p", all->type->parts[0]);
         CtCore *part = ct_core_proj(c->p, span, ct_core_var(c->p, span, p), i);
         f = ct_core_lam(c->p, span, NULL, &p, 1, part);
-        *given->items[i].all = ct_seq_name(seq, "ds", array(c, span, ARRAY_MAP, f, all));
+        *given->items[i].all = ct_ad_seq_name(seq, "ds", array(c, span, ARRAY_MAP, f, all));
     }
 }
 
@@ -178,11 +178,11 @@ static Givens additions(CtChad *c, const CtBack *back, const Turn *turn, CtCore 
 
 /* What all elements add to a variable. */
 static void add(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, const Addition *a) {
-    bool real = ct_is_real(a->d->type);
+    bool real = ct_ad_is_real(a->d->type);
     CtCore *cot = ct_chad_dense(c, span, a->d->type, a->ds), *args[3] = {n, NULL, cot};
     if (!a->index) {
         args[1] = cot;
-        cot = boxed(c, span, ct_library_call(c->ad, span, real ? "totalReals" : "total", args, 2));
+        cot = boxed(c, span, ct_ad_library_call(c->ad, span, real ? "totalReals" : "total", args, 2));
     } else if (a->is) {
         args[0] = a->is;
         args[1] = cot;
@@ -190,24 +190,24 @@ static void add(CtChad *c, CtSeq *seq, CtSpan span, CtCore *n, const Addition *a
     } else {
         CtCore *xs = ct_core_var(c->p, span, ct_ad_var(c->t, a->variable->core->as.var));
         args[1] = ct_core_array(c->p, span, ARRAY_LENGTH, &xs, 1);
-        cot = ct_library_call(c->ad, span, "leading", args, 3);
+        cot = ct_ad_library_call(c->ad, span, "leading", args, 3);
     }
-    ct_chad_add(c, seq, span, a->variable->places[0], ct_seq_name(seq, "d", cot));
+    ct_chad_add(c, seq, span, a->variable->places[0], ct_ad_seq_name(seq, "d", cot));
 }
 
 void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d) {
     CtSpan span = back->core->span;
     CtCore *n = back->values[2];
-    CtCore *ds = ct_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
+    CtCore *ds = ct_ad_seq_name(seq, "ds", ct_chad_elements(c, span, back->core->type->parts[0], n, d));
     CtStraight own = {.from = back->depth};
     uint32_t depth = c->depth;
     c->depth = back->depth;
     c->straight = &own;
     CtPlace places[2];
     Turn turn = turn_of(c, back, places);
-    CtPaired made = ct_chad(c, &turn.seq, turn.lam->body);
-    CtCore *dy = ct_seq_name(&turn.seq, "d", element(c, span, ds, turn.i)), *dx[2] = {NULL, NULL};
-    ct_back_call(c, &turn.seq, made.back, dy);
+    CtPaired made = ct_chad_chad(c, &turn.seq, turn.lam->body);
+    CtCore *dy = ct_ad_seq_name(&turn.seq, "d", element(c, span, ds, turn.i)), *dx[2] = {NULL, NULL};
+    ct_chad_back_call(c, &turn.seq, made.back, dy);
     Givens given = additions(c, back, &turn, dy, ds);
     for (uint32_t k = 0; k < turn.lam->count; k++) {
         CtCore *came = places[k].kind == PLACE_NONE ? NULL : own.cells.items[places[k].number - own.from];
@@ -218,5 +218,5 @@ void ct_chad_straight_back(CtChad *c, CtSeq *seq, const CtBack *back, CtCore *d)
     build(c, seq, span, n, &turn, &given);
     for (uint32_t i = 0; i < own.additions.count; i++) add(c, seq, span, n, &own.additions.items[i]);
     for (uint32_t k = 0; k < turn.lam->count; k++)
-        if (dx[k]) ct_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, turn.lam->params[k]->type, dx[k]));
+        if (dx[k]) ct_chad_back_call(c, seq, back->parts[k], ct_chad_dense(c, span, turn.lam->params[k]->type, dx[k]));
 }

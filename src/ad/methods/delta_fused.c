@@ -41,7 +41,7 @@ static Extent then(Extent a, Extent b) {
 }
 
 static bool is_discrete_part(CtTransform *t, CtCore *core) {
-    return ct_is_discrete(core->type) && ct_lift_pure(t, core);
+    return ct_is_discrete(core->type) && ct_ad_lift_pure(t, core);
 }
 
 /* A part of a term: a real, or something discrete that is evaluated as it stands. */
@@ -108,7 +108,7 @@ static Extent work_out(CtTransform *t, CtCore *core) {
     switch (core->kind) {
     case CORE_VAR:
     case CORE_LIT: return (Extent){.fusable = true, .tails = 1};
-    case CORE_FAIL: return (Extent){!core->as.fail.message || ct_lift_pure(t, core->as.fail.message), UINT32_MAX, 0, 1};
+    case CORE_FAIL: return (Extent){!core->as.fail.message || ct_ad_lift_pure(t, core->as.fail.message), UINT32_MAX, 0, 1};
     case CORE_PRIM: {
         uint32_t operations = ct_ad_is_operation(core) ? 1 : 0;
         bool single = ct_ad_is_conversion(core->as.call.of.prim);
@@ -196,7 +196,7 @@ static Value new_node(Fusion *f, Node node) {
 /* x : ℝ stands for (y, none) where discrete parts look at it. */
 static void bind_real(Fusion *f, CtSpan span, CtVar *var, Value value) {
     CtCore *pair = f->t->rules->constant(f->t->ad, span, value.y);
-    ct_seq_let(&f->seq, span, ct_ad_bind(f->t, var), pair);
+    ct_ad_seq_let(&f->seq, span, ct_ad_bind(f->t, var), pair);
     if (value.node) ct_map_set(f->t->ad->arena, &f->of_var, ct_key(var), (void *)(uintptr_t)value.node);
 }
 
@@ -210,7 +210,7 @@ static void bind(Fusion *f, CtCore *core) {
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, core->as.let.count + 1);
     uint32_t count = core->kind == CORE_LET ? 0 : core->as.let.count;
     for (uint32_t i = 0; i < (count ? count : 1); i++) vars[i] = ct_ad_bind(f->t, core->as.let.vars[i]);
-    ct_seq_unpack(&f->seq, core->span, vars, count, discrete);
+    ct_ad_seq_unpack(&f->seq, core->span, vars, count, discrete);
 }
 
 /* op(⟨x⟩) = y */
@@ -225,14 +225,14 @@ static Value operation(Fusion *f, CtCore *core) {
     uint32_t *argument = CT_NEW_ARRAY(ad->arena, uint32_t, 2);
     for (uint32_t i = 0; i < op->count; i++) {
         CtCore *arg = core->as.call.args[i];
-        if (ct_is_real(arg->type))
+        if (ct_ad_is_real(arg->type))
             args[i] = value_of(f, arg);
         else
-            args[i].y = ct_seq_name(&f->seq, "n", ct_ad_direct(f->t, arg));
+            args[i].y = ct_ad_seq_name(&f->seq, "n", ct_ad_direct(f->t, arg));
         op->types[i] = arg->type;
         op->args[i] = args[i].y;
     }
-    node.y = ct_seq_name(&f->seq, "y", ct_core_prim(ad->p, op->span, op->prim, op->args, op->count));
+    node.y = ct_ad_seq_name(&f->seq, "y", ct_core_prim(ad->p, op->span, op->prim, op->args, op->count));
     for (uint32_t i = 0; i < op->count && varies; i++) {
         if (!args[i].node || !ct_ad_derivative(ad, op, i, op->args, node.y, NULL)) continue;
         node.from[node.count] = args[i].node - 1;
@@ -247,8 +247,8 @@ static Value opened(Fusion *f, CtCore *both_, uint32_t *from, uint32_t count) {
     CtProgram *p = f->t->p;
     CtVar **vars = CT_NEW_ARRAY(f->t->ad->arena, CtVar *, count + 1);
     Node node = {.count = count, .from = from, .partials = CT_NEW_ARRAY(f->t->ad->arena, CtCore *, count)};
-    for (uint32_t i = 0; i < count + 1; i++) vars[i] = ct_var_new(p, i == 0 ? "y" : "p", p->double_type);
-    ct_seq_unpack(&f->seq, both_->span, vars, count + 1, both_);
+    for (uint32_t i = 0; i < count + 1; i++) vars[i] = ct_core_var_new(p, i == 0 ? "y" : "p", p->double_type);
+    ct_ad_seq_unpack(&f->seq, both_->span, vars, count + 1, both_);
     node.y = ct_core_var(p, both_->span, vars[0]);
     for (uint32_t i = 0; i < count; i++) node.partials[i] = ct_core_var(p, both_->span, vars[i + 1]);
     return count > 0 ? new_node(f, node) : (Value){node.y, 0};
@@ -276,7 +276,7 @@ static Value branch(Fusion *f, CtCore *core) {
     CtCoreList used = {0};
     CtMap numbers = {0}; /* node of f, and one -> input of the branch, and one */
     free_nodes(f, core, &used, &numbers);
-    Fusion inner = {.t = f->t, .seq = ct_seq(f->t->p, NULL), .inputs = used.count};
+    Fusion inner = {.t = f->t, .seq = ct_ad_seq(f->t->p, NULL), .inputs = used.count};
     uint32_t *from = CT_NEW_ARRAY(arena, uint32_t, used.count);
     for (uint32_t i = 0; i < used.count; i++) {
         uintptr_t node = (uintptr_t)ct_map_get(&f->of_var, ct_key(used.items[i]->as.var));
@@ -307,7 +307,7 @@ static Value fused_call(Fusion *f, CtCore *core) {
         if (arg->type->kind == TYPE_DOUBLE)
             value = value_of(f, arg);
         else
-            value.y = ct_seq_name(&f->seq, "n", ct_ad_direct(f->t, arg));
+            value.y = ct_ad_seq_name(&f->seq, "n", ct_ad_direct(f->t, arg));
         args[i] = value.y;
         varies[i] = value.node != 0;
         if (varies[i]) from[varying++] = value.node - 1;
@@ -315,18 +315,18 @@ static Value fused_call(Fusion *f, CtCore *core) {
     CtCore *both_ = ct_ad_call(ad, core->span, fused_global(f->t, core->as.call.of.fun->as.global), args, count);
     CtVar **vars = CT_NEW_ARRAY(ad->arena, CtVar *, both_->type->count);
     Node node = {.count = varying, .from = from, .partials = CT_NEW_ARRAY(ad->arena, CtCore *, count)};
-    vars[0] = ct_var_new(ad->p, "y", ad->p->double_type);
+    vars[0] = ct_core_var_new(ad->p, "y", ad->p->double_type);
     uint32_t at = 1, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (core->as.call.args[i]->type->kind != TYPE_DOUBLE) continue;
         if (varies[i]) {
-            vars[at] = ct_var_new(ad->p, "p", ad->p->double_type);
+            vars[at] = ct_core_var_new(ad->p, "p", ad->p->double_type);
             node.partials[kept++] = ct_core_var(ad->p, core->span, vars[at]);
         }
         at++;
     }
     node.y = ct_core_var(ad->p, core->span, vars[0]);
-    ct_seq_unpack(&f->seq, core->span, vars, at, both_);
+    ct_ad_seq_unpack(&f->seq, core->span, vars, at, both_);
     return varying > 0 ? new_node(f, node) : (Value){node.y, 0};
 }
 
@@ -338,7 +338,7 @@ static Value value_of(Fusion *f, CtCore *core) {
     Value value = {core, 0};
     if (core->kind != CORE_VAR) return value;
     value.node = (uint32_t)(uintptr_t)ct_map_get(&f->of_var, ct_key(core->as.var));
-    value.y = value.node ? f->nodes.items[value.node - 1].y : ct_seq_name(&f->seq, "x", ct_ad_primal(f->t, core));
+    value.y = value.node ? f->nodes.items[value.node - 1].y : ct_ad_seq_name(&f->seq, "x", ct_ad_primal(f->t, core));
     return value;
 }
 
@@ -359,7 +359,7 @@ static CtCore *sweep(Fusion *f, CtSpan span, Value value) {
         const Node *node = &f->nodes.items[n];
         bool is_result = n + 1 == value.node;
         if (!is_result && !adjoints[n]) continue;
-        CtCore *g = is_result ? NULL : ct_seq_name(&f->seq, "g", adjoints[n]);
+        CtCore *g = is_result ? NULL : ct_ad_seq_name(&f->seq, "g", adjoints[n]);
         for (uint32_t k = 0; k < node->count; k++) {
             CtCore **sum = &adjoints[node->from[k]];
             CtCore *more = handed_on(f, node, k, g);
@@ -378,7 +378,7 @@ static CtCore *sweep(Fusion *f, CtSpan span, Value value) {
 static CtType *tuple_type(const Fusion *f) {
     CtType **types = CT_NEW_ARRAY(f->t->ad->arena, CtType *, f->inputs + 1);
     for (uint32_t i = 0; i < f->inputs + 1; i++) types[i] = f->t->p->double_type;
-    return f->inputs == 0 ? f->t->p->double_type : ct_type_tuple(f->t->p, types, f->inputs + 1);
+    return f->inputs == 0 ? f->t->p->double_type : ct_core_type_tuple(f->t->p, types, f->inputs + 1);
 }
 
 static CtCore *choice(Fusion *f, CtCore *core) {
@@ -395,7 +395,7 @@ static CtCore *choice(Fusion *f, CtCore *core) {
             cases[i] = (CtCase){.con = old->con, .vars = CT_NEW_ARRAY(t->ad->arena, CtVar *, old->con->count)};
             for (uint32_t k = 0; k < old->con->count; k++) cases[i].vars[k] = ct_ad_bind(t, old->vars[k]);
         }
-        f->seq = ct_seq(t->p, NULL);
+        f->seq = ct_ad_seq(t->p, NULL);
         CtCore *made = tail(f, body);
         f->nodes.count = before;
         if (old)
@@ -422,7 +422,7 @@ static CtCore *tail(Fusion *f, CtCore *core) {
         made = sweep(f, core->span, value);
         if (f->inputs == 0) made = value.y;
     }
-    return ct_seq_close(&f->seq, made);
+    return ct_ad_seq_close(&f->seq, made);
 }
 
 static void add_input(Fusion *f, CtVar *var, CtCore *y) {
@@ -437,15 +437,15 @@ static CtGlobal *fused_global(CtTransform *outer, CtGlobal *global) {
     if (function->global) return function->global;
     CtAd *ad = outer->ad;
     CtLam *lam = global->body->as.lam;
-    CtTransform t = ct_transform(ad, outer->method);
-    Fusion f = {.t = &t, .seq = ct_seq(ad->p, NULL)};
+    CtTransform t = ct_ad_transform(ad, outer->method);
+    Fusion f = {.t = &t, .seq = ct_ad_seq(ad->p, NULL)};
     CtVar **params = CT_NEW_ARRAY(ad->arena, CtVar *, lam->count);
     for (uint32_t i = 0; i < lam->count; i++) {
         if (lam->params[i]->type->kind != TYPE_DOUBLE) {
             params[i] = ct_ad_bind(&t, lam->params[i]);
             continue;
         }
-        params[i] = ct_var_like(ad->p, lam->params[i], ad->p->double_type);
+        params[i] = ct_core_var_like(ad->p, lam->params[i], ad->p->double_type);
         CtCore *x = ct_core_var(ad->p, global->span, params[i]);
         add_input(&f, lam->params[i], x);
         bind_real(&f, global->span, lam->params[i], (Value){x, f.nodes.count});
@@ -490,7 +490,7 @@ static CtCore *only_operations(Leaves *leaves, CtCore *core) {
     CtArena *arena = leaves->t->ad->arena;
     if (ct_ad_atom(core)) return core;
     if (core->type->kind == TYPE_DOUBLE && !(core->kind == CORE_PRIM && ct_ad_is_operation(core))) {
-        CtVar *var = ct_var_new(leaves->t->p, "x", core->type);
+        CtVar *var = ct_core_var_new(leaves->t->p, "x", core->type);
         ct_push(arena, &leaves->vars, var);
         ct_push(arena, &leaves->terms, core);
         return ct_core_var(leaves->t->p, core->span, var);
@@ -512,8 +512,8 @@ static CtCore *fuse_operations(CtTransform *t, CtSeq *seq, CtCore *core) {
     free_reals(t->ad->arena, t, term, &reals);
     if (!is_cheaper(extent, leaves.terms.count + reals.count)) return NULL;
     for (uint32_t i = 0; i < leaves.terms.count; i++) {
-        CtCore *value = ct_lift_value(t, seq, leaves.terms.items[i]);
-        ct_seq_let(seq, core->span, ct_ad_bind(t, leaves.vars.items[i]), value);
+        CtCore *value = ct_ad_lift_value(t, seq, leaves.terms.items[i]);
+        ct_ad_seq_let(seq, core->span, ct_ad_bind(t, leaves.vars.items[i]), value);
     }
     return fuse(t, seq, term);
 }
@@ -526,12 +526,12 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     CtCoreList reals = {0};
     free_reals(ad->arena, t, core, &reals);
     if (!is_cheaper(extent, reals.count)) return NULL;
-    Fusion f = {.t = t, .seq = ct_seq(t->p, NULL)};
+    Fusion f = {.t = t, .seq = ct_ad_seq(t->p, NULL)};
     CtCore *term = NULL, *parts_[2];
     CtCore **b = CT_NEW_ARRAY(ad->arena, CtCore *, reals.count);
     for (uint32_t i = 0; i < reals.count; i++) {
         CtCore *d = ct_core_var(t->p, core->span, ct_ad_var(t, reals.items[i]->as.var));
-        ct_seq_open(seq, "x", "u", d, parts_);
+        ct_ad_seq_open(seq, "x", "u", d, parts_);
         add_input(&f, reals.items[i]->as.var, parts_[0]);
         b[i] = parts_[1];
     }
@@ -543,13 +543,13 @@ static CtCore *fuse(CtTransform *t, CtSeq *seq, CtCore *core) {
     const Node *node = &outer.nodes.items[value.node - 1];
     for (uint32_t i = 0; i < reals.count; i++) {
         CtCore *args[2] = {node->partials[i], b[i]};
-        CtCore *scaled = ct_library_con(ad, core->span, b[i]->type, "Scale", args, 2);
+        CtCore *scaled = ct_ad_library_con(ad, core->span, b[i]->type, "Scale", args, 2);
         CtCore *two[2] = {term, scaled};
-        term = term ? ct_library_con(ad, core->span, scaled->type, "Add", two, 2) : scaled;
+        term = term ? ct_ad_library_con(ad, core->span, scaled->type, "Add", two, 2) : scaled;
     }
-    CtCore *name = ct_delta_let(ad, seq, core->span, term);
+    CtCore *name = ct_ad_delta_let(ad, seq, core->span, term);
     return ct_core_pair(t->p, core->span, value.y, name);
 }
 
-const CtRules ct_delta_fused_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = ct_delta_operation,
-                                      .fuse = fuse,     .trace = ct_reverse_trace, .reverse = &ct_delta_names};
+const CtRules ct_ad_delta_fused_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = ct_ad_delta_operation,
+                                      .fuse = fuse,     .trace = ct_ad_reverse_trace, .reverse = &ct_ad_delta_names};

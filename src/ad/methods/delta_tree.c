@@ -9,12 +9,12 @@
 
 /* D²{op} = λ((x, u₁), (y, u₂)). (op x y, Add (Scale ∂₁op u₁) (Scale ∂₂op u₂)) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    CtPartials partials = ct_partials(ad, seq, op);
-    return partials.count == 0 ? ct_reverse_constant(ad, op->span, partials.y)
-                               : ct_partials_pair(&partials, ct_delta_term(&partials));
+    CtPartials partials = ct_ad_partials(ad, seq, op);
+    return partials.count == 0 ? ct_ad_reverse_constant(ad, op->span, partials.y)
+                               : ct_ad_partials_pair(&partials, ct_ad_delta_term(&partials));
 }
 
 static const CtReverse names = {
     .none = "zero", .start = "start", .input = "input", .nothing = "zero", .collect = "collect", .resolve = "resolve"};
 
-const CtRules ct_delta_tree_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};
+const CtRules ct_ad_delta_tree_rules = {CT_REVERSE_RULES, .operation = operation, .reverse = &names};

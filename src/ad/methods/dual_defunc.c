@@ -8,11 +8,11 @@
 
 /* D[op(⟨t⟩)] = λi. … ((op(⟨x⟩), (i, [⟨(fst d, snd d, ∂op(⟨x⟩)(1))⟩])), i + 1) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    CtPartials partials = ct_partials(ad, seq, op);
-    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
-    CtCore *tagged = ct_partials_run(&partials, seq, "d", "contrib1", "contrib2");
-    return ct_partials_pair(&partials, tagged);
+    CtPartials partials = ct_ad_partials(ad, seq, op);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    CtCore *tagged = ct_ad_partials_run(&partials, seq, "d", "contrib1", "contrib2");
+    return ct_ad_partials_pair(&partials, tagged);
 }
 
-const CtRules ct_dual_defunc_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
-                                      .trace = ct_reverse_trace, .reverse = &ct_dual_names};
+const CtRules ct_ad_dual_defunc_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
+                                      .trace = ct_ad_reverse_trace, .reverse = &ct_ad_dual_names};

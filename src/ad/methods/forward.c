@@ -6,7 +6,7 @@
 #include "ad/internal.h"
 
 /* D{ℝ} = ℝ × δℝ */
-static CtType *real(CtAd *ad, CtType *type) { return ct_type_pair(ad->p, type, type); }
+static CtType *real(CtAd *ad, CtType *type) { return ct_core_type_pair(ad->p, type, type); }
 
 /* D{r} = (r, 0): the structural zero, see primitives.def */
 static CtCore *constant(CtAd *ad, CtSpan span, CtCore *x) {
@@ -23,13 +23,13 @@ static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
     CtCore *x[2] = {NULL, NULL}, *dx[2] = {NULL, NULL}, *parts[2];
     for (uint32_t i = 0; i < op->count; i++) {
         x[i] = op->args[i];
-        if (!ct_is_real(op->types[i])) continue;
-        ct_seq_open(seq, "x", "dx", op->args[i], parts);
+        if (!ct_ad_is_real(op->types[i])) continue;
+        ct_ad_seq_open(seq, "x", "dx", op->args[i], parts);
         x[i] = parts[0];
         dx[i] = parts[1];
     }
     CtCore *y = op->value ? op->value : ct_core_prim(ad->p, op->span, op->prim, x, op->count);
-    y = ct_seq_name(seq, "y", y);
+    y = ct_ad_seq_name(seq, "y", y);
     CtCore *dy = NULL;
     for (uint32_t i = 0; i < op->count; i++) {
         if (!dx[i] || is_zero(dx[i])) continue;
@@ -69,7 +69,7 @@ static CtCore *delta_leaf(CtAd *ad, CtMethod method, CtSeq *seq, CtSpan span, Ct
                           CtCore *env) {
     (void)method, (void)seq, (void)type, (void)env;
     CtCore *dx = ct_core_proj(ad->p, span, ins[0], 1);
-    return ct_normal(ad, span, dx);
+    return ct_ad_normal(ad, span, dx);
 }
 
 /* delta_A : D{A} → δA */
@@ -78,12 +78,12 @@ static const CtGeneric delta = {.name = "delta", .inputs = 1, .dual = {true}, .m
 /* F{f} (x, dx) = let y = D{f} (zip_S x dx) in (primal_T y, delta_T y) */
 static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
     CtSpan span = wrap->span;
-    CtCore *x = ct_generic(
+    CtCore *x = ct_ad_generic(
         ad, &zip, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->s, .ins = {wrap->x, wrap->dx}});
-    CtCore *y = ct_seq_name(seq, "y", ct_core_app(ad->p, span, wrap->f, &x, 1));
-    CtCore *value = ct_generic_primal(ad, METHOD_FORWARD, span, wrap->t, y);
+    CtCore *y = ct_ad_seq_name(seq, "y", ct_core_app(ad->p, span, wrap->f, &x, 1));
+    CtCore *value = ct_ad_poly_primal(ad, METHOD_FORWARD, span, wrap->t, y);
     CtCore *tangent =
-        ct_generic(ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {y}});
+        ct_ad_generic(ad, &delta, (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {y}});
     return ct_core_pair(ad->p, span, value, tangent);
 }
 
@@ -91,18 +91,18 @@ static CtCore *jvp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) {
 static CtCore *by_tangent(CtAd *ad, CtSeq *seq, const CtWrap *wrap, CtCore *rule) {
     CtSpan span = wrap->span;
     CtCore *args[2], *both[2];
-    args[0] = ct_seq_name(seq, "x", ct_generic_primal(ad, METHOD_FORWARD, span, wrap->s, wrap->x));
-    args[1] = ct_generic(ad, &delta,
+    args[0] = ct_ad_seq_name(seq, "x", ct_ad_poly_primal(ad, METHOD_FORWARD, span, wrap->s, wrap->x));
+    args[1] = ct_ad_generic(ad, &delta,
                          (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->s, .ins = {wrap->x}});
-    ct_seq_open(seq, "y", "dy", ct_core_app(ad->p, span, rule, args, 2), both);
-    return ct_generic(
+    ct_ad_seq_open(seq, "y", "dy", ct_core_app(ad->p, span, rule, args, 2), both);
+    return ct_ad_generic(
         ad, &zip_rule,
         (CtGenericCall){.method = METHOD_FORWARD, .span = span, .type = wrap->t, .ins = {both[0], both[1]}});
 }
 
-static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_vjp_from_jvp(ad, seq, wrap, METHOD_FORWARD); }
+static CtCore *vjp(CtAd *ad, CtSeq *seq, const CtWrap *wrap) { return ct_ad_vjp_from_jvp(ad, seq, wrap, METHOD_FORWARD); }
 
-const CtRules ct_forward_rules = {.real = real,
+const CtRules ct_ad_forward_rules = {.real = real,
                                   .constant = constant,
                                   .primal = primal,
                                   .operation = operation,

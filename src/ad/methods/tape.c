@@ -9,10 +9,10 @@
 
 /* D[op(⟨x, i⟩)] = let y = op(⟨x⟩); i ← push ⟨i, ∂op(⟨x⟩)(1)⟩ in (y, i) */
 static CtCore *operation(CtAd *ad, CtSeq *seq, const CtOperation *op) {
-    CtPartials partials = ct_partials(ad, seq, op);
-    if (partials.count == 0) return ct_reverse_constant(ad, op->span, partials.y);
-    CtCore *entry = ct_partials_run(&partials, seq, "i", "tapePush1", "tapePush2");
-    return ct_partials_pair(&partials, entry);
+    CtPartials partials = ct_ad_partials(ad, seq, op);
+    if (partials.count == 0) return ct_ad_reverse_constant(ad, op->span, partials.y);
+    CtCore *entry = ct_ad_partials_run(&partials, seq, "i", "tapePush1", "tapePush2");
+    return ct_ad_partials_pair(&partials, entry);
 }
 
 static const CtReverse names = {.none = "tapeNone",
@@ -25,5 +25,5 @@ static const CtReverse names = {.none = "tapeNone",
                                 .entries = "tapeEntries",
                                 .rule = "tapeRule"};
 
-const CtRules ct_tape_rules = {CT_REVERSE_RULES, .state = ct_reverse_state, .operation = operation,
-                               .trace = ct_reverse_trace, .reverse = &names};
+const CtRules ct_ad_tape_rules = {CT_REVERSE_RULES, .state = ct_ad_reverse_state, .operation = operation,
+                               .trace = ct_ad_reverse_trace, .reverse = &names};

@@ -5,7 +5,7 @@
 
 static const char *type_text(OuterTypes *types, const CtType *type) {
     CtText out = ct_text(types->arena);
-    ct_type_print(&out, type);
+    ct_core_type_print(&out, type);
     return out.data;
 }
 
@@ -16,7 +16,7 @@ static OuterType *refuse(OuterTypes *types, const CtType *type, const char *why)
 
 /* A type with a name of its own in C. */
 static void name_it(OuterTypes *types, OuterType *made, const char *name, const char *star) {
-    made->name = ct_outer_unique(&types->names, name);
+    made->name = ct_emit_export_unique(&types->names, name);
     made->cell = ct_format(types->arena, "%s_%s %s", types->prefix, made->name, star);
 }
 
@@ -29,14 +29,14 @@ static OuterCon *cons_of(OuterTypes *types, const CtType *type, uint32_t *count)
     for (uint32_t i = 0; i < *count; i++) {
         OuterNames names = {.arena = types->arena};
         made[i] = (OuterCon){.count = cons[i].count};
-        made[i].name = type->kind == TYPE_TUPLE ? "tuple" : ct_outer_unique(&con_names, cons[i].name->text);
+        made[i].name = type->kind == TYPE_TUPLE ? "tuple" : ct_emit_export_unique(&con_names, cons[i].name->text);
         made[i].types = CT_NEW_ARRAY(types->arena, OuterType *, cons[i].count + 1);
         made[i].names = CT_NEW_ARRAY(types->arena, const char *, cons[i].count + 1);
         for (uint32_t j = 0; j < cons[i].count; j++) {
-            made[i].types[j] = ct_outer_type(types, cons[i].fields[j]);
+            made[i].types[j] = ct_emit_export_type(types, cons[i].fields[j]);
             if (made[i].types[j] == NULL) return NULL;
             const char *name = cons[i].field_names != NULL ? cons[i].field_names[j]->text : NULL;
-            made[i].names[j] = ct_outer_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
+            made[i].names[j] = ct_emit_export_unique(&names, name != NULL ? name : ct_format(types->arena, "v%u", j + 1));
         }
     }
     return made;
@@ -50,7 +50,7 @@ static bool make_scalar(OuterType *made, const char *name, const char *cell) {
 }
 
 static bool make_sequence(OuterTypes *types, OuterType *made, const CtType *element, const char *what) {
-    made->element = ct_outer_type(types, element);
+    made->element = ct_emit_export_type(types, element);
     if (made->element == NULL) return false;
     const char *rank = made->rank > 1 ? ct_format(types->arena, "%u", made->rank) : "";
     name_it(types, made, ct_format(types->arena, "%s%s_%s", what, rank, made->element->name), "");
@@ -69,7 +69,7 @@ static bool make_tuple(OuterTypes *types, OuterType *made, const CtType *type) {
     CtText name = ct_text(types->arena);
     ct_text_puts(&name, "tuple");
     for (uint32_t i = 0; i < type->count; i++) {
-        const OuterType *part = ct_outer_type(types, type->parts[i]);
+        const OuterType *part = ct_emit_export_type(types, type->parts[i]);
         if (part == NULL) return false;
         ct_text_printf(&name, "_%s", part->name);
     }
@@ -108,7 +108,7 @@ static bool make(OuterTypes *types, OuterType *made, const CtType *type) {
     return false;
 }
 
-OuterType *ct_outer_type(OuterTypes *types, const CtType *type) {
+OuterType *ct_emit_export_type(OuterTypes *types, const CtType *type) {
     OuterType *made = ct_map_get(&types->known, ct_key(type));
     if (made != NULL || types->refused != NULL) return made;
     made = CT_NEW(types->arena, OuterType);
@@ -119,31 +119,31 @@ OuterType *ct_outer_type(OuterTypes *types, const CtType *type) {
 
 /* ---- asking ---- */
 
-void ct_outer_goes(OuterType *type, bool in, bool out) {
+void ct_emit_export_goes(OuterType *type, bool in, bool out) {
     if ((type->goes_in || !in) && (type->comes_out || !out)) return;
     type->goes_in |= in;
     type->comes_out |= out;
-    if (type->element != NULL) ct_outer_goes(type->element, in, out);
+    if (type->element != NULL) ct_emit_export_goes(type->element, in, out);
     for (uint32_t i = 0; i < type->con_count; i++)
-        for (uint32_t j = 0; j < type->cons[i].count; j++) ct_outer_goes(type->cons[i].types[j], in, out);
+        for (uint32_t j = 0; j < type->cons[i].count; j++) ct_emit_export_goes(type->cons[i].types[j], in, out);
 }
 
-bool ct_outer_is_lent(const OuterType *array) {
+bool ct_emit_export_is_lent(const OuterType *array) {
     CtTypeKind kind = array->element->type->kind;
     return array->kind == OUTER_ARRAY && (kind == TYPE_DOUBLE || kind == TYPE_INT);
 }
 
-bool ct_outer_points(const OuterType *type) {
+bool ct_emit_export_points(const OuterType *type) {
     if (type->kind == OUTER_SCALAR || type->kind == OUTER_ENUM) return false;
     if (type->kind != OUTER_STRUCT) return true;
     for (uint32_t i = 0; i < type->cons[0].count; i++)
-        if (ct_outer_points(type->cons[0].types[i])) return true;
+        if (ct_emit_export_points(type->cons[0].types[i])) return true;
     return false;
 }
 
-bool ct_outer_has_real(const OuterType *type) { return ct_type_has_real((CtType *)type->type); }
+bool ct_emit_export_has_real(const OuterType *type) { return ct_core_type_has_real((CtType *)type->type); }
 
-const char *ct_outer_size_name(CtArena *arena, uint32_t rank, uint32_t index) {
+const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t index) {
     if (rank <= 1) return "size";
     if (rank == 2) return index == 0 ? "rows" : "columns";
     return ct_format(arena, "size%u", index + 1);
@@ -177,7 +177,7 @@ static void order(Ordering *o, OuterType *type) {
     if (type->kind != OUTER_SCALAR && type->kind != OUTER_TEXT) ct_push(o->types->arena, &o->types->ordered, type);
 }
 
-void ct_outer_order(OuterTypes *types, OuterType *type) {
+void ct_emit_export_order(OuterTypes *types, OuterType *type) {
     Ordering o = {types, {0}};
     order(&o, type);
     for (uint32_t i = 0; i < o.later.count; i++) order(&o, o.later.items[i]);
@@ -212,13 +212,13 @@ static void put_struct(const OuterTypes *types, const OuterType *type, CtText *o
         uint32_t sizes = type->kind == OUTER_LIST ? 1 : type->rank;
         ct_text_printf(out, "    %s*data;\n    size_t ", type->element->cell);
         for (uint32_t i = 0; i < sizes; i++)
-            ct_text_printf(out, "%s%s", i > 0 ? ", " : "", ct_outer_size_name(types->arena, sizes, i));
+            ct_text_printf(out, "%s%s", i > 0 ? ", " : "", ct_emit_export_size_name(types->arena, sizes, i));
         ct_text_puts(out, ";\n");
     }
     ct_text_puts(out, "};\n\n");
 }
 
-void ct_outer_put_types(OuterTypes *types, CtText *out) {
+void ct_emit_export_put_types(OuterTypes *types, CtText *out) {
     for (uint32_t i = 0; i < types->ordered.count; i++) {
         const OuterType *type = types->ordered.items[i];
         if (type->kind == OUTER_ENUM)

@@ -44,13 +44,13 @@ typedef struct Part { /* one function of C, being written */
     uint32_t temporaries;
 } Part;
 
-CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
+CtOuter *ct_emit_export_new(CtArena *arena, const char *stem, const char *function, const char *const *params, uint32_t arity,
                       uint32_t mode_bits, bool exact) {
     CtOuter *outer = CT_NEW(arena, CtOuter);
     const char *name = ct_emit_plain(arena, function);
     *outer =
         (CtOuter){.arena = arena, .stem = stem, .params = params, .arity = arity, .modes = mode_bits, .exact = exact};
-    outer->function = ct_outer_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
+    outer->function = ct_emit_export_is_taken(name) ? ct_format(arena, "cotan_%s", name) : name;
     CtText *texts[] = {&outer->types, &outer->prototypes, &outer->conversions, &outer->programs, &outer->functions};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         *texts[i] = ct_text(arena);
@@ -63,8 +63,8 @@ CtOuter *ct_outer_new(CtArena *arena, const char *stem, const char *function, co
 
 static const char *add_param(Part *part, const char *type, const char *name) {
     const char *plain = ct_emit_plain(part->outer->arena, name);
-    if (ct_outer_is_own(plain)) plain = ct_format(part->outer->arena, "its_%s", plain); /* the body calls ours */
-    const char *own = ct_outer_unique(&part->names, plain);
+    if (ct_emit_export_is_own(plain)) plain = ct_format(part->outer->arena, "its_%s", plain); /* the body calls ours */
+    const char *own = ct_emit_export_unique(&part->names, plain);
     ct_text_printf(&part->params, ", %s%s", type, own);
     ct_text_printf(&part->passed, ", %s", own);
     return own;
@@ -82,7 +82,7 @@ static const char *add_sequence(Part *part, const OuterType *type, const char *n
     ct_text_printf(&value, "(%s_%s){(%s*)%s", part->types.prefix, type->name, type->element->cell, data);
     bool given = like[0] != NULL;
     for (uint32_t i = 0; i < rank; i++) {
-        const char *size = ct_format(arena, "%s_%s", name, ct_outer_size_name(arena, rank, i));
+        const char *size = ct_format(arena, "%s_%s", name, ct_emit_export_size_name(arena, rank, i));
         if (!given) like[i] = add_param(part, "size_t ", size);
         ct_text_printf(&value, ", %s", like[i]);
     }
@@ -112,17 +112,17 @@ static const char *add_in(Part *part, const OuterType *type, const char *name, c
 static Place out_place(Part *part, const OuterType *type, const char *name) {
     CtArena *arena = part->outer->arena;
     const char *param = add_param(part, ct_format(arena, "%s*", type->cell), name);
-    part->needs_run |= ct_outer_points(type);
+    part->needs_run |= ct_emit_export_points(type);
     return (Place){.type = type, .core = type->type, .text = param};
 }
 
 /* Where a derivative by an argument goes: a sequence of as many elements as the argument has is the caller's. */
 static Place derivative_place(Part *part, const OuterType *type, const char *name) {
-    if (!ct_outer_has_real(type)) return (Place){.type = type, .core = type->type};
+    if (!ct_emit_export_has_real(type)) return (Place){.type = type, .core = type->type};
     if (!is_sequence(type)) return out_place(part, type, name);
     CtArena *arena = part->outer->arena;
     const char *param = add_param(part, ct_format(arena, "%s*", type->element->cell), name);
-    part->needs_run |= ct_outer_points(type->element);
+    part->needs_run |= ct_emit_export_points(type->element);
     return (Place){.type = type, .core = type->type, .text = param, .items = true};
 }
 
@@ -147,7 +147,7 @@ static const CtFlowCon *wide_tuple(Part *part, const CtType *type) {
 
 static void put_in(Part *part, const Place *place, const char *to, uint32_t at) {
     if (place->parts == NULL) {
-        ct_outer_put_in(&part->in, part->flow, 1, place->type, place->text, to, at);
+        ct_emit_export_put_in(&part->in, part->flow, 1, place->type, place->text, to, at);
         return;
     }
     CtArena *arena = part->outer->arena;
@@ -161,7 +161,7 @@ static void put_in(Part *part, const Place *place, const char *to, uint32_t at) 
     }
     if (wide == NULL) return;
     line(&part->in, 1, "{");
-    ct_outer_put_node(&part->in, 2, wide, 0, words, ct_format(arena, "%s[%u].p", to, at));
+    ct_emit_export_put_node(&part->in, 2, wide, 0, words, ct_format(arena, "%s[%u].p", to, at));
     line(&part->in, 1, "}");
 }
 
@@ -176,7 +176,7 @@ static void put_out(Part *part, const Place *place, const char *from, uint32_t a
             return;
         }
         ct_text_printf(&part->out, "    if (%s != NULL) ", place->text);
-        ct_outer_put_out(&part->out, part->flow, 0, place->type, from, at, ct_format(arena, "*%s", place->text));
+        ct_emit_export_put_out(&part->out, part->flow, 0, place->type, from, at, ct_format(arena, "*%s", place->text));
         return;
     }
     const CtFlowCon *wide = wide_tuple(part, place->core);
@@ -185,7 +185,7 @@ static void put_out(Part *part, const Place *place, const char *from, uint32_t a
     if (wide != NULL) {
         words = ct_format(arena, "wide%u", ++part->temporaries);
         next = 0;
-        ct_outer_put_fields(&part->out, 1, wide, ct_format(arena, "%s[%u].p", from, at), words);
+        ct_emit_export_put_fields(&part->out, 1, wide, ct_format(arena, "%s[%u].p", from, at), words);
     }
     for (uint32_t i = 0; i < place->count; i++) {
         put_out(part, &place->parts[i], words, next);
@@ -226,7 +226,7 @@ static Place take_tangents(Part *part, const CtType *core, const Place *point, S
     Place *places = CT_NEW_ARRAY(part->outer->arena, Place, arity + 1);
     for (uint32_t i = 0; i < arity; i++) {
         places[i] = arity == 1 ? *point : point->parts[i];
-        if (!ct_outer_has_real(places[i].type)) continue;
+        if (!ct_emit_export_has_real(places[i].type)) continue;
         const char *name = ct_format(part->outer->arena, "%s_tangent", part->outer->params[i]);
         places[i].text = add_in(part, places[i].type, name, sizes[i]);
     }
@@ -359,15 +359,15 @@ static bool find_types(Part *part, const CtType *point, const CtType *result) {
     bool in = (outer->modes & 1u << OUTER_VJP) != 0, out = (outer->modes & (1u << OUTER_VJP | 1u << OUTER_GRAD)) != 0;
     part->arguments = CT_NEW_ARRAY(outer->arena, OuterType *, outer->arity + 1);
     for (uint32_t i = 0; i < outer->arity; i++) {
-        part->arguments[i] = ct_outer_type(&part->types, outer->arity == 1 ? point : point->parts[i]);
+        part->arguments[i] = ct_emit_export_type(&part->types, outer->arity == 1 ? point : point->parts[i]);
         if (part->arguments[i] == NULL) return false;
-        ct_outer_goes(part->arguments[i], true, out);
+        ct_emit_export_goes(part->arguments[i], true, out);
     }
-    part->result = ct_outer_type(&part->types, result);
+    part->result = ct_emit_export_type(&part->types, result);
     if (part->result == NULL) return false;
-    ct_outer_goes(part->result, in, true);
-    for (uint32_t i = 0; i < outer->arity; i++) ct_outer_order(&part->types, part->arguments[i]);
-    ct_outer_order(&part->types, part->result);
+    ct_emit_export_goes(part->result, in, true);
+    for (uint32_t i = 0; i < outer->arity; i++) ct_emit_export_order(&part->types, part->arguments[i]);
+    ct_emit_export_order(&part->types, part->result);
     return part->types.refused == NULL;
 }
 
@@ -376,12 +376,12 @@ static void take_type_names(Part *part) {
     const OuterTypes *types = &part->types;
     part->names.arena = part->outer->arena;
     static const char *const known[] = {"run", "o", "in", "out", "own", "state"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) ct_outer_unique(&part->names, known[i]);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) ct_emit_export_unique(&part->names, known[i]);
     for (uint32_t i = 0; i < types->ordered.count; i++)
-        ct_outer_unique(&part->names, ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
+        ct_emit_export_unique(&part->names, ct_format(types->arena, "%s_%s", types->prefix, types->ordered.items[i]->name));
 }
 
-const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result) {
+const char *ct_emit_export_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const CtType *input, const CtType *result) {
     CtArena *arena = outer->arena;
     Part *part = CT_NEW(arena, Part);
     *part = (Part){.outer = outer, .flow = flow, .mode = mode};
@@ -397,8 +397,8 @@ const char *ct_outer_add(CtOuter *outer, CtOuterMode mode, CtFlow *flow, const C
     take_type_names(part);
     put_signature(part, input, result);
     if (mode == OUTER_VALUE) {
-        ct_outer_put_types(&part->types, &outer->types);
-        ct_outer_put_conversions(&part->types, flow, &outer->conversions);
+        ct_emit_export_put_types(&part->types, &outer->types);
+        ct_emit_export_put_conversions(&part->types, flow, &outer->conversions);
     }
     ct_emit_part(&outer->programs, flow, modes[mode].prefix, outer->exact);
     ct_text_putc(&outer->programs, '\n');
@@ -515,7 +515,7 @@ static const char source_close[] = "void NAME_close(NAME_run *run) {\n"
                                    "    run->state = NULL;\n"
                                    "}\n";
 
-void ct_outer_write(CtOuter *outer, CtText *source, CtText *header) {
+void ct_emit_export_write(CtOuter *outer, CtText *source, CtText *header) {
     const char *name = outer->function;
     put_named(header, header_begin, name);
     ct_text_puts(header, outer->types.data);

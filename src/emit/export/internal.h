@@ -14,11 +14,11 @@ typedef struct OuterNames { /* of one scope */
 } OuterNames;
 
 /* A plain identifier like `name` that is no word of C or C++ and not taken yet; takes it. */
-const char *ct_outer_unique(OuterNames *names, const char *name);
+const char *ct_emit_export_unique(OuterNames *names, const char *name);
 /* Whether a name begins as those do that we make in the same file. */
-bool ct_outer_is_own(const char *name);
+bool ct_emit_export_is_own(const char *name);
 /* Whether a function that everybody sees may not have this name. */
-bool ct_outer_is_taken(const char *name);
+bool ct_emit_export_is_taken(const char *name);
 
 /* ---- c_types.c: what types are in C ---- */
 
@@ -63,31 +63,31 @@ typedef struct OuterTypes { /* all that a function speaks of; the same for each 
 } OuterTypes;
 
 /* What a type is in C; NULL when ->refused is set. */
-OuterType *ct_outer_type(OuterTypes *types, const CtType *type);
+OuterType *ct_emit_export_type(OuterTypes *types, const CtType *type);
 /* Which way values of it go. */
-void ct_outer_goes(OuterType *type, bool in, bool out);
+void ct_emit_export_goes(OuterType *type, bool in, bool out);
 /* Orders the definitions of a type and all that it is made of. */
-void ct_outer_order(OuterTypes *types, OuterType *type);
-void ct_outer_put_types(OuterTypes *types, CtText *out);
+void ct_emit_export_order(OuterTypes *types, OuterType *type);
+void ct_emit_export_put_types(OuterTypes *types, CtText *out);
 /* The sizes of an array, as its struct names them: "size", or "rows" and "columns"; "size1", … */
-const char *ct_outer_size_name(CtArena *arena, uint32_t rank, uint32_t index);
+const char *ct_emit_export_size_name(CtArena *arena, uint32_t rank, uint32_t index);
 /* Doubles or 64-bit integers, which can be read where they lie. */
-bool ct_outer_is_lent(const OuterType *array);
+bool ct_emit_export_is_lent(const OuterType *array);
 /* Whether a value of it is more than its cell: pointers to what the state owns. */
-bool ct_outer_points(const OuterType *type);
-bool ct_outer_has_real(const OuterType *type);
+bool ct_emit_export_points(const OuterType *type);
+bool ct_emit_export_has_real(const OuterType *type);
 
 /* ---- marshal.c: in_X and out_X ---- */
 
-void ct_outer_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out);
+void ct_emit_export_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out);
 /* Statements, indented by `depth`, that put the value of an expression to the words from `to`[`at`] on. */
-void ct_outer_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
+void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
                      uint32_t at);
 /* … and the words from `from`[`at`] on to where the expression says. */
-void ct_outer_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
+void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
                       const char *place);
 /* A node of the words in `words`, to `to`; and its fields, as the words of a new variable `words`. */
-void ct_outer_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to);
-void ct_outer_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words);
+void ct_emit_export_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to);
+void ct_emit_export_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words);
 
 #endif

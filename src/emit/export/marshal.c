@@ -26,7 +26,7 @@ static const char *words_at(CtArena *arena, const char *words, uint32_t at) {
 
 static bool is_real(const OuterType *type) { return type->type->kind == TYPE_DOUBLE || type->type->kind == TYPE_FLOAT; }
 
-void ct_outer_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
+void ct_emit_export_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *value, const char *to,
                      uint32_t at) {
     (void)flow;
     switch (type->kind) {
@@ -50,7 +50,7 @@ void ct_outer_put_in(CtText *out, CtFlow *flow, int depth, const OuterType *type
     }
 }
 
-void ct_outer_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
+void ct_emit_export_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *type, const char *from, uint32_t at,
                       const char *place) {
     (void)flow;
     switch (type->kind) {
@@ -77,14 +77,14 @@ void ct_outer_put_out(CtText *out, CtFlow *flow, int depth, const OuterType *typ
     }
 }
 
-void ct_outer_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to) {
+void ct_emit_export_put_node(CtText *out, int depth, const CtFlowCon *con, uint32_t tag, const char *words, const char *to) {
     line(out, depth, "ct_node *node = ct_node_new(&o->run, %u, %u, %u);", tag, con->fields.count, con->pointers);
     for (uint32_t i = 0; i < con->fields.count; i++)
         line(out, depth, "node->at[%u] = %s[%u];", con->slots[i], words, i);
     line(out, depth, "%s = &node->head;", to);
 }
 
-void ct_outer_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words) {
+void ct_emit_export_put_fields(CtText *out, int depth, const CtFlowCon *con, const char *node, const char *words) {
     line(out, depth, "ct_word %s[%u];", words, con->fields.count);
     for (uint32_t i = 0; i < con->fields.count; i++)
         line(out, depth, "%s[%u] = ((const ct_node *)%s)->at[%u];", words, i, node, con->slots[i]);
@@ -96,7 +96,7 @@ static void put_fields_in(CtText *out, CtFlow *flow, int depth, const OuterCon *
                           const char *to) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < con->count; i++) {
-        ct_outer_put_in(out, flow, depth, con->types[i], ct_format(out->arena, "%s%s", where, con->names[i]), to, at);
+        ct_emit_export_put_in(out, flow, depth, con->types[i], ct_format(out->arena, "%s%s", where, con->names[i]), to, at);
         at += width_of(flow, con->types[i]);
     }
 }
@@ -105,7 +105,7 @@ static void put_fields_out(CtText *out, CtFlow *flow, int depth, const OuterCon 
                            const char *where) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < con->count; i++) {
-        ct_outer_put_out(out, flow, depth, con->types[i], from, at,
+        ct_emit_export_put_out(out, flow, depth, con->types[i], from, at,
                          ct_format(out->arena, "%s%s", where, con->names[i]));
         at += width_of(flow, con->types[i]);
     }
@@ -134,7 +134,7 @@ static void put_struct_in(CtText *out, CtFlow *flow, const OuterType *type) {
     const CtFlowCon *con = &ct_flow_node(flow, type->type)->data->cons[0];
     line(out, 1, "ct_word fields[%u];", con->fields.count);
     put_fields_in(out, flow, 1, &type->cons[0], "from->", "fields");
-    ct_outer_put_node(out, 1, con, 0, "fields", "to[0].p");
+    ct_emit_export_put_node(out, 1, con, 0, "fields", "to[0].p");
 }
 
 static void put_struct_out(CtText *out, CtFlow *flow, const OuterType *type) {
@@ -142,7 +142,7 @@ static void put_struct_out(CtText *out, CtFlow *flow, const OuterType *type) {
     uint32_t count;
     if (!uses_state(flow, type, false)) line(out, 1, "(void)o;");
     bool flat = ct_flow_parts(flow, type->type, &parts, &count);
-    if (!flat) ct_outer_put_fields(out, 1, &ct_flow_node(flow, type->type)->data->cons[0], "from[0].p", "fields");
+    if (!flat) ct_emit_export_put_fields(out, 1, &ct_flow_node(flow, type->type)->data->cons[0], "from[0].p", "fields");
     put_fields_out(out, flow, 1, &type->cons[0], flat ? "from" : "fields", "to->");
 }
 
@@ -161,7 +161,7 @@ static void put_variant_in(CtText *out, CtFlow *flow, const OuterType *type) {
         line(out, 2, "ct_word fields[%u];", con->fields.count);
         put_fields_in(out, flow, 2, &type->cons[i], ct_format(out->arena, "from->as.%s.", type->cons[i].name),
                       "fields");
-        ct_outer_put_node(out, 2, con, i, "fields", "to[0].p");
+        ct_emit_export_put_node(out, 2, con, i, "fields", "to[0].p");
         line(out, 2, "return;");
         line(out, 1, "}");
     }
@@ -178,7 +178,7 @@ static void put_variant_out(CtText *out, CtFlow *flow, const OuterType *type, co
     for (uint32_t i = 0; i < type->con_count; i++) {
         if (type->cons[i].count == 0) continue;
         line(out, 1, "case %u: {", i);
-        ct_outer_put_fields(out, 2, &data->cons[i], "from[0].p", "fields");
+        ct_emit_export_put_fields(out, 2, &data->cons[i], "from[0].p", "fields");
         put_fields_out(out, flow, 2, &type->cons[i], "fields",
                        ct_format(out->arena, "made->as.%s.", type->cons[i].name));
         line(out, 2, "return;");
@@ -206,9 +206,9 @@ static void put_list_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "to[0].p = &ct_bare(&o->run, %u)->head;", 1 - tag);
     line(out, 1, "for (size_t i = from->size; i-- > 0;) {");
     line(out, 2, "ct_word fields[%u];", cell->fields.count);
-    ct_outer_put_in(out, flow, 2, type->element, "from->data[i]", "fields", 0);
+    ct_emit_export_put_in(out, flow, 2, type->element, "from->data[i]", "fields", 0);
     line(out, 2, "fields[%u] = to[0];", cell->fields.count - 1);
-    ct_outer_put_node(out, 2, cell, tag, "fields", "to[0].p");
+    ct_emit_export_put_node(out, 2, cell, tag, "fields", "to[0].p");
     line(out, 1, "}");
 }
 
@@ -218,8 +218,8 @@ static void put_list_items(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "ct_enter(&o->run);");
     line(out, 1, "const ct_object *list = from[0].p;");
     line(out, 1, "for (size_t i = 0; list->tag == %u; i++) {", tag);
-    ct_outer_put_fields(out, 2, cell, "list", "fields");
-    ct_outer_put_out(out, flow, 2, type->element, "fields", 0, "items[i]");
+    ct_emit_export_put_fields(out, 2, cell, "list", "fields");
+    ct_emit_export_put_out(out, flow, 2, type->element, "fields", 0, "items[i]");
     line(out, 2, "list = fields[%u].p;", cell->fields.count - 1);
     line(out, 1, "}");
 }
@@ -230,9 +230,9 @@ static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
     const CtFlowTypes *arrays = ct_flow_types(flow, type->type);
     CtText sizes = ct_text(out->arena);
     for (uint32_t i = 0; i < type->rank; i++)
-        ct_text_printf(&sizes, "%sfrom->%s", i > 0 ? ", " : "", ct_outer_size_name(out->arena, type->rank, i));
+        ct_text_printf(&sizes, "%sfrom->%s", i > 0 ? ", " : "", ct_emit_export_size_name(out->arena, type->rank, i));
     line(out, 1, "const size_t sizes[] = {%s};", sizes.data);
-    if (ct_outer_is_lent(type)) {
+    if (ct_emit_export_is_lent(type)) {
         line(out, 1, "to[0].p = &ct_lend(o, from->data, %u, sizes)->head;", type->rank);
         return;
     }
@@ -246,7 +246,7 @@ static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 1, "if (count > 0 && from->data == NULL) ct_outer_wrong(o, \"NULL for an array\");");
     line(out, 1, "for (int64_t i = 0; i < count; i++) {");
     line(out, 2, "ct_word fields[%u];", arrays->count);
-    ct_outer_put_in(out, flow, 2, type->element, "from->data[i]", "fields", 0);
+    ct_emit_export_put_in(out, flow, 2, type->element, "from->data[i]", "fields", 0);
     for (uint32_t i = 0; i < arrays->count; i++) line(out, 2, "part%u->data[i] = fields[%u];", i, i);
     line(out, 1, "}");
 }
@@ -254,7 +254,7 @@ static void put_array_in(CtText *out, CtFlow *flow, const OuterType *type) {
 static void put_array_items(CtText *out, CtFlow *flow, const OuterType *type) {
     const CtFlowTypes *arrays = ct_flow_types(flow, type->type);
     line(out, 1, "const int64_t count = ct_words((const ct_array *)from[0].p);");
-    if (ct_outer_is_lent(type)) {
+    if (ct_emit_export_is_lent(type)) {
         line(out, 1, "(void)o;");
         line(out, 1,
              "if (count > 0) memcpy(items, ((const ct_array *)from[0].p)->data, (size_t)count * sizeof *items);");
@@ -265,7 +265,7 @@ static void put_array_items(CtText *out, CtFlow *flow, const OuterType *type) {
     line(out, 2, "ct_word fields[%u];", arrays->count);
     for (uint32_t i = 0; i < arrays->count; i++)
         line(out, 2, "fields[%u] = ((const ct_array *)from[%u].p)->data[i];", i, i);
-    ct_outer_put_out(out, flow, 2, type->element, "fields", 0, "items[i]");
+    ct_emit_export_put_out(out, flow, 2, type->element, "fields", 0, "items[i]");
     line(out, 1, "}");
 }
 
@@ -281,8 +281,8 @@ static void put_sequence_out(CtText *out, CtFlow *flow, const OuterType *type) {
         return;
     }
     for (uint32_t i = 0; i < type->rank; i++)
-        line(out, 1, "to->%s = ct_outer_size(from[0].p, %u);", ct_outer_size_name(out->arena, type->rank, i), i);
-    if (ct_outer_is_lent(type)) {
+        line(out, 1, "to->%s = ct_outer_size(from[0].p, %u);", ct_emit_export_size_name(out->arena, type->rank, i), i);
+    if (ct_emit_export_is_lent(type)) {
         line(out, 1, "to->data = ct_outer_data(o, from[0].p);");
         return;
     }
@@ -337,7 +337,7 @@ static void put_all(OuterTypes *types, CtFlow *flow, CtText *out, bool bodies) {
     if (!bodies) ct_text_putc(out, '\n');
 }
 
-void ct_outer_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out) {
+void ct_emit_export_put_conversions(OuterTypes *types, CtFlow *flow, CtText *out) {
     ct_text_puts(out, "/* Values of the caller's, and words of a run. */\n"
                       "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-function\"\n\n");
     put_all(types, flow, out, false);

@@ -84,9 +84,9 @@ static bool is_own(const char *name, bool with_more) {
     return false;
 }
 
-bool ct_outer_is_own(const char *name) { return is_own(name, false); }
+bool ct_emit_export_is_own(const char *name) { return is_own(name, false); }
 
-bool ct_outer_is_taken(const char *name) {
+bool ct_emit_export_is_taken(const char *name) {
     size_t length = strlen(name);
     char last = name[length - 1];
     if (is_word(name) || is_among(library, name, length) || is_among(mathematics, name, length)) return true;
@@ -94,7 +94,7 @@ bool ct_outer_is_taken(const char *name) {
     return is_own(name, true);
 }
 
-const char *ct_outer_unique(OuterNames *names, const char *name) {
+const char *ct_emit_export_unique(OuterNames *names, const char *name) {
     const char *base = ct_emit_plain(names->arena, name);
     if (is_word(base)) base = ct_format(names->arena, "%s_", base);
     const char *unique = base;

@@ -41,7 +41,7 @@ static bool fits(Nest *nest, const CtFlowStep *loop) {
     return sums < loop->results.count && !loop->as.loop.initial && is_plain(nest, loop->as.loop.block);
 }
 
-bool ct_lanes_is_elementwise(const Emit *e, const CtFlowStep *loop) {
+bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop) {
     Nest nest = {0};
     if (!fits(&nest, loop)) return false;
     return nest.has_loop ? !nest.has_sums || !e->exact : !nest.has_sums && !ct_emit_streams(e, loop);

@@ -7,13 +7,13 @@
 static bool adds_along(const Emit *e, const CtFlowStep *step, const CtFlowVar *index) {
     const CtFlowArgs *args = &step->args;
     const CtFlowArgs outer = {.items = args->items + 1, .count = args->count - 3};
-    return args->count > 3 && args->items[args->count - 2].var == index && ct_lanes_any_differs(e, &outer) &&
-           ct_lanes_kind(e, &args->items[0]) == LANE_ACC;
+    return args->count > 3 && args->items[args->count - 2].var == index && ct_emit_vector_any_differs(e, &outer) &&
+           ct_emit_vector_kind(e, &args->items[0]) == LANE_ACC;
 }
 
 /* What it looks at is the same array in all lanes, or a number. */
 static bool reaches(const Emit *e, const CtFlowArg *arg) {
-    LaneKind kind = ct_lanes_kind(e, arg);
+    LaneKind kind = ct_emit_vector_kind(e, arg);
     return kind == LANE_SAME || kind == LANE_VALUE || kind == LANE_TURN || kind == LANE_ACC || kind == LANE_OLD ||
            kind == LANE_MORE;
 }
@@ -23,7 +23,7 @@ static bool goes_apart(const Emit *e, const CtFlowStep *step) {
     bool adds = false;
     if (step->results.count > step->as.loop.carried) return false;
     for (uint32_t i = 0; i < step->as.loop.carried; i++)
-        if (ct_lanes_kind(e, &step->args.items[1 + i]) != LANE_ACC) return false;
+        if (ct_emit_vector_kind(e, &step->args.items[1 + i]) != LANE_ACC) return false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *inner = block->steps.items[i];
         if (inner->kind != FLOW_PRIM && inner->kind != FLOW_READ && inner->kind != FLOW_UPDATE) return false;
@@ -41,7 +41,7 @@ static void pick_used(Emit *e, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++)
         for (uint32_t j = 0; j < block->steps.items[i]->args.count; j++) {
             const CtFlowArg *arg = &block->steps.items[i]->args.items[j];
-            LaneKind kind = ct_lanes_kind(e, arg);
+            LaneKind kind = ct_emit_vector_kind(e, arg);
             const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
             if (text == NULL || (kind != LANE_VALUE && kind != LANE_TURN) || ct_map_has(&picked, arg->var->id))
                 continue;
@@ -61,7 +61,7 @@ static void point_into(Emit *e, const CtFlowStep *step) {
     }
 }
 
-bool ct_lanes_apart(Emit *e, CtFlowStep *step) {
+bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     if (!goes_apart(e, step)) return false;
     ct_emit_flush(e, false);
     size_t size = (e->function->vars + 1) * sizeof(Use);

@@ -33,11 +33,11 @@ static bool counts(const CtFlowBlock *block, const CtFlowArg *index) {
 
 /* Whether an update adds to the next element at each turn, in all lanes to the same. */
 static bool adds_along(const Emit *e, const CtFlowBlock *block, const CtFlowStep *step) {
-    if (!ct_lanes_adds(e, step)) return false;
+    if (!ct_emit_vector_adds(e, step)) return false;
     CtFlowArgs indices = {.items = step->args.items + 1, .count = step->args.count - 2};
     for (uint32_t i = 0; i + 1 < indices.count; i++)
         if (!stays(block, &indices.items[i])) return false;
-    return !ct_lanes_any_differs(e, &indices) && counts(block, &indices.items[indices.count - 1]);
+    return !ct_emit_vector_any_differs(e, &indices) && counts(block, &indices.items[indices.count - 1]);
 }
 
 static Lane *root_lane(const Emit *e, const CtFlowStep *update) {
@@ -59,7 +59,7 @@ static Updates find_updates(const Emit *e, const CtFlowBlock *block) {
     return updates;
 }
 
-void ct_lanes_mark_narrow(const Emit *e, const CtFlowStep *loop) {
+void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop) {
     const Updates updates = find_updates(e, loop->as.loop.block);
     for (uint32_t i = 0; i < updates.count; i++) root_lane(e, updates.items[i])->may_be_narrow = true;
 }
@@ -89,7 +89,7 @@ static void write_turns(Emit *e, const CtFlowStep *loop, const Updates *updates,
     const char *index = ct_emit_name(e, loop->as.loop.block->params.items[0]);
     CtText body = ct_text(e->arena), *out = e->out;
     e->out = &body;
-    ct_lanes_turn(e, loop, names);
+    ct_emit_vector_turn(e, loop, names);
     e->out = out;
     ct_emit_line(e, "CT_UNROLLED");
     ct_emit_line(e, "for (int turn = 0; turn < CT_LANES; turn++) {");
@@ -109,7 +109,7 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
         const CtFlowArgs indices = {.items = update->args.items + 1, .count = update->args.count - 2};
         CtFlowStep *sum = binder(block, indices.items[indices.count - 1].var);
         if (sum != NULL && e->uses[sum->results.items[0]->id].text == NULL) ct_emit_step(e, sum);
-        const char *place = ct_lanes_place(e, &update->args.items[0], &indices), *terms = lane_of(e, update)->terms;
+        const char *place = ct_emit_vector_place(e, &update->args.items[0], &indices), *terms = lane_of(e, update)->terms;
         if (are_one)
             ct_emit_line(e, "ct_lanes_add_totals(%s, %s, %s);", root->data, place, terms);
         else
@@ -119,7 +119,7 @@ static void write_totals(Emit *e, const CtFlowBlock *block, const Updates *updat
     e->pending.count = 0;
 }
 
-const char *ct_lanes_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names) {
+const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names) {
     const CtFlowBlock *block = loop->as.loop.block;
     const Updates updates = find_updates(e, block);
     if (updates.count == 0) return "0";

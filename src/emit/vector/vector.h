@@ -43,21 +43,21 @@ typedef struct LaneSum { /* what is carried: to it is added */
 } LaneSum;
 
 /* Whether a step adds to an element of an accumulator. */
-bool ct_lanes_adds(const Emit *e, const CtFlowStep *step);
-bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices);
+bool ct_emit_vector_adds(const Emit *e, const CtFlowStep *step);
+bool ct_emit_vector_any_differs(const Emit *e, const CtFlowArgs *indices);
 
 /* Whether a loop runs in lanes: then e->lanes says what each variable is, and sums what is added to each value that is
  * carried. */
-bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
+bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums);
 /* Whether it is a loop, or one over such loops, whose elements, side by side, the compiler makes vectors of, or lanes
  * of their own: elementwise.c. */
-bool ct_lanes_is_elementwise(const Emit *e, const CtFlowStep *loop);
-LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg);
-const char *ct_lanes_value(CtPrim prim);
-void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
+bool ct_emit_vector_is_elementwise(const Emit *e, const CtFlowStep *loop);
+LaneKind ct_emit_vector_kind(const Emit *e, const CtFlowArg *arg);
+const char *ct_emit_vector_value(CtPrim prim);
+void ct_emit_vector_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices);
 /* The loop of a block that makes an array which is yielded as a row; NULL: there is none. */
-const CtFlowStep *ct_lanes_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value);
-bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step);
+const CtFlowStep *ct_emit_vector_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value);
+bool ct_emit_vector_skipped(const Emit *e, const CtFlowStep *step);
 
 typedef struct LaneResults {  /* of a loop, as C has them */
     const char *const *names; /* of what is carried, then of the arrays */
@@ -68,20 +68,20 @@ typedef struct LaneResults {  /* of a loop, as C has them */
 
 /* The turns of a loop of `count` turns that are taken eight at a time: from `index` as it is, up to `to` where there
  * are eights. */
-void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+void ct_emit_vector_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
                     const char *index, const LaneResults *results);
 /* A step in lanes; false where it is the same in all of them, and is to be written as everywhere. */
-bool ct_lanes_step(Emit *e, CtFlowStep *step);
+bool ct_emit_vector_step(Emit *e, CtFlowStep *step);
 /* The index of an element, row-major. */
-const char *ct_lanes_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
+const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices);
 /* What a turn of an inner loop does; `names`: of what it carries. */
-void ct_lanes_turn(Emit *e, const CtFlowStep *loop, const char *const *names);
+void ct_emit_vector_turn(Emit *e, const CtFlowStep *loop, const char *const *names);
 /* strip_accumulators.c: marks the accumulators to whose elements an inner loop adds one after the other. */
-void ct_lanes_mark_narrow(const Emit *e, const CtFlowStep *loop);
+void ct_emit_vector_mark_narrow(const Emit *e, const CtFlowStep *loop);
 /* Writes the turns of such a loop that are taken eight at a time where accumulators are large; gives the turn from
  * which on they are taken one by one. */
-const char *ct_lanes_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names);
+const char *ct_emit_vector_strips(Emit *e, const CtFlowStep *loop, const char *count, const char *const *names);
 /* serial_lanes.c: an inner loop that adds to a row of each lane's own, lane after lane; false where it is none. */
-bool ct_lanes_apart(Emit *e, CtFlowStep *step);
+bool ct_emit_vector_apart(Emit *e, CtFlowStep *step);
 
 #endif

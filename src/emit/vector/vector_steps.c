@@ -7,7 +7,7 @@ static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg
 
 /* An argument as a number in each lane. */
 static const char *lane_arg(Emit *e, const CtFlowArg *arg, bool apart) {
-    LaneKind kind = ct_lanes_kind(e, arg);
+    LaneKind kind = ct_emit_vector_kind(e, arg);
     if (kind == LANE_VALUE) return apart ? ct_emit_arg(e, arg) : ct_emit_operand(e, arg);
     if (kind == LANE_TURN) return ct_format(e->arena, "ct_lanes_turns(%s)", ct_emit_arg(e, arg));
     return ct_format(e->arena, arg->type->kind == FLOW_I64 ? "ct_all_ints(%s)" : "ct_all(%s)", ct_emit_arg(e, arg));
@@ -65,7 +65,7 @@ static const char *position(Emit *e, const CtFlowArg *array, const CtFlowArgs *i
     return at;
 }
 
-const char *ct_lanes_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
+const char *ct_emit_vector_place(Emit *e, const CtFlowArg *array, const CtFlowArgs *indices) {
     return position(e, array, indices, 0);
 }
 
@@ -80,7 +80,7 @@ static const char *lane_position(Emit *e, const CtFlowArg *array, const CtFlowAr
 /* Whether elements beside each other are looked at. */
 static bool is_turn_last(const Emit *e, const CtFlowArgs *indices) {
     CtFlowArgs others = {.items = indices->items, .count = indices->count - 1};
-    return ct_lanes_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_lanes_any_differs(e, &others);
+    return ct_emit_vector_kind(e, &indices->items[others.count]) == LANE_TURN && !ct_emit_vector_any_differs(e, &others);
 }
 
 /* ---- steps ---- */
@@ -111,7 +111,7 @@ static void begin_array(Emit *e, CtFlowVar *var, const char *count) {
 /* Room for the rows that a loop makes at its turns, of which a loop within it makes one each. */
 static void begin_matrix(Emit *e, const CtFlowStep *loop, uint32_t result, const char *count) {
     const CtFlowArg *value = &loop->as.loop.block->values.items[result];
-    const CtFlowStep *maker = ct_lanes_row_maker(e, loop->as.loop.block, value);
+    const CtFlowStep *maker = ct_emit_vector_row_maker(e, loop->as.loop.block, value);
     CtFlowVar *var = loop->results.items[result];
     Lane *lane = &e->lanes[var->id];
     if (var->name == NULL) var->name = "xs";
@@ -154,7 +154,7 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
     if (e->lanes[result->id].kind == LANE_MORE) return true;
     if (e->lanes[result->id].kind != LANE_VALUE) return false;
     e->reading = false;
-    const char *value = ct_lanes_value(step->as.prim);
+    const char *value = ct_emit_vector_value(step->as.prim);
     const char *text = ct_emit_substitute(e, value, &step->args, lane_arg);
     ct_emit_bind(e, result, text, value[strlen(value) - 1] == ')', e->reading);
     return true;
@@ -163,8 +163,8 @@ static bool write_prim(Emit *e, const CtFlowStep *step) {
 /* Of an array whose rows at the turns are packed: whether an element is in one of these, at the same place in each. */
 static bool is_in_own_row(const Emit *e, const CtFlowArgs *indices) {
     for (uint32_t i = 1; i < indices->count; i++)
-        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return false;
-    return indices->count > 1 && ct_lanes_kind(e, &indices->items[0]) == LANE_TURN;
+        if (ct_emit_vector_kind(e, &indices->items[i]) != LANE_SAME) return false;
+    return indices->count > 1 && ct_emit_vector_kind(e, &indices->items[0]) == LANE_TURN;
 }
 
 static bool write_read(Emit *e, const CtFlowStep *step) {
@@ -181,30 +181,30 @@ static bool write_read(Emit *e, const CtFlowStep *step) {
     }
     if (ct_flow_is_object(result->type)) return false;
     if (e->uses[result->id].count == 0) return true;
-    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_ARRAY) {
+    if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_ARRAY) {
         const char *name = ct_emit_arg(e, &step->args.items[0]);
         const CtFlowArg *at = &step->args.items[1];
-        const char *item = ct_lanes_kind(e, at) == LANE_SAME
+        const char *item = ct_emit_vector_kind(e, at) == LANE_SAME
                                ? ct_format(e->arena, "%s[%s]", name, ct_emit_arg(e, at))
                                : ct_format(e->arena, "ct_lanes_pick(%s, %s)", name, lane_arg(e, at, true));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
-    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_MATRIX) {
+    if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_MATRIX) {
         const char *item = ct_format(e->arena, "%s[%s * %s + %s]", ct_emit_arg(e, &step->args.items[0]),
                                      ct_emit_operand(e, &step->args.items[1]), lane_of(e, &step->args.items[0])->row,
                                      ct_emit_operand(e, &step->args.items[2]));
         ct_emit_bind(e, result, item, true, true);
         return true;
     }
-    ct_lanes_position(e, step, &array, &indices);
+    ct_emit_vector_position(e, step, &array, &indices);
     const char *data = ct_emit_data(e, &array), *text, *ints = result->type->kind == FLOW_I64 ? "_ints" : "";
     if (e->lanes[result->id].kind == LANE_SAME)
-        text = ct_emit_item(e, &array, ct_lanes_place(e, &array, &indices));
+        text = ct_emit_item(e, &array, ct_emit_vector_place(e, &array, &indices));
     else if (lane_of(e, &array)->is_packed && is_in_own_row(e, &indices))
         text = ct_format(e->arena, "%s[%s]", lane_of(e, &array)->packed, position(e, &array, &indices, 1));
     else if (is_turn_last(e, &indices))
-        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_lanes_place(e, &array, &indices));
+        text = ct_format(e->arena, "ct_lanes_load%s(%s + %s)", ints, data, ct_emit_vector_place(e, &array, &indices));
     else
         text = ct_format(e->arena, "ct_lanes_gather%s(%s, %s)", ints, data, lane_position(e, &array, &indices));
     ct_emit_bind(e, result, text, true, true);
@@ -227,9 +227,9 @@ static bool write_bulk(Emit *e, const CtFlowStep *step) {
         return true;
     }
     if (e->lanes[result->id].kind != LANE_VALUE) return false;
-    bool packed = ct_lanes_kind(e, array) == LANE_ROW;
+    bool packed = ct_emit_vector_kind(e, array) == LANE_ROW;
     const char *name = packed ? lane_of(e, &lane_of(e, array)->base)->packed : ct_emit_arg(e, array);
-    const char *length = length_of(e, array, 0), *what = ct_array_info(step->as.bulk)->name;
+    const char *length = length_of(e, array, 0), *what = ct_core_array_info(step->as.bulk)->name;
     bool largest = step->as.bulk == ARRAY_MAXIMUM || step->as.bulk == ARRAY_ARGMAX;
     bool at = step->as.bulk == ARRAY_ARGMAX || step->as.bulk == ARRAY_ARGMIN;
     bool adds = step->as.bulk == ARRAY_SUM || step->as.bulk == ARRAY_PRODUCT;
@@ -268,16 +268,16 @@ static void add_term(Emit *e, const CtFlowStep *step) {
     CtFlowArgs inner = {.items = indices.items + 1, .count = indices.count - 1};
     if (added->terms != NULL) {
         ct_emit_line(e, "ct_lanes_fold(&%s[turn], %s);", added->terms, term);
-    } else if (!ct_lanes_any_differs(e, &indices) && root->may_be_narrow) {
-        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data, ct_lanes_place(e, acc, &indices),
+    } else if (!ct_emit_vector_any_differs(e, &indices) && root->may_be_narrow) {
+        ct_emit_line(e, "ct_lanes_add(%s, %s, %s, %s);", root->packed, root->data, ct_emit_vector_place(e, acc, &indices),
                      term);
-    } else if (!ct_lanes_any_differs(e, &indices)) {
-        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_lanes_place(e, acc, &indices), term);
+    } else if (!ct_emit_vector_any_differs(e, &indices)) {
+        ct_emit_line(e, "%s[%s] += %s;", root->packed, ct_emit_vector_place(e, acc, &indices), term);
     } else if (is_turn_last(e, &indices)) {
-        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_lanes_place(e, acc, &indices), term);
-    } else if (ct_lanes_kind(e, &indices.items[0]) == LANE_TURN && !ct_lanes_any_differs(e, &inner)) {
+        ct_emit_line(e, "ct_lanes_add_row(%s + %s, %s);", root->data, ct_emit_vector_place(e, acc, &indices), term);
+    } else if (ct_emit_vector_kind(e, &indices.items[0]) == LANE_TURN && !ct_emit_vector_any_differs(e, &inner)) {
         ct_emit_line(e, "ct_lanes_add_column(%s + %s, ct_row_words(%s), %s);", root->data,
-                     ct_lanes_place(e, acc, &indices), name, term);
+                     ct_emit_vector_place(e, acc, &indices), name, term);
     } else {
         ct_emit_line(e, "ct_lanes_add_at(%s, %s, %s);", root->data, lane_position(e, acc, &indices), term);
     }
@@ -285,7 +285,7 @@ static void add_term(Emit *e, const CtFlowStep *step) {
 
 static bool write_update(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *array = &step->args.items[0];
-    LaneKind kind = ct_lanes_kind(e, array);
+    LaneKind kind = ct_emit_vector_kind(e, array);
     if (e->lanes[step->results.items[0]->id].kind == LANE_SAME) return false;
     ct_emit_flush(e, true);
     const char *name = ct_emit_arg(e, array);
@@ -295,7 +295,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
         add_term(e, step);
     } else {
         const char *value = lane_arg(e, &step->args.items[2], true);
-        if (ct_lanes_kind(e, at) == LANE_SAME)
+        if (ct_emit_vector_kind(e, at) == LANE_SAME)
             ct_emit_line(e, "%s[%s] = %s;", name, ct_emit_arg(e, at), value);
         else
             ct_emit_line(e, "ct_lanes_put(%s, %s, %s);", name, lane_arg(e, at, true), value);
@@ -309,7 +309,7 @@ static bool write_update(Emit *e, const CtFlowStep *step) {
 static bool write_check(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *index = &step->args.items[0];
     const char *length = checked_length(e, &step->args.items[1], step->as.index);
-    switch (ct_lanes_kind(e, index)) {
+    switch (ct_emit_vector_kind(e, index)) {
     case LANE_VALUE:
         leave_if(e, ct_format(e->arena, "ct_lanes_leave(%s, %s)", ct_emit_arg(e, index), length));
         return true;
@@ -329,7 +329,7 @@ static bool write_check(Emit *e, const CtFlowStep *step) {
 
 static bool write_release(Emit *e, const CtFlowStep *step) {
     const CtFlowArg *object = &step->args.items[0];
-    LaneKind kind = ct_lanes_kind(e, object);
+    LaneKind kind = ct_emit_vector_kind(e, object);
     if (kind != LANE_ROW && kind != LANE_ARRAY && kind != LANE_MATRIX) return false;
     ct_emit_flush(e, true);
     if (kind == LANE_ROW) return true;
@@ -376,7 +376,7 @@ static void branch_values(Emit *e, const CtFlowStep *step, uint32_t branch, cons
 }
 
 static bool write_switch(Emit *e, const CtFlowStep *step) {
-    if (ct_lanes_kind(e, &step->args.items[0]) == LANE_SAME) return false;
+    if (ct_emit_vector_kind(e, &step->args.items[0]) == LANE_SAME) return false;
     uint32_t results = step->results.count, *yields = CT_NEW_ARRAY(e->arena, uint32_t, step->as.cases.count + 1);
     const char *on = lane_arg(e, &step->args.items[0], false);
     ct_emit_flush(e, false);
@@ -440,7 +440,7 @@ static bool differs(const Emit *e, const CtFlowStep *step) {
 
 static bool is_matrix(const Emit *e, const CtFlowVar *var) { return e->lanes[var->id].kind == LANE_MATRIX; }
 
-void ct_lanes_turn(Emit *e, const CtFlowStep *loop, const char *const *names) {
+void ct_emit_vector_turn(Emit *e, const CtFlowStep *loop, const char *const *names) {
     const CtFlowBlock *block = loop->as.loop.block, *around = e->block;
     e->depth++;
     ct_emit_block(e, block, NULL);
@@ -475,22 +475,22 @@ static bool write_loop(Emit *e, const CtFlowStep *step) {
         else
             begin_array(e, step->results.items[i], n);
     ct_emit_alias(e, block->params.items[0], index);
-    const char *from = ct_lanes_strips(e, step, n, names);
+    const char *from = ct_emit_vector_strips(e, step, n, names);
     ct_emit_line(e, "for (int64_t %s = %s; %s < %s; %s++) {", index, from, index, n, index);
-    ct_lanes_turn(e, step, names);
+    ct_emit_vector_turn(e, step, names);
     ct_emit_line(e, "}");
     return true;
 }
 
-bool ct_lanes_step(Emit *e, CtFlowStep *step) {
-    if (ct_lanes_skipped(e, step)) return true;
+bool ct_emit_vector_step(Emit *e, CtFlowStep *step) {
+    if (ct_emit_vector_skipped(e, step)) return true;
     switch (step->kind) {
     case FLOW_PRIM: return write_prim(e, step);
     case FLOW_READ: return write_read(e, step);
     case FLOW_BULK: return write_bulk(e, step);
     case FLOW_ITEMS: return write_items(e, step);
     case FLOW_UPDATE: return write_update(e, step);
-    case FLOW_LOOP: return ct_lanes_apart(e, step) || write_loop(e, step);
+    case FLOW_LOOP: return ct_emit_vector_apart(e, step) || write_loop(e, step);
     case FLOW_SWITCH: return write_switch(e, step);
     case FLOW_CHECK: return write_check(e, step);
     case FLOW_RELEASE: return write_release(e, step);
@@ -530,14 +530,14 @@ static void add_terms(Emit *e, const LaneSum *sum, const char *name) {
     for (uint32_t i = 0; !e->exact && i < sum->terms.count; i++)
         ct_emit_line(e, "%s_wide += %s;", name, lane_arg(e, &sum->terms.items[i], true));
     if (!e->exact || sum->terms.count == 0) return;
-    if (sum->terms.count == 1 && ct_lanes_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
+    if (sum->terms.count == 1 && ct_emit_vector_kind(e, &sum->terms.items[0]) == LANE_VALUE) {
         ct_emit_line(e, "%s = ct_lanes_add_to(%s, %s);", name, name, ct_emit_arg(e, &sum->terms.items[0]));
         return;
     }
     settle(e, &sum->terms);
     for (uint32_t i = 0; i < sum->terms.count; i++) {
         const CtFlowArg *term = &sum->terms.items[i];
-        ct_text_printf(&terms, ct_lanes_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]", ct_emit_arg(e, term));
+        ct_text_printf(&terms, ct_emit_vector_kind(e, term) == LANE_SAME ? " + %s" : " + %s[lane]", ct_emit_arg(e, term));
     }
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) %s = %s%s;", name, name, terms.data);
 }
@@ -663,7 +663,7 @@ static void each_pack(Emit *e, const char *index) {
     }
 }
 
-void ct_lanes_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
+void ct_emit_vector_turns(Emit *e, const CtFlowStep *step, const LaneSum *sums, const char *count, const char *to,
                     const char *index, const LaneResults *results) {
     const char *const *names = results->names;
     const CtFlowBlock *block = step->as.loop.block, *around = e->block;

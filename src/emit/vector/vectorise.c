@@ -71,17 +71,17 @@ static const char *const values[] = {
     [PRIM_TO_DOUBLE] = "ct_lanes_of(A)",
 };
 
-const char *ct_lanes_value(CtPrim prim) { return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL; }
+const char *ct_emit_vector_value(CtPrim prim) { return (size_t)prim < sizeof values / sizeof *values ? values[prim] : NULL; }
 
 /* ---- what differs ---- */
 
 static Lane *lane(const Scan *s, const CtFlowVar *var) { return &s->e->lanes[var->id]; }
 
-LaneKind ct_lanes_kind(const Emit *e, const CtFlowArg *arg) {
+LaneKind ct_emit_vector_kind(const Emit *e, const CtFlowArg *arg) {
     return e->lanes == NULL || arg->var == NULL ? LANE_SAME : e->lanes[arg->var->id].kind;
 }
 
-static bool same(const Scan *s, const CtFlowArg *arg) { return ct_lanes_kind(s->e, arg) == LANE_SAME; }
+static bool same(const Scan *s, const CtFlowArg *arg) { return ct_emit_vector_kind(s->e, arg) == LANE_SAME; }
 
 static bool all_same(const Scan *s, const CtFlowArgs *args) {
     for (uint32_t i = 0; i < args->count; i++)
@@ -91,7 +91,7 @@ static bool all_same(const Scan *s, const CtFlowArgs *args) {
 
 /* A number that differs, or the turn itself. */
 static bool is_number(const Scan *s, const CtFlowArg *arg) {
-    LaneKind kind = ct_lanes_kind(s->e, arg);
+    LaneKind kind = ct_emit_vector_kind(s->e, arg);
     return kind == LANE_VALUE || kind == LANE_TURN || (kind == LANE_SAME && !ct_flow_is_object(arg->type));
 }
 
@@ -99,8 +99,8 @@ static bool is_outside(const Scan *s, const CtFlowArg *arg) {
     return arg->var != NULL && s->e->uses[arg->var->id].text != NULL && same(s, arg);
 }
 
-const CtFlowStep *ct_lanes_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value) {
-    if (ct_lanes_kind(e, value) != LANE_ARRAY) return NULL;
+const CtFlowStep *ct_emit_vector_row_maker(const Emit *e, const CtFlowBlock *block, const CtFlowArg *value) {
+    if (ct_emit_vector_kind(e, value) != LANE_ARRAY) return NULL;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *step = block->steps.items[i];
         for (uint32_t j = 0; step->kind == FLOW_LOOP && j < step->results.count; j++)
@@ -142,20 +142,20 @@ static bool fits_more(Scan *s, const CtFlowStep *step, uint32_t old) {
 
 static bool fits_prim(Scan *s, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (ct_lanes_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
+        if (ct_emit_vector_kind(s->e, &step->args.items[i]) == LANE_OLD) return fits_more(s, step, i);
     if (all_same(s, &step->args)) return !s->in_branch || !ct_flow_step_fails(step);
     CtFlowVar *result = step->results.items[0];
     for (uint32_t i = 0; i < step->args.count; i++)
         if (!is_number(s, &step->args.items[i]) || !is_plain(step->args.items[i].type)) return false;
-    if (ct_lanes_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type)) return false;
+    if (ct_emit_vector_value(step->as.prim) == NULL || ct_flow_step_fails(step) || !is_plain(result->type)) return false;
     lane(s, result)->kind = LANE_VALUE;
     return true;
 }
 
 /* The array and all indices of a read, through the row that it may be of. */
-void ct_lanes_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices) {
+void ct_emit_vector_position(const Emit *e, const CtFlowStep *step, CtFlowArg *array, CtFlowArgs *indices) {
     *array = step->args.items[0];
-    if (ct_lanes_kind(e, array) == LANE_ROW) {
+    if (ct_emit_vector_kind(e, array) == LANE_ROW) {
         const Lane *row = &e->lanes[array->var->id];
         for (uint32_t i = 0; i < row->indices.count; i++) ct_push(e->arena, indices, row->indices.items[i]);
         *array = row->base;
@@ -168,27 +168,27 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     CtFlowArg array;
     CtFlowArgs indices = {0};
     if (s->in_branch) return false;
-    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
+    if (ct_emit_vector_kind(s->e, &step->args.items[0]) == LANE_ARRAY) {
         lane(s, result)->kind = LANE_VALUE;
         return step->args.count == 2 && is_number(s, &step->args.items[1]);
     }
-    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_MATRIX) {
+    if (ct_emit_vector_kind(s->e, &step->args.items[0]) == LANE_MATRIX) {
         lane(s, result)->kind = LANE_VALUE;
         return step->args.count == 3 && same(s, &step->args.items[1]) && same(s, &step->args.items[2]);
     }
-    if (ct_lanes_kind(s->e, &step->args.items[0]) == LANE_ACC) {
+    if (ct_emit_vector_kind(s->e, &step->args.items[0]) == LANE_ACC) {
         for (uint32_t i = 1; i < step->args.count; i++)
             if (!is_number(s, &step->args.items[i])) return false;
         *lane(s, result) = (Lane){.kind = LANE_OLD, .read = step};
         return step->args.count == step->args.items[0].type->rank + 1;
     }
-    if (ct_lanes_kind(s->e, &step->args.items[1]) == LANE_TURN && step->args.count == 2 &&
+    if (ct_emit_vector_kind(s->e, &step->args.items[1]) == LANE_TURN && step->args.count == 2 &&
         is_outside(s, &step->args.items[0]) &&
         is_vector(step->args.items[0].type->element)) { /* of references to arrays */
         *lane(s, result) = (Lane){.kind = LANE_ARRAY, .root = result};
         return leave(s);
     }
-    ct_lanes_position(s->e, step, &array, &indices);
+    ct_emit_vector_position(s->e, step, &array, &indices);
     if (!same(s, &array) || ct_flow_is_object(array.type->element)) return false;
     uint32_t differ = 0;
     for (uint32_t i = 0; i < indices.count; i++) {
@@ -197,14 +197,14 @@ static bool fits_read(Scan *s, const CtFlowStep *step) {
     }
     if (ct_flow_is_object(result->type)) {
         if (differ == 0 && indices.count == step->args.count - 1) return true;
-        bool turn = differ <= 1 && (differ == 0 || ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN);
+        bool turn = differ <= 1 && (differ == 0 || ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_TURN);
         if (!is_outside(s, &array)) return false;
         *lane(s, result) = (Lane){.kind = LANE_ROW, .base = array, .indices = indices};
         return turn;
     }
     if (differ == 0) return true;
     if (!is_plain(result->type)) return false;
-    bool row = differ == 1 && ct_lanes_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
+    bool row = differ == 1 && ct_emit_vector_kind(s->e, &indices.items[0]) == LANE_TURN && is_outside(s, &array);
     if (row && indices.count > 1) {
         if (result->type->kind != FLOW_F64) return false;
         lane(s, array.var)->is_packed = true;
@@ -228,8 +228,8 @@ static bool fits_bulk(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     const CtFlowArg *array = &step->args.items[0];
     CtArrayOp op = step->as.bulk;
-    bool packed = ct_lanes_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
-    if (!is_vector(array->type) || (!packed && ct_lanes_kind(s->e, array) != LANE_ARRAY)) return false;
+    bool packed = ct_emit_vector_kind(s->e, array) == LANE_ROW && lane(s, array->var)->indices.count == 1;
+    if (!is_vector(array->type) || (!packed && ct_emit_vector_kind(s->e, array) != LANE_ARRAY)) return false;
     if (packed) lane(s, lane(s, array->var)->base.var)->is_packed = true;
     lane(s, step->results.items[0])->kind = LANE_VALUE;
     return op == ARRAY_SUM || op == ARRAY_PRODUCT || op == ARRAY_MAXIMUM || op == ARRAY_MINIMUM || op == ARRAY_ARGMAX ||
@@ -243,7 +243,7 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
     if (all_same(s, &step->args)) return true;
     bool rows = result->type->rank == 2;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (rows ? ct_lanes_kind(s->e, &step->args.items[i]) != LANE_ARRAY : !is_number(s, &step->args.items[i]))
+        if (rows ? ct_emit_vector_kind(s->e, &step->args.items[i]) != LANE_ARRAY : !is_number(s, &step->args.items[i]))
             return false;
     if (!rows && !is_vector(result->type)) return false;
     *lane(s, result) = rows ? (Lane){.kind = LANE_ROWS, .read = step} : (Lane){.kind = LANE_ARRAY, .root = result};
@@ -251,9 +251,9 @@ static bool fits_items(Scan *s, const CtFlowStep *step) {
     return true;
 }
 
-bool ct_lanes_any_differs(const Emit *e, const CtFlowArgs *indices) {
+bool ct_emit_vector_any_differs(const Emit *e, const CtFlowArgs *indices) {
     for (uint32_t i = 0; i < indices->count; i++)
-        if (ct_lanes_kind(e, &indices->items[i]) != LANE_SAME) return true;
+        if (ct_emit_vector_kind(e, &indices->items[i]) != LANE_SAME) return true;
     return false;
 }
 
@@ -266,8 +266,8 @@ static bool is_same_place(const CtFlowStep *read, const CtFlowStep *update) {
     return read->args.count + 1 == update->args.count;
 }
 
-bool ct_lanes_adds(const Emit *e, const CtFlowStep *step) {
-    return step->kind == FLOW_UPDATE && ct_lanes_kind(e, &step->args.items[0]) == LANE_ACC;
+bool ct_emit_vector_adds(const Emit *e, const CtFlowStep *step) {
+    return step->kind == FLOW_UPDATE && ct_emit_vector_kind(e, &step->args.items[0]) == LANE_ACC;
 }
 
 /* An element of an array of a lane's own; or one more term for an element of an accumulator. */
@@ -276,14 +276,14 @@ static bool fits_update(Scan *s, const CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     if (s->in_branch) return false;
     if (all_same(s, &step->args)) return true;
-    LaneKind kind = ct_lanes_kind(s->e, array);
+    LaneKind kind = ct_emit_vector_kind(s->e, array);
     *lane(s, result) = (Lane){.kind = kind, .root = root_of(s, array)};
     if (kind == LANE_SAME && is_vector(array->type)) { /* from here on one in each */
         kind = LANE_ARRAY;
         *lane(s, result) = (Lane){.kind = kind, .root = result};
     }
     if (kind == LANE_ARRAY) return step->args.count == 3 && is_number(s, value) && is_number(s, &step->args.items[1]);
-    if (kind != LANE_ACC || ct_lanes_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
+    if (kind != LANE_ACC || ct_emit_vector_kind(s->e, value) != LANE_MORE || s->e->uses[value->var->id].count != 1)
         return false;
     s->adds = s->has_loop = true;
     bool differs = false;
@@ -312,7 +312,7 @@ static bool begins(Scan *s, const CtFlowStep *step) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         const CtFlowArg *start = &step->args.items[1 + i];
         CtFlowVar *param = block->params.items[1 + i];
-        LaneKind kind = ct_lanes_kind(s->e, start);
+        LaneKind kind = ct_emit_vector_kind(s->e, start);
         if (kind == LANE_ACC || kind == LANE_ARRAY)
             *lane(s, param) = (Lane){.kind = kind, .root = root_of(s, start)};
         else if (is_vector(param->type) && kind == LANE_SAME)
@@ -337,7 +337,7 @@ static bool stays_same(Scan *s, const CtFlowStep *step) {
 
 /* Rows that a loop of the block makes, as many elements at each turn as is known outside of all. */
 static bool makes_rows(Scan *s, const CtFlowBlock *block, const CtFlowArg *value, CtFlowVar *matrix) {
-    const CtFlowStep *maker = ct_lanes_row_maker(s->e, block, value);
+    const CtFlowStep *maker = ct_emit_vector_row_maker(s->e, block, value);
     if (maker == NULL || matrix->type->rank != 2 || matrix->type->element->kind != FLOW_F64) return false;
     const CtFlowArg *count = &maker->args.items[0];
     if (count->var != NULL && !is_outside(s, count)) return false;
@@ -386,7 +386,7 @@ static bool fits_loop(Scan *s, const CtFlowStep *step) {
     if (s->adds && s->leaves) return false;
     s->leaves |= left;
     s->has_loop = true;
-    ct_lanes_mark_narrow(s->e, step);
+    ct_emit_vector_mark_narrow(s->e, step);
     return ends(s, step);
 }
 
@@ -467,7 +467,7 @@ static bool fits_step(Scan *s, const CtFlowStep *step) {
 
 static bool fits(Scan *s, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++)
-        if (!ct_lanes_skipped(s->e, block->steps.items[i]) && !fits_step(s, block->steps.items[i])) return false;
+        if (!ct_emit_vector_skipped(s->e, block->steps.items[i]) && !fits_step(s, block->steps.items[i])) return false;
     return true;
 }
 
@@ -498,7 +498,7 @@ static bool find_terms(Emit *e, const CtFlowBlock *block, const CtFlowVar *param
     return false;
 }
 
-bool ct_lanes_skipped(const Emit *e, const CtFlowStep *step) {
+bool ct_emit_vector_skipped(const Emit *e, const CtFlowStep *step) {
     for (uint32_t i = 0; i < e->skipped.count; i++)
         if (e->skipped.items[i] == step) return true;
     return false;
@@ -528,8 +528,8 @@ static bool fits_results(Scan *s, const CtFlowStep *step) {
         const CtFlowArg *value = &block->values.items[i];
         bool number = type->rank == 1 && is_plain(type->element) && is_number(s, value);
         bool reference = type->rank == 1 && ct_flow_is_object(type->element);
-        bool row = (type->rank == 2 || reference) && ct_lanes_kind(s->e, value) == LANE_ARRAY;
-        bool rows = type->rank == 3 && ct_lanes_kind(s->e, value) == LANE_ROWS;
+        bool row = (type->rank == 2 || reference) && ct_emit_vector_kind(s->e, value) == LANE_ARRAY;
+        bool rows = type->rank == 3 && ct_emit_vector_kind(s->e, value) == LANE_ROWS;
         if (!number && !row && !rows) return false;
     }
     return true;
@@ -540,10 +540,10 @@ static bool has_sums(const Emit *e, const CtFlowStep *step) {
     return step->as.loop.carried > 0 && (!e->exact || step->results.count > step->as.loop.carried);
 }
 
-bool ct_lanes_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
+bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;
     if (e->lanes != NULL || e->one_by_one || step->as.loop.initial || block->exit != EXIT_YIELD) return false;
-    if (ct_lanes_is_elementwise(e, step)) return false;
+    if (ct_emit_vector_is_elementwise(e, step)) return false;
     Scan scan = {.e = e, .body = block};
     e->skipped.count = 0;
     e->lanes = CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);

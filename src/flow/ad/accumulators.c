@@ -10,7 +10,7 @@
  * open outside, so that it is not taken apart in each turn. */
 #include "flow/ad/reverse.h"
 
-Scope *ct_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
+Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward) {
     Scope *scope = CT_NEW(r->arena, Scope);
     scope->parent = kind == SCOPE_PATH ? NULL : r->scope;
     scope->kind = kind;
@@ -21,7 +21,7 @@ Scope *ct_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlow
     return scope;
 }
 
-void ct_reverse_enter(Reverse *r, Scope *scope) {
+void ct_flow_reverse_enter(Reverse *r, Scope *scope) {
     r->scope = scope;
     if (scope != NULL) r->b.block = scope->backward;
 }
@@ -48,7 +48,7 @@ static bool owns(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
 /* The OPEN of an active node whose field this is; or NULL. */
 static CtFlowStep *opening(const Reverse *r, const CtFlowVar *var) {
     CtFlowStep *step = ct_map_get(&r->defs, var->id);
-    return step != NULL && step->kind == FLOW_OPEN && ct_reverse_is_active(r, step->args.items[0]) ? step : NULL;
+    return step != NULL && step->kind == FLOW_OPEN && ct_flow_reverse_is_active(r, step->args.items[0]) ? step : NULL;
 }
 
 static const CtFlowType *adjoint_of(const Reverse *r, const CtFlowVar *var) {
@@ -66,20 +66,20 @@ static bool is_special(const Acc *acc) { return acc->kind == ACC_UNIFORM || acc-
 /* A uniform adjoint, or that of one element, becomes an array. */
 static void spread(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     Scope *here = r->scope;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     if (acc->kind == ACC_SINGLE) {
         CtFlowArg g = acc->value, index = acc->index;
         *acc = (Acc){.kind = ACC_NOTHING};
         fill(r, scope, array, acc);
         acc->value = ct_flow_update(&r->b, CT_NO_SPAN, acc->value, &index, 1, g);
-        ct_reverse_enter(r, here);
+        ct_flow_reverse_enter(r, here);
         return;
     }
-    CtFlowArg length = ct_reverse_need(r, ct_reverse_length(r, array, 0));
+    CtFlowArg length = ct_flow_reverse_need(r, ct_flow_reverse_length(r, array, 0));
     CtFlowArg all =
         ct_flow_bulk(&r->b, CT_NO_SPAN, ARRAY_REPLICATE, adjoint_of(r, array), (CtFlowArg[]){length, acc->value}, 2);
     *acc = (Acc){.kind = ACC_WHOLE, .value = all, .full = true};
-    ct_reverse_enter(r, here);
+    ct_flow_reverse_enter(r, here);
 }
 
 static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
@@ -88,7 +88,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
     const CtFlowStep *open = acc->pieces;
     CtFlowArgs fields = {0};
     bool any = false;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     for (uint32_t i = 0; i < open->results.count; i++) {
         CtFlowVar *var = open->results.items[i];
         if (!is_field(r, var)) continue;
@@ -108,7 +108,7 @@ static void put_together(Reverse *r, Scope *scope, CtFlowVar *node) {
         acc->value = ct_flow_node_make(&r->b, open->span, type, open->as.con.tag + 1, &fields);
         acc->full = false;
     }
-    ct_reverse_enter(r, here);
+    ct_flow_reverse_enter(r, here);
 }
 
 static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *open) {
@@ -116,7 +116,7 @@ static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *op
     Acc *acc = find(scope, node);
     CtFlowArgs fields = {0};
     uint32_t next = 0;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     if (acc->kind == ACC_WHOLE) fields = ct_flow_adjoint_fields(&r->b, open->span, acc->value, open->as.con.tag);
     for (uint32_t i = 0; i < open->results.count; i++) {
         CtFlowVar *var = open->results.items[i];
@@ -126,7 +126,7 @@ static void take_apart(Reverse *r, Scope *scope, CtFlowVar *node, CtFlowStep *op
         if (fields.count > 0) *field = (Acc){.kind = ACC_WHOLE, .value = fields.items[next++]};
     }
     *acc = (Acc){.kind = ACC_PIECES, .pieces = open};
-    ct_reverse_enter(r, here);
+    ct_flow_reverse_enter(r, here);
 }
 
 /* ---- imports ---- */
@@ -188,7 +188,7 @@ static Acc *import_pieces(Reverse *r, Scope *scope, CtFlowVar *node, const Acc *
 
 static Acc *import(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     Scope *parent = scope->parent;
-    Acc *outside = ct_reverse_acc(r, parent, var, elements);
+    Acc *outside = ct_flow_reverse_acc(r, parent, var, elements);
     if (outside->kind == ACC_PIECES) {
         if (has_import_of(r, scope, outside)) return import_pieces(r, scope, var, outside);
         put_together(r, parent, var);
@@ -218,7 +218,7 @@ static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
             Acc *alone = find(scope, var);
             return alone != NULL ? alone : import(r, scope, var, elements);
         }
-        Acc *whole = ct_reverse_acc(r, scope, node, false);
+        Acc *whole = ct_flow_reverse_acc(r, scope, node, false);
         if (whole->kind == ACC_PIECES && whole->pieces != open) put_together(r, scope, node);
         if (whole->kind != ACC_PIECES) take_apart(r, scope, node, open);
         return find_or_fresh(r, scope, var);
@@ -228,39 +228,39 @@ static Acc *see(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     return owns(r, scope, var) ? fresh(r, scope, var) : import(r, scope, var, elements);
 }
 
-Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
+Acc *ct_flow_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements) {
     Acc *acc = see(r, scope, var, elements);
     if (is_special(acc)) spread(r, scope, var, acc);
     return acc;
 }
 
 static Acc *whole_acc(Reverse *r, CtFlowVar *var, bool elements) {
-    Acc *acc = ct_reverse_acc(r, r->scope, var, elements);
+    Acc *acc = ct_flow_reverse_acc(r, r->scope, var, elements);
     if (acc->kind == ACC_PIECES) put_together(r, r->scope, var);
     return acc;
 }
 
-CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *item) {
+CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *item) {
     Acc *acc = find(scope, item->var);
     CtFlowStep *open = opening(r, item->var);
     bool inside = open != NULL && find(scope, open->args.items[0].var) != NULL;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     if (acc == NULL && !inside) acc = find(scope->parent, item->var); /* a branch that did not add to it */
-    if (inside) acc = ct_reverse_acc(r, scope, item->var, false);
+    if (inside) acc = ct_flow_reverse_acc(r, scope, item->var, false);
     if (acc->kind == ACC_PIECES) put_together(r, scope, item->var);
     if (is_special(acc)) spread(r, scope, item->var, acc);
-    return acc->kind == ACC_WHOLE ? acc->value : ct_reverse_zero(r, flow_of(item->var));
+    return acc->kind == ACC_WHOLE ? acc->value : ct_flow_reverse_zero(r, flow_of(item->var));
 }
 
 /* ---- giving and taking ---- */
 
-CtFlowArg ct_reverse_zero(Reverse *r, CtFlowArg of) {
+CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of) {
     return ct_flow_zero(&r->b, ct_flow_adjoint_type(r->flow, of.type));
 }
 
-CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
+CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
     if (full != NULL) *full = false;
-    if (!ct_reverse_is_active(r, of)) return ct_flow_none();
+    if (!ct_flow_reverse_is_active(r, of)) return ct_flow_none();
     Acc *acc = whole_acc(r, of.var, false);
     if (acc->kind == ACC_NOTHING) return ct_flow_none();
     CtFlowArg value = acc->value;
@@ -269,9 +269,9 @@ CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full) {
     return value;
 }
 
-void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full) {
-    if (!ct_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
-    const Acc *single = full ? ct_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
+void ct_flow_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full) {
+    if (!ct_flow_reverse_is_active(r, to) || ct_flow_is_none(adjoint)) return;
+    const Acc *single = full ? ct_flow_reverse_take_special(r, to.var, ACC_SINGLE) : NULL;
     if (single != NULL) adjoint = ct_flow_add_at(&r->b, span, adjoint, &single->index, 1, single->value);
     Acc *acc = whole_acc(r, to.var, false);
     if (acc->kind == ACC_NOTHING)
@@ -283,47 +283,47 @@ void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, b
 
 /* ---- elements ---- */
 
-void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint) {
-    Acc *acc = ct_reverse_acc(r, r->scope, to.var, true);
+void ct_flow_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint) {
+    Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_UNIFORM, .value = adjoint};
         return;
     }
     CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start, ct_reverse_borrow(r, span, to));
-    CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, ct_reverse_need(r, ct_reverse_length(r, to.var, 0)), &start);
+    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, span, to));
+    CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, ct_flow_reverse_need(r, ct_flow_reverse_length(r, to.var, 0)), &start);
     ct_push(r->arena, &next, ct_flow_add_at(&r->b, span, loop.carried.items[0], &loop.index, 1, adjoint));
-    ct_reverse_put(r, to, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
+    ct_flow_reverse_put(r, to, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
 }
 
-void ct_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
-    Acc *acc = ct_reverse_acc(r, r->scope, to.var, true);
+void ct_flow_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint) {
+    Acc *acc = ct_flow_reverse_acc(r, r->scope, to.var, true);
     if (acc->kind == ACC_NOTHING) {
         *acc = (Acc){.kind = ACC_SINGLE, .value = adjoint, .index = index};
         return;
     }
-    ct_reverse_put(r, to, ct_flow_add_at(&r->b, span, ct_reverse_borrow(r, span, to), &index, 1, adjoint));
+    ct_flow_reverse_put(r, to, ct_flow_add_at(&r->b, span, ct_flow_reverse_borrow(r, span, to), &index, 1, adjoint));
 }
 
-const Acc *ct_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind) {
-    if (!ct_reverse_has(r, of, kind)) return NULL;
+const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind) {
+    if (!ct_flow_reverse_has(r, of, kind)) return NULL;
     Acc *acc = find(r->scope, of), *taken = CT_NEW(r->arena, Acc);
     *taken = *acc;
     acc->kind = ACC_NOTHING;
     return taken;
 }
 
-bool ct_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind) {
+bool ct_flow_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind) {
     const Acc *acc = find(r->scope, of);
     return acc == NULL ? kind == ACC_NOTHING : acc->kind == kind;
 }
 
 static void lengths_of(Reverse *r, const CtFlowVar *array, CtFlowArg *lengths) {
     for (uint32_t i = 0; i < array->type->rank; i++)
-        lengths[i] = ct_reverse_need(r, ct_reverse_length(r, (CtFlowVar *)array, i)); // NOLINT
+        lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, (CtFlowVar *)array, i)); // NOLINT
 }
 
-CtFlowArg ct_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint) {
+CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint) {
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, x->type->rank);
     lengths_of(r, x, lengths);
     return ct_flow_filled(&r->b, span, adjoint, lengths);
@@ -332,32 +332,32 @@ CtFlowArg ct_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adj
 static void fill(Reverse *r, Scope *scope, CtFlowVar *array, Acc *acc) {
     if (acc->kind == ACC_WHOLE && acc->full) return;
     Scope *here = r->scope;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, array->type->rank);
     if (acc->kind == ACC_WHOLE) {
-        acc->value = ct_reverse_filled(r, CT_NO_SPAN, array, acc->value);
+        acc->value = ct_flow_reverse_filled(r, CT_NO_SPAN, array, acc->value);
     } else {
         lengths_of(r, array, lengths);
         acc->value = ct_flow_zeros(&r->b, CT_NO_SPAN, adjoint_of(r, array), lengths);
     }
     acc->kind = ACC_WHOLE;
     acc->full = true;
-    ct_reverse_enter(r, here);
+    ct_flow_reverse_enter(r, here);
 }
 
-CtFlowArg ct_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x) {
+CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x) {
     (void)span;
     Acc *acc = whole_acc(r, x.var, true);
     fill(r, r->scope, x.var, acc);
     return acc->value;
 }
 
-void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint) {
+void ct_flow_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint) {
     Acc *acc = whole_acc(r, x.var, true);
     *acc = (Acc){.kind = ACC_WHOLE, .value = adjoint, .full = true};
 }
 
-bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
+bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var) {
     for (; scope != NULL && !owns(r, scope, var); scope = scope->parent)
         if (scope->kind == SCOPE_LOOP) return true;
     return false;
@@ -376,14 +376,14 @@ static Scope *loop_over(const Reverse *r, CtFlowArg index, const CtFlowVar *arra
 
 /* Whether a loop can be expected to yield what the rows of an array get: they are accumulated apart only then. */
 static bool yields_rows(Reverse *r, const Scope *loop, CtFlowVar *array) {
-    return !ct_reverse_is_outside_loop(r, loop->parent, array) && find(loop, array) == NULL &&
-           ct_reverse_same_length(r, loop->step->args.items[0], array);
+    return !ct_flow_reverse_is_outside_loop(r, loop->parent, array) && find(loop, array) == NULL &&
+           ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
 }
 
 /* Whether the loop's index is one of the array at each of its turns: where an element is only read in a branch or a
  * loop within, which have its check, there may be turns without that element. */
 static bool is_read_in_all_turns(Reverse *r, const Scope *loop, CtFlowVar *array) {
-    return r->scope == loop || ct_reverse_same_length(r, loop->step->args.items[0], array);
+    return r->scope == loop || ct_flow_reverse_same_length(r, loop->step->args.items[0], array);
 }
 
 /* An element, or a row: of that, each element in turn may be one of the array's elements in a loop inside. */
@@ -391,7 +391,7 @@ static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     for (uint32_t i = 0; i < loop->elements.count; i++)
         if (loop->elements.items[i].array == array) return loop->elements.items[i].item;
     const CtFlowType *type = ct_flow_row_type(r->flow, array->type, 1);
-    CtFlowVar *item = ct_reverse_forward_var(r, array->name, type, loop->step->as.loop.block, NULL);
+    CtFlowVar *item = ct_flow_reverse_forward_var(r, array->name, type, loop->step->as.loop.block, NULL);
     ct_map_set(r->arena, &r->rows, item->id, array);
     while (r->active.count <= item->id) ct_push(r->arena, &r->active, false);
     r->active.items[item->id] = true;
@@ -399,28 +399,28 @@ static CtFlowVar *element_of(Reverse *r, Scope *loop, CtFlowVar *array) {
     return item;
 }
 
-void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+void ct_flow_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                         CtFlowArg adjoint) {
-    if (!ct_reverse_is_active(r, x)) return;
+    if (!ct_flow_reverse_is_active(r, x)) return;
     const CtFlowStep *def = ct_map_get(&r->defs, x.var->id);
     if (def != NULL && def->kind == FLOW_READ && def->args.items[0].type->rank > def->args.count - 1) {
         uint32_t outer = def->args.count - 1;
         CtFlowArg *all = CT_NEW_ARRAY(r->arena, CtFlowArg, outer + count);
         for (uint32_t i = 0; i < outer; i++) all[i] = def->args.items[1 + i];
         for (uint32_t i = 0; i < count; i++) all[outer + i] = indices[i];
-        ct_reverse_give_at(r, span, def->args.items[0], all, outer + count, adjoint);
+        ct_flow_reverse_give_at(r, span, def->args.items[0], all, outer + count, adjoint);
         return;
     }
     Scope *loop = loop_over(r, indices[0], x.var);
     if (loop != NULL && is_read_in_all_turns(r, loop, x.var) && (x.type->rank == 1 || yields_rows(r, loop, x.var))) {
         CtFlowArg item = flow_of(element_of(r, loop, x.var));
         if (count == 1)
-            ct_reverse_give(r, span, item, adjoint, false);
+            ct_flow_reverse_give(r, span, item, adjoint, false);
         else
-            ct_reverse_give_at(r, span, item, indices + 1, count - 1, adjoint);
+            ct_flow_reverse_give_at(r, span, item, indices + 1, count - 1, adjoint);
         return;
     }
     CtFlowArg *needed = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
-    for (uint32_t i = 0; i < count; i++) needed[i] = ct_reverse_need(r, indices[i]);
-    ct_reverse_put(r, x, ct_flow_add_at(&r->b, span, ct_reverse_borrow(r, span, x), needed, count, adjoint));
+    for (uint32_t i = 0; i < count; i++) needed[i] = ct_flow_reverse_need(r, indices[i]);
+    ct_flow_reverse_put(r, x, ct_flow_add_at(&r->b, span, ct_flow_reverse_borrow(r, span, x), needed, count, adjoint));
 }

@@ -12,7 +12,7 @@
 
 static uint32_t point_of(const CtFlowRule *rule) { return rule->own + rule->pair + rule->tangent; }
 
-bool ct_rule_counts(const CtFlowRule *rule, uint32_t param) { return param < rule->own || param >= point_of(rule); }
+bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param) { return param < rule->own || param >= point_of(rule); }
 
 /* ⟨captured⟩ from `start` on, then the point. */
 static CtFlowArgs with_point(Lower *l, const CtFlowArgs *params, const CtFlowRule *rule, uint32_t start,
@@ -34,7 +34,7 @@ static CtFlowArg convert(Lower *l, CtSpan span, CtFlowArg real, const CtFlowType
     return ct_flow_prim(l, span, op, type, real, ct_flow_none());
 }
 
-CtFlowArg ct_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
+CtFlowArg ct_flow_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type) {
     d = convert(l, span, d, slope.type);
     return convert(l, span, ct_flow_prim(l, span, PRIM_SCALE, slope.type, slope, d), type);
 }
@@ -148,7 +148,7 @@ static CtFlowArgs pull(Lower *l, const Reversed *r, const CtFlowArgs *kept, cons
     CtFlowArgs sums = {0};
     if (r->rule->by_slope != NULL) {
         CtFlowArg slope = kept->items[kept->count - 1];
-        CtFlowArg dx = ct_rule_scaled(l, span, slope, dys->items[0], accs->items[0].type);
+        CtFlowArg dx = ct_flow_rule_scaled(l, span, slope, dys->items[0], accs->items[0].type);
         ct_push(l->arena, &sums, ct_flow_add(l, span, accs->items[0], dx));
         return sums;
     }
@@ -203,57 +203,57 @@ static void write_backward(CtFlow *flow, const Reversed *r) {
     ct_flow_leave(&l, EXIT_RETURN, function->span, &accs, NULL);
 }
 
-void ct_reverse_rule(CtFlow *flow, Variant *v) {
+void ct_flow_reverse_rule(CtFlow *flow, Variant *v) {
     Reversed r = {.variant = v, .rule = v->function->rule};
     bool own = false, *active = CT_NEW_ARRAY(flow->arena, bool, r.rule->f->params.count + 1);
     for (uint32_t i = 0; i < r.rule->own; i++) own |= active[i] = v->active[i];
     for (uint32_t i = point_of(r.rule); i < v->function->params.count; i++) r.varies |= v->active[i];
-    if (own) r.own = ct_reverse_variant(flow, r.rule->f, active);
+    if (own) r.own = ct_flow_reverse_variant(flow, r.rule->f, active);
     write_forward(flow, &r);
     write_backward(flow, &r);
 }
 
-bool ct_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active) {
+bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active) {
     const CtFlowRule *rule = step->as.function->rule;
     if (rule == NULL || rule->by_slope == NULL) return false;
     for (uint32_t i = 0; i < rule->own; i++)
         if (active[i]) return false;
     step->args = by_slope_args(&r->f, &step->args, rule);
     step->as.function = rule->by_slope;
-    CtFlowVar *slope = ct_reverse_forward_var(r, "slope", rule->by_slope->results.items[1], block, step);
+    CtFlowVar *slope = ct_flow_reverse_forward_var(r, "slope", rule->by_slope->results.items[1], block, step);
     ct_push(r->arena, &step->results, slope);
     ct_map_set(r->arena, &r->slopes, ct_key(step), slope);
     return true;
 }
 
-bool ct_reverse_slope(Reverse *r, const CtFlowStep *step) {
+bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step) {
     CtFlowVar *slope = ct_map_get(&r->slopes, ct_key(step)), *y = step->results.items[0];
     if (slope == NULL) return false;
     CtFlowArg x = step->args.items[step->args.count - 1];
-    CtFlowArg g = y == NULL ? ct_flow_none() : ct_reverse_take(r, flow_of(y), NULL);
+    CtFlowArg g = y == NULL ? ct_flow_none() : ct_flow_reverse_take(r, flow_of(y), NULL);
     if (ct_flow_is_none(g)) return true;
-    CtFlowArg p = ct_reverse_need(r, flow_of(slope));
-    ct_reverse_give(r, step->span, x, ct_rule_scaled(&r->b, step->span, p, g, x.type), false);
+    CtFlowArg p = ct_flow_reverse_need(r, flow_of(slope));
+    ct_flow_reverse_give(r, step->span, x, ct_flow_rule_scaled(&r->b, step->span, p, g, x.type), false);
     return true;
 }
 
 /* ---- forward ---- */
 
-CtVariant *ct_rule_own_variant(CtTangents *t, const CtVariant *v) {
+CtVariant *ct_flow_rule_own_variant(CtTangents *t, const CtVariant *v) {
     const CtFlowRule *rule = v->origin->rule;
     CtTangent *known = CT_NEW_ARRAY(t->arena, CtTangent, rule->f->params.count + 1);
     bool varies = false;
     for (uint32_t i = 0; i < rule->f->params.count; i++) {
         known[i] = i < rule->own ? v->params[i] : TANGENT_ZERO;
-        varies |= ct_tangent_counts(known[i]);
+        varies |= ct_flow_tangent_counts(known[i]);
     }
-    return varies ? ct_tangents_variant(t, rule->f, known) : NULL;
+    return varies ? ct_flow_tangents_variant(t, rule->f, known) : NULL;
 }
 
-bool ct_rule_point_varies(const CtVariant *v) {
+bool ct_flow_rule_point_varies(const CtVariant *v) {
     bool varies = false;
     for (uint32_t i = point_of(v->origin->rule); i < v->origin->params.count; i++)
-        varies |= ct_tangent_counts(v->params[i]);
+        varies |= ct_flow_tangent_counts(v->params[i]);
     return varies;
 }
 
@@ -266,7 +266,7 @@ typedef struct Forwarded {
 } Forwarded;
 
 static CtFlowArg tangent_of(const Forwarded *f, uint32_t param) {
-    return ct_forward_tangent(f->w, flow_of(f->w->variant->origin->params.items[param]));
+    return ct_flow_forward_tangent(f->w, flow_of(f->w->variant->origin->params.items[param]));
 }
 
 /* f, by what it captured. */
@@ -274,14 +274,14 @@ static void go_by_own(Forwarded *f, CtVariant *own) {
     Lower *l = &f->w->build;
     CtFlowArgs args = with_point(l, &f->params, f->rule, 0, f->rule->own);
     for (uint32_t i = 0; i < own->origin->params.count; i++) {
-        if (!ct_tangent_is_kept(own->params[i])) continue;
+        if (!ct_flow_tangent_is_kept(own->params[i])) continue;
         const CtFlowType *adjoint = ct_flow_adjoint_type(l->flow, own->origin->params.items[i]->type);
         ct_push(l->arena, &args, i < f->rule->own ? tangent_of(f, i) : ct_flow_zero(l, adjoint));
     }
     uint32_t next = own->origin->results.count;
-    f->ys = ct_flow_call(l, f->w->variant->origin->span, ct_forward_function(f->w, own), &args);
+    f->ys = ct_flow_call(l, f->w->variant->origin->span, ct_flow_forward_function(f->w, own), &args);
     for (uint32_t i = 0; i < own->origin->results.count; i++)
-        if (ct_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
+        if (ct_flow_tangent_is_kept(own->results[i])) f->dys[i] = f->ys.items[next++];
 }
 
 /* The tangent of the point, as values. */
@@ -307,7 +307,7 @@ static void go_by_slope(Forwarded *f) {
     CtFlowArgs args = by_slope_args(l, &f->params, f->rule);
     f->ys = ct_flow_call(l, span, f->rule->by_slope, &args);
     CtFlowArg dx = tangent_of(f, point_of(f->rule));
-    add_tangent(f, 0, ct_rule_scaled(l, span, f->ys.items[1], dx, f->ys.items[0].type));
+    add_tangent(f, 0, ct_flow_rule_scaled(l, span, f->ys.items[1], dx, f->ys.items[0].type));
 }
 
 static void go_by_tangent(Forwarded *f) {
@@ -326,7 +326,7 @@ static void go_by_tangent(Forwarded *f) {
             add_tangent(f, i, ct_flow_embed(l, span, f->ys.items[results + i]));
 }
 
-void ct_forward_rule(Forward *w) {
+void ct_flow_forward_rule(Forward *w) {
     const CtVariant *v = w->variant;
     Lower *l = &w->build;
     Forwarded f = {.w = w, .rule = v->origin->rule};
@@ -334,10 +334,10 @@ void ct_forward_rule(Forward *w) {
     uint32_t results = v->origin->results.count;
     f.dys = CT_NEW_ARRAY(l->arena, CtFlowArg, results + 1);
     for (uint32_t i = 0; i < v->origin->params.count; i++)
-        ct_push(l->arena, &f.params, ct_forward_primal(w, flow_of(v->origin->params.items[i])));
-    CtVariant *own = ct_rule_own_variant(w->tangents, v);
+        ct_push(l->arena, &f.params, ct_flow_forward_primal(w, flow_of(v->origin->params.items[i])));
+    CtVariant *own = ct_flow_rule_own_variant(w->tangents, v);
     if (own != NULL) go_by_own(&f, own);
-    if (ct_rule_point_varies(v)) {
+    if (ct_flow_rule_point_varies(v)) {
         f.rule->by_slope != NULL ? go_by_slope(&f) : go_by_tangent(&f);
     } else if (own == NULL) {
         CtFlowArgs args = with_point(l, &f.params, f.rule, 0, f.rule->own);
@@ -345,7 +345,7 @@ void ct_forward_rule(Forward *w) {
     }
     for (uint32_t i = 0; i < results; i++) ct_push(l->arena, &values, f.ys.items[i]);
     for (uint32_t i = 0; i < results; i++)
-        if (ct_tangent_is_kept(v->results[i]))
+        if (ct_flow_tangent_is_kept(v->results[i]))
             ct_push(l->arena, &values,
                     ct_flow_is_none(f.dys[i]) ? ct_flow_zero(l, ct_flow_adjoint_type(l->flow, values.items[i].type))
                                               : f.dys[i]);

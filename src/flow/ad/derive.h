@@ -36,9 +36,9 @@ typedef struct CtFlowForward {
 const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived);
 
 /* Whether a function with a rule varies with a parameter: with those that the rule captured it does not. */
-bool ct_rule_counts(const CtFlowRule *rule, uint32_t param);
+bool ct_flow_rule_counts(const CtFlowRule *rule, uint32_t param);
 /* slope · d, as `type`; nothing comes of a structural zero. */
-CtFlowArg ct_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
+CtFlowArg ct_flow_rule_scaled(Lower *l, CtSpan span, CtFlowArg slope, CtFlowArg d, const CtFlowType *type);
 
 /* A zero of an adjoint type, as steps in the block that is being made: −0.0, Zero, an empty array. */
 CtFlowArg ct_flow_zero(Lower *l, const CtFlowType *adjoint);

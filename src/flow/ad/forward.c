@@ -13,31 +13,31 @@ enum { MOST_RANK = 16 };
 
 /* ---- variables ---- */
 
-CtFlowArg ct_forward_primal(const Forward *w, CtFlowArg arg) { return arg.var == NULL ? arg : w->primals[arg.var->id]; }
+CtFlowArg ct_flow_forward_primal(const Forward *w, CtFlowArg arg) { return arg.var == NULL ? arg : w->primals[arg.var->id]; }
 
-CtTangent ct_forward_known(const Forward *w, CtFlowArg arg) { return ct_tangents_of(w->variant, &arg); }
+CtTangent ct_flow_forward_known(const Forward *w, CtFlowArg arg) { return ct_flow_tangents_of(w->variant, &arg); }
 
 static const CtFlowType *adjoint(const Forward *w, const CtFlowType *type) {
     return ct_flow_adjoint_type(w->build.flow, type);
 }
 
-CtFlowArg ct_forward_tangent(Forward *w, CtFlowArg arg) {
-    if (ct_tangent_is_kept(ct_forward_known(w, arg))) return w->duals[arg.var->id];
+CtFlowArg ct_flow_forward_tangent(Forward *w, CtFlowArg arg) {
+    if (ct_flow_tangent_is_kept(ct_flow_forward_known(w, arg))) return w->duals[arg.var->id];
     return ct_flow_zero(&w->build, adjoint(w, arg.type));
 }
 
-void ct_forward_dims(Forward *w, CtSpan span, CtFlowArg array, CtFlowArg *dims) {
+void ct_flow_forward_dims(Forward *w, CtSpan span, CtFlowArg array, CtFlowArg *dims) {
     for (uint32_t i = 0; i < array.type->rank; i++) dims[i] = ct_flow_lower_dim(&w->build, span, array, i);
 }
 
-CtFlowArg ct_forward_full(Forward *w, CtSpan span, CtFlowArg arg, const CtFlowArg *dims) {
-    CtTangent known = ct_forward_known(w, arg);
-    if (known == TANGENT_LAZY) return ct_flow_filled(&w->build, span, ct_forward_tangent(w, arg), dims);
-    if (ct_tangent_is_kept(known)) return ct_forward_tangent(w, arg);
+CtFlowArg ct_flow_forward_full(Forward *w, CtSpan span, CtFlowArg arg, const CtFlowArg *dims) {
+    CtTangent known = ct_flow_forward_known(w, arg);
+    if (known == TANGENT_LAZY) return ct_flow_filled(&w->build, span, ct_flow_forward_tangent(w, arg), dims);
+    if (ct_flow_tangent_is_kept(known)) return ct_flow_forward_tangent(w, arg);
     return ct_flow_zeros(&w->build, span, adjoint(w, arg.type), dims);
 }
 
-void ct_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent) { w->duals[var->id] = tangent; }
+void ct_flow_forward_bind(Forward *w, const CtFlowVar *var, CtFlowArg tangent) { w->duals[var->id] = tangent; }
 
 static CtFlowVar *new_primal(Forward *w, const CtFlowVar *var) {
     CtFlowVar *fresh = ct_flow_var(&w->build, var->name, var->type);
@@ -56,7 +56,7 @@ static CtTangent known_var(const Forward *w, const CtFlowVar *var) {
     return var == NULL ? TANGENT_ZERO : w->variant->vars[var->id];
 }
 
-static bool has_dual(const Forward *w, const CtFlowVar *var) { return ct_tangent_is_kept(known_var(w, var)); }
+static bool has_dual(const Forward *w, const CtFlowVar *var) { return ct_flow_tangent_is_kept(known_var(w, var)); }
 
 /* Variables for those of `from`, then for the tangents of those that have one. */
 static void bind_primals(Forward *w, CtFlowVars *to, const CtFlowVars *from, uint32_t start, uint32_t end) {
@@ -75,16 +75,16 @@ static void bind_all(Forward *w, CtFlowVars *to, const CtFlowVars *from) {
 }
 
 static void add_primals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, uint32_t start, uint32_t end) {
-    for (uint32_t i = start; i < end; i++) ct_push(w->build.arena, to, ct_forward_primal(w, from->items[i]));
+    for (uint32_t i = start; i < end; i++) ct_push(w->build.arena, to, ct_flow_forward_primal(w, from->items[i]));
 }
 
 /* The tangents that `wanted` asks for. */
 static void add_duals(Forward *w, CtFlowArgs *to, const CtFlowArgs *from, const CtTangent *wanted) {
     for (uint32_t i = 0; i < from->count; i++)
-        if (ct_tangent_is_kept(wanted[i])) ct_push(w->build.arena, to, ct_forward_tangent(w, from->items[i]));
+        if (ct_flow_tangent_is_kept(wanted[i])) ct_push(w->build.arena, to, ct_flow_forward_tangent(w, from->items[i]));
 }
 
-CtFlowStep *ct_forward_copy(Forward *w, const CtFlowStep *step) {
+CtFlowStep *ct_flow_forward_copy(Forward *w, const CtFlowStep *step) {
     CtFlowStep *made = ct_flow_step(&w->build, step->kind, step->span);
     made->as = step->as;
     add_primals(w, &made->args, &step->args, 0, step->args.count);
@@ -99,14 +99,14 @@ static void add_type(Forward *w, CtFlowTypes *to, const CtFlowType *type) {
     ct_flow_types_add(w->build.flow, to, &one);
 }
 
-CtFlowFunction *ct_forward_function(Forward *w, CtVariant *v) {
+CtFlowFunction *ct_flow_forward_function(Forward *w, CtVariant *v) {
     if (v->made != NULL) return v->made;
     CtFlow *flow = w->build.flow;
     v->made = ct_flow_function(flow, ct_format(flow->arena, "%s.forward", v->origin->name), v->origin->span);
     const CtFlowTypes *results = &v->origin->results;
     for (uint32_t i = 0; i < results->count; i++) add_type(w, &v->made->results, results->items[i]);
     for (uint32_t i = 0; i < results->count; i++)
-        if (ct_tangent_is_kept(v->results[i])) add_type(w, &v->made->results, adjoint(w, results->items[i]));
+        if (ct_flow_tangent_is_kept(v->results[i])) add_type(w, &v->made->results, adjoint(w, results->items[i]));
     ct_push(w->build.arena, &w->pending, v);
     return v->made;
 }
@@ -114,8 +114,8 @@ CtFlowFunction *ct_forward_function(Forward *w, CtVariant *v) {
 /* The variant that is called, and its arguments. */
 static CtVariant *called(Forward *w, CtFlowFunction *f, const CtFlowArgs *args, CtFlowArgs *all) {
     CtTangent *known = CT_NEW_ARRAY(w->build.arena, CtTangent, args->count + 1);
-    for (uint32_t i = 0; i < args->count; i++) known[i] = ct_forward_known(w, args->items[i]);
-    CtVariant *v = ct_tangents_variant(w->tangents, f, known);
+    for (uint32_t i = 0; i < args->count; i++) known[i] = ct_flow_forward_known(w, args->items[i]);
+    CtVariant *v = ct_flow_tangents_variant(w->tangents, f, known);
     add_primals(w, all, args, 0, args->count);
     add_duals(w, all, args, v->params);
     return v;
@@ -127,23 +127,23 @@ static void write_call(Forward *w, const CtFlowStep *step) {
     CtFlowArgs args = {0};
     CtVariant *v = called(w, step->as.function, &step->args, &args);
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_CALL, step->span);
-    made->as.function = ct_forward_function(w, v);
+    made->as.function = ct_flow_forward_function(w, v);
     made->args = args;
     bind_primals(w, &made->results, &step->results, 0, step->results.count);
     for (uint32_t i = 0; i < step->results.count; i++)
-        if (ct_tangent_is_kept(v->results[i]))
+        if (ct_flow_tangent_is_kept(v->results[i]))
             ct_push(w->build.arena, &made->results, new_dual(w, step->results.items[i]));
 }
 
 static void write_make(Forward *w, const CtFlowStep *step) {
-    ct_forward_copy(w, step);
+    ct_flow_forward_copy(w, step);
     const CtFlowVar *var = step->results.items[0];
     if (!has_dual(w, var)) return;
     CtFlowArgs fields = {0};
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (ct_tangents_active(w->tangents, step->args.items[i].type))
-            ct_push(w->build.arena, &fields, ct_forward_tangent(w, step->args.items[i]));
-    ct_forward_bind(w, var,
+        if (ct_flow_tangents_active(w->tangents, step->args.items[i].type))
+            ct_push(w->build.arena, &fields, ct_flow_forward_tangent(w, step->args.items[i]));
+    ct_flow_forward_bind(w, var,
                     ct_flow_node_make(&w->build, step->span, adjoint(w, var->type), step->as.con.tag + 1, &fields));
 }
 
@@ -156,7 +156,7 @@ static CtFlowArgs open_dual(Forward *w, const CtFlowStep *step, CtFlowArg node) 
     made->as.con.tag = step->as.con.tag + 1;
     ct_flow_arg(&w->build, made, node);
     for (uint32_t i = 0; i < types->count; i++) {
-        if (!ct_tangents_active(w->tangents, types->items[i])) continue;
+        if (!ct_flow_tangents_active(w->tangents, types->items[i])) continue;
         CtFlowVar *fresh = has_dual(w, step->results.items[i]) ? new_dual(w, step->results.items[i]) : NULL;
         ct_push(w->build.arena, &made->results, fresh);
         if (fresh != NULL) ct_push(w->build.arena, &opened, flow_of(fresh));
@@ -169,22 +169,22 @@ static void write_open(Forward *w, const CtFlowStep *step) {
     CtFlowArg node = step->args.items[0];
     bool some = false;
     for (uint32_t i = 0; i < step->results.count; i++) some |= has_dual(w, step->results.items[i]);
-    if (some && ct_forward_known(w, node) == TANGENT_FULL) {
-        open_dual(w, step, ct_forward_tangent(w, node));
+    if (some && ct_flow_forward_known(w, node) == TANGENT_FULL) {
+        open_dual(w, step, ct_flow_forward_tangent(w, node));
     } else if (some) {
         CtFlowArgs zeros = {0};
-        CtFlowChoosing choice = ct_flow_switch_begin(l, step->span, ct_forward_tangent(w, node));
+        CtFlowChoosing choice = ct_flow_switch_begin(l, step->span, ct_flow_forward_tangent(w, node));
         ct_flow_case_begin(l, &choice, 0);
         for (uint32_t i = 0; i < step->results.count; i++)
             if (has_dual(w, step->results.items[i]))
                 ct_push(l->arena, &zeros, ct_flow_zero(l, adjoint(w, step->results.items[i]->type)));
         ct_flow_case_end(l, &choice, &zeros);
         ct_flow_case_begin(l, &choice, FLOW_OTHERS);
-        CtFlowArgs opened = open_dual(w, step, ct_forward_tangent(w, node));
+        CtFlowArgs opened = open_dual(w, step, ct_flow_forward_tangent(w, node));
         ct_flow_case_end(l, &choice, &opened);
         bind_duals(w, &choice.step->results, &step->results, 0, step->results.count);
     }
-    ct_forward_copy(w, step);
+    ct_flow_forward_copy(w, step);
 }
 
 /* ---- blocks ---- */
@@ -194,7 +194,7 @@ static void write_block(Forward *w, const CtFlowBlock *from, CtFlowBlock *to, co
 static void write_switch(Forward *w, const CtFlowStep *step) {
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_SWITCH, step->span);
     uint32_t count = step->as.cases.count;
-    ct_flow_arg(&w->build, made, ct_forward_primal(w, step->args.items[0]));
+    ct_flow_arg(&w->build, made, ct_flow_forward_primal(w, step->args.items[0]));
     made->as.cases.branches = CT_NEW_ARRAY(w->build.arena, CtFlowBranch, count + 1);
     made->as.cases.count = count;
     for (uint32_t i = 0; i < count; i++) {
@@ -206,15 +206,15 @@ static void write_switch(Forward *w, const CtFlowStep *step) {
 
 static CtFlowArg full_as(Forward *w, CtSpan span, CtFlowArg value) {
     CtFlowArg dims[MOST_RANK];
-    ct_forward_dims(w, span, ct_forward_primal(w, value), dims);
-    return ct_forward_full(w, span, value, dims);
+    ct_flow_forward_dims(w, span, ct_flow_forward_primal(w, value), dims);
+    return ct_flow_forward_full(w, span, value, dims);
 }
 
 static void add_carried_duals(Forward *w, CtFlowArgs *to, const CtFlowStep *step, const CtFlowArg *values) {
     for (uint32_t i = 0; i < step->as.loop.carried; i++) {
         if (!has_dual(w, step->results.items[i])) continue;
         ct_push(w->build.arena, to,
-                ct_tangents_are_full(step, i) ? full_as(w, step->span, values[i]) : ct_forward_tangent(w, values[i]));
+                ct_flow_tangents_are_full(step, i) ? full_as(w, step->span, values[i]) : ct_flow_forward_tangent(w, values[i]));
     }
 }
 
@@ -249,7 +249,7 @@ static CtFlowArgs loop_values(Forward *w, const CtFlowBlock *from, const CtFlowS
         if (!has_dual(w, array)) continue;
         CtFlowArg value = from->values.items[i];
         ct_push(w->build.arena, &values,
-                array->type->rank > 1 ? full_as(w, loop->span, value) : ct_forward_tangent(w, value));
+                array->type->rank > 1 ? full_as(w, loop->span, value) : ct_flow_forward_tangent(w, value));
     }
     return values;
 }
@@ -259,7 +259,7 @@ static CtFlowArgs branch_values(Forward *w, const CtFlowBlock *from, const CtFlo
     add_primals(w, &values, &from->values, 0, from->values.count);
     for (uint32_t i = 0; i < from->values.count; i++)
         if (has_dual(w, owner->results.items[i]))
-            ct_push(w->build.arena, &values, ct_forward_tangent(w, from->values.items[i]));
+            ct_push(w->build.arena, &values, ct_flow_forward_tangent(w, from->values.items[i]));
     return values;
 }
 
@@ -274,29 +274,29 @@ static void write_exit(Forward *w, const CtFlowBlock *from, const CtFlowStep *ow
         add_primals(w, &values, &from->values, 0, from->values.count);
         add_duals(w, &values, &from->values, w->variant->results);
         break;
-    case EXIT_TAIL: tail = ct_forward_function(w, called(w, from->tail, &from->values, &values)); break;
+    case EXIT_TAIL: tail = ct_flow_forward_function(w, called(w, from->tail, &from->values, &values)); break;
     case EXIT_NEVER:
     case EXIT_OPEN: break;
     }
     ct_flow_leave(&w->build, from->exit, from->span, &values, tail);
 }
 
-static CtFlowArg primal(void *data, CtFlowArg of) { return ct_forward_primal(data, of); }
+static CtFlowArg primal(void *data, CtFlowArg of) { return ct_flow_forward_primal(data, of); }
 
 /* dy = ∂₁op·da + ∂₂op·db */
 static void write_prim(Forward *w, const CtFlowStep *step) {
     const CtFlowVar *y = step->results.items[0];
     CtFlowArg sum = ct_flow_none();
-    ct_forward_copy(w, step);
+    ct_flow_forward_copy(w, step);
     if (!has_dual(w, y)) return;
     for (uint32_t i = 0; i < step->args.count; i++) {
         CtFlowArg x = step->args.items[i];
-        if (!ct_tangent_counts(ct_forward_known(w, x))) continue;
-        CtFlowArg part = ct_flow_partial(&w->build, step, i, ct_forward_tangent(w, x), y->type, primal, w);
+        if (!ct_flow_tangent_counts(ct_flow_forward_known(w, x))) continue;
+        CtFlowArg part = ct_flow_partial(&w->build, step, i, ct_flow_forward_tangent(w, x), y->type, primal, w);
         if (ct_flow_is_none(part)) continue;
         sum = ct_flow_is_none(sum) ? part : ct_flow_prim(&w->build, step->span, PRIM_ADD, y->type, sum, part);
     }
-    ct_forward_bind(w, y, ct_flow_is_none(sum) ? ct_flow_real(y->type, -0.0) : sum);
+    ct_flow_forward_bind(w, y, ct_flow_is_none(sum) ? ct_flow_real(y->type, -0.0) : sum);
 }
 
 /* Steps whose results have no tangent are copied. */
@@ -315,9 +315,9 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_BULK:
     case FLOW_PRODUCT:
         if (has_dual(w, step->results.items[0]))
-            ct_forward_array(w, step);
+            ct_flow_forward_array(w, step);
         else
-            ct_forward_copy(w, step);
+            ct_flow_forward_copy(w, step);
         return;
     case FLOW_CONSTANT:
     case FLOW_STRING:
@@ -329,7 +329,7 @@ static void write_step(Forward *w, const CtFlowStep *step) {
     case FLOW_CHECK_SLICE:
     case FLOW_DIM:
     case FLOW_LITERALS:
-    case FLOW_STOP: ct_forward_copy(w, step); return;
+    case FLOW_STOP: ct_flow_forward_copy(w, step); return;
     case FLOW_VJP:
     case FLOW_PULL:
     case FLOW_JVP:
@@ -358,7 +358,7 @@ static void write_function(Forward *w, CtVariant *v) {
     bind_all(w, &v->made->params, &f->params);
     w->build.block = v->made->body;
     if (f->rule != NULL)
-        ct_forward_rule(w);
+        ct_flow_forward_rule(w);
     else
         write_block(w, f->body, v->made->body, NULL);
 }
@@ -366,13 +366,13 @@ static void write_function(Forward *w, CtVariant *v) {
 const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived) {
     if (derived->forward != NULL) return derived->forward;
     Forward w = {.build = {.flow = flow, .arena = flow->arena}};
-    w.tangents = ct_tangents(flow, derived->function, derived->captured);
+    w.tangents = ct_flow_tangents(flow, derived->function, derived->captured);
     CtVariant *root = w.tangents->root;
     CtFlowForward *made = CT_NEW(flow->arena, CtFlowForward);
-    made->function = ct_forward_function(&w, root);
+    made->function = ct_flow_forward_function(&w, root);
     made->has_tangent = CT_NEW_ARRAY(flow->arena, bool, root->origin->results.count + 1);
     for (uint32_t i = 0; i < root->origin->results.count; i++)
-        made->has_tangent[i] = ct_tangent_is_kept(root->results[i]);
+        made->has_tangent[i] = ct_flow_tangent_is_kept(root->results[i]);
     for (uint32_t i = 0; i < w.pending.count; i++) write_function(&w, w.pending.items[i]);
     derived->forward = made;
     return made;

@@ -9,8 +9,8 @@ typedef CtFlowArg Otherwise(Forward *w, const CtFlowStep *step, CtFlowArg tangen
 
 static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg array, Otherwise *otherwise) {
     Lower *l = &w->build;
-    CtFlowArg tangent = ct_forward_tangent(w, array);
-    if (ct_forward_known(w, array) != TANGENT_LAZY) return otherwise(w, step, tangent);
+    CtFlowArg tangent = ct_flow_forward_tangent(w, array);
+    if (ct_flow_forward_known(w, array) != TANGENT_LAZY) return otherwise(w, step, tangent);
     CtFlowArgs some = {0}, none = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(l, step->span, ct_flow_is_empty(l, step->span, tangent));
     ct_flow_case_begin(l, &choice, 1);
@@ -27,7 +27,7 @@ static CtFlowArg unless_empty(Forward *w, const CtFlowStep *step, CtFlowArg arra
 static CtFlowArg read(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg indices[MOST_RANK];
     uint32_t count = step->args.count - 1;
-    for (uint32_t i = 0; i < count; i++) indices[i] = ct_forward_primal(w, step->args.items[1 + i]);
+    for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_forward_primal(w, step->args.items[1 + i]);
     return ct_flow_read(&w->build, step->span, tangent, indices, count);
 }
 
@@ -36,22 +36,22 @@ static CtFlowArg update(Forward *w, const CtFlowStep *step) {
     CtFlowArg indices[MOST_RANK], dims[MOST_RANK], array = step->args.items[0];
     uint32_t count = step->args.count - 2;
     CtFlowArg item = step->args.items[step->args.count - 1], tangent;
-    for (uint32_t i = 0; i < count; i++) indices[i] = ct_forward_primal(w, step->args.items[1 + i]);
-    ct_forward_dims(w, step->span, w->primals[step->results.items[0]->id], dims);
-    tangent = ct_forward_full(w, step->span, array, dims);
-    item = array.type->rank > count ? ct_forward_full(w, step->span, item, dims + count) : ct_forward_tangent(w, item);
+    for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_forward_primal(w, step->args.items[1 + i]);
+    ct_flow_forward_dims(w, step->span, w->primals[step->results.items[0]->id], dims);
+    tangent = ct_flow_forward_full(w, step->span, array, dims);
+    item = array.type->rank > count ? ct_flow_forward_full(w, step->span, item, dims + count) : ct_flow_forward_tangent(w, item);
     return ct_flow_update(&w->build, step->span, tangent, indices, count, item);
 }
 
 static CtFlowArg snoc(Forward *w, const CtFlowStep *step) {
     CtFlowArg dims[MOST_RANK], array = step->args.items[0], item = step->args.items[1];
-    ct_forward_dims(w, step->span, ct_forward_primal(w, array), dims);
-    CtFlowArg tangent = ct_forward_full(w, step->span, array, dims);
+    ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, array), dims);
+    CtFlowArg tangent = ct_flow_forward_full(w, step->span, array, dims);
     if (array.type->rank > 1) {
-        ct_forward_dims(w, step->span, ct_forward_primal(w, item), dims);
-        item = ct_forward_full(w, step->span, item, dims);
+        ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, item), dims);
+        item = ct_flow_forward_full(w, step->span, item, dims);
     } else {
-        item = ct_forward_tangent(w, item);
+        item = ct_flow_forward_tangent(w, item);
     }
     CtFlowStep *made = ct_flow_step(&w->build, FLOW_SNOC, step->span);
     ct_flow_arg(&w->build, made, tangent);
@@ -62,9 +62,9 @@ static CtFlowArg snoc(Forward *w, const CtFlowStep *step) {
 /* Rows take the shape of their primals. */
 static CtFlowArg item_of(Forward *w, CtSpan span, CtFlowArg item, bool row) {
     CtFlowArg dims[MOST_RANK];
-    if (!row) return ct_forward_tangent(w, item);
-    ct_forward_dims(w, span, ct_forward_primal(w, item), dims);
-    return ct_forward_full(w, span, item, dims);
+    if (!row) return ct_flow_forward_tangent(w, item);
+    ct_flow_forward_dims(w, span, ct_flow_forward_primal(w, item), dims);
+    return ct_flow_forward_full(w, span, item, dims);
 }
 
 static CtFlowArg items(Forward *w, const CtFlowStep *step) {
@@ -83,7 +83,7 @@ static CtFlowArg items(Forward *w, const CtFlowStep *step) {
 static CtFlowArg moved(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
     CtFlowArg args[3];
     uint32_t count = step->args.count;
-    for (uint32_t i = 0; i + 1 < count; i++) args[i] = ct_forward_primal(w, step->args.items[i]);
+    for (uint32_t i = 0; i + 1 < count; i++) args[i] = ct_flow_forward_primal(w, step->args.items[i]);
     args[count - 1] = tangent;
     const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
     return ct_flow_bulk(&w->build, step->span, step->as.bulk, type, args, count);
@@ -92,15 +92,15 @@ static CtFlowArg moved(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
 static CtFlowArg append(Forward *w, const CtFlowStep *step) {
     CtFlowArg dims[MOST_RANK], parts[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ct_forward_dims(w, step->span, ct_forward_primal(w, step->args.items[i]), dims);
-        parts[i] = ct_forward_full(w, step->span, step->args.items[i], dims);
+        ct_flow_forward_dims(w, step->span, ct_flow_forward_primal(w, step->args.items[i]), dims);
+        parts[i] = ct_flow_forward_full(w, step->span, step->args.items[i], dims);
     }
     return ct_flow_bulk(&w->build, step->span, ARRAY_APPEND, parts[0].type, parts, 2);
 }
 
 static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
     CtFlowArg item = step->args.items[1], args[2];
-    args[0] = ct_forward_primal(w, step->args.items[0]);
+    args[0] = ct_flow_forward_primal(w, step->args.items[0]);
     args[1] = item_of(w, step->span, item, step->results.items[0]->type->rank > 1);
     const CtFlowType *type = ct_flow_adjoint_type(w->build.flow, step->results.items[0]->type);
     return ct_flow_bulk(&w->build, step->span, ARRAY_REPLICATE, type, args, 2);
@@ -110,7 +110,7 @@ static CtFlowArg replicate(Forward *w, const CtFlowStep *step) {
 static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
     Lower *l = &w->build;
     CtSpan span = step->span;
-    CtFlowArg tangent = ct_forward_tangent(w, step->args.items[0]);
+    CtFlowArg tangent = ct_flow_forward_tangent(w, step->args.items[0]);
     const CtFlowType *real = tangent.type->element;
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, -0.0));
@@ -124,7 +124,7 @@ static CtFlowArg sum(Forward *w, const CtFlowStep *step) {
 static CtFlowArg product(Forward *w, const CtFlowStep *step) {
     Lower *l = &w->build;
     CtSpan span = step->span;
-    CtFlowArg array = ct_forward_primal(w, step->args.items[0]), tangent = ct_forward_tangent(w, step->args.items[0]);
+    CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]), tangent = ct_flow_forward_tangent(w, step->args.items[0]);
     const CtFlowType *real = tangent.type->element;
     CtFlowArgs start = {0}, next = {0};
     ct_push(l->arena, &start, ct_flow_real(real, 1));
@@ -141,8 +141,8 @@ static CtFlowArg product(Forward *w, const CtFlowStep *step) {
 
 /* The tangent at the first maximum. That there is one has been seen by the step itself. */
 static CtFlowArg extreme(Forward *w, const CtFlowStep *step, CtFlowArg tangent) {
-    CtFlowArg array = ct_forward_primal(w, step->args.items[0]), value = flow_of(step->results.items[0]);
-    CtFlowArg at = ct_flow_place_of(&w->build, step->span, array, ct_forward_primal(w, value));
+    CtFlowArg array = ct_flow_forward_primal(w, step->args.items[0]), value = flow_of(step->results.items[0]);
+    CtFlowArg at = ct_flow_place_of(&w->build, step->span, array, ct_flow_forward_primal(w, value));
     return ct_flow_read(&w->build, step->span, tangent, &at, 1);
 }
 
@@ -163,15 +163,15 @@ static CtFlowArg bulk(Forward *w, const CtFlowStep *step) {
 static CtFlowArg matrix_product(Forward *w, const CtFlowStep *step) {
     CtFlowArg lengths[2], factors[2], sum = ct_flow_none();
     for (uint32_t i = 0; i < 2; i++) {
-        lengths[i] = ct_forward_primal(w, step->args.items[i]);
-        factors[i] = ct_forward_primal(w, step->args.items[2 + i]);
+        lengths[i] = ct_flow_forward_primal(w, step->args.items[i]);
+        factors[i] = ct_flow_forward_primal(w, step->args.items[2 + i]);
     }
     for (uint32_t i = 0; i < 2; i++) {
         CtFlowFactors how = step->as.product;
         CtFlowArg terms[2] = {factors[0], factors[1]};
-        if (!ct_tangent_counts(ct_forward_known(w, step->args.items[2 + i]))) continue;
+        if (!ct_flow_tangent_counts(ct_flow_forward_known(w, step->args.items[2 + i]))) continue;
         how.cotangent = (uint8_t)(1 + i);
-        terms[i] = ct_forward_tangent(w, step->args.items[2 + i]);
+        terms[i] = ct_flow_forward_tangent(w, step->args.items[2 + i]);
         CtFlowArg term = ct_flow_product(&w->build, step->span, lengths, how, terms[0], terms[1]);
         sum = ct_flow_is_none(sum) ? term : ct_flow_add(&w->build, step->span, sum, term);
     }
@@ -191,11 +191,11 @@ static CtFlowArg tangent_of(Forward *w, const CtFlowStep *step) {
 
 /* What looks at lengths of an array does so before the step that takes it, but update, which asks the array that it
  * made; and what checks its arguments does so before its tangent is made. */
-void ct_forward_array(Forward *w, const CtFlowStep *step) {
+void ct_flow_forward_array(Forward *w, const CtFlowStep *step) {
     bool moves = step->kind == FLOW_BULK && step->as.bulk != ARRAY_APPEND && step->as.bulk != ARRAY_REPLICATE;
     bool first = step->kind == FLOW_UPDATE || moves;
-    if (first) ct_forward_copy(w, step);
+    if (first) ct_flow_forward_copy(w, step);
     CtFlowArg tangent = tangent_of(w, step);
-    if (!first) ct_forward_copy(w, step);
-    ct_forward_bind(w, step->results.items[0], tangent);
+    if (!first) ct_flow_forward_copy(w, step);
+    ct_flow_forward_bind(w, step->results.items[0], tangent);
 }

@@ -9,14 +9,14 @@ static void bind(Reverse *r, CtFlowVar *var, CtFlowBlock *owner, CtFlowStep *ste
     if (step != NULL) ct_map_set(r->arena, &r->defs, var->id, step);
 }
 
-CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
+CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
                                   CtFlowStep *step) {
     CtFlowVar *var = ct_flow_var(&r->f, name, type);
     bind(r, var, owner, step);
     return var;
 }
 
-bool ct_reverse_is_active(const Reverse *r, CtFlowArg arg) {
+bool ct_flow_reverse_is_active(const Reverse *r, CtFlowArg arg) {
     return arg.var != NULL && arg.var->id < r->active.count && r->active.items[arg.var->id];
 }
 
@@ -86,7 +86,7 @@ static void activate_block(Activity *a, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) activate_step(a, block->steps.items[i]);
 }
 
-void ct_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active) {
+void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active) {
     Activity a = {flow, active, true};
     for (uint32_t i = 0; i < function->params.count; i++)
         if (params[i]) activate(&a, function->params.items[i]);
@@ -319,7 +319,7 @@ static CtFlowArg insert_dim(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     return length;
 }
 
-CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
+CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step) {
     CtFlowVar *result = step->results.items[0];
     CtFlowArg *known = ct_map_get(&r->lengths, length_key(result, 0));
     if (known != NULL) return *known;
@@ -353,10 +353,10 @@ static bool length_of_rows(const Reverse *r, const CtFlowStep *loop, const CtFlo
            !is_of_turn(r, loop, *length);
 }
 
-bool ct_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
+bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row) {
     CtFlowArg length;
     return row->type->kind == FLOW_ARRAY && row->type->rank == 1 && !ct_flow_is_object(row->type->element) &&
-           is_made(r, row, &length) && !is_of_turn(r, loop, ct_reverse_simplest(r, length));
+           is_made(r, row, &length) && !is_of_turn(r, loop, ct_flow_reverse_simplest(r, length));
 }
 
 typedef struct Length { /* what a length comes down to: a number, a variable, or a dimension of an array */
@@ -443,7 +443,7 @@ static bool length_from(Reverse *r, CtFlowVar *array, uint32_t dimension, CtFlow
     }
 }
 
-CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
+CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     const CtFlowArg *known = ct_map_get(&r->lengths, length_key(array, dimension));
     if (known != NULL) return *known;
     CtFlowVar *like = NULL;
@@ -452,12 +452,12 @@ CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension) {
     if (!length_from(r, array, dimension, &like, &other, &length))
         length = insert_dim(r, array, dimension);
     else if (like != NULL)
-        length = ct_reverse_length(r, like, other);
+        length = ct_flow_reverse_length(r, like, other);
     know_length(r, array, dimension, length);
     return length;
 }
 
-CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
+CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value) {
     for (;;) {
         const CtFlowStep *def = value.var == NULL ? NULL : ct_map_get(&r->defs, value.var->id);
         if (def == NULL || def->kind != FLOW_DIM) return value;
@@ -465,7 +465,7 @@ CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value) {
         CtFlowArg length = {0};
         uint32_t other;
         if (!length_from(r, def->args.items[0].var, def->as.index, &like, &other, &length)) return value;
-        value = like != NULL ? ct_reverse_length(r, like, other) : length;
+        value = like != NULL ? ct_flow_reverse_length(r, like, other) : length;
     }
 }
 
@@ -490,7 +490,7 @@ static Length origin_of(Reverse *r, CtFlowArg value, CtFlowVar *array, uint32_t 
     }
 }
 
-bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
+bool ct_flow_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array) {
     return is_same(origin_of(r, count, NULL, 0), origin_of(r, (CtFlowArg){0}, array, 0));
 }
 
@@ -520,7 +520,7 @@ static void end_by_calls(Reverse *r, CtFlowBlock *block, const CtReverseTails *t
     block->exit = EXIT_RETURN;
 }
 
-void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
+void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails) {
     CtFlowCopy copy = {.flow = r->flow, .into = forward, .keeps_numbers = true};
     r->f = (Lower){.flow = r->flow, .arena = r->arena, .function = forward};
@@ -535,7 +535,7 @@ void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forwa
     for (uint32_t i = 0; i < forward->params.count; i++) bind(r, forward->params.items[i], forward->body, NULL);
     index_block(r, forward->body);
     bool *on = CT_NEW_ARRAY(r->arena, bool, forward->vars + 1);
-    ct_reverse_activity(r->flow, forward, active, on);
+    ct_flow_reverse_activity(r->flow, forward, active, on);
     for (uint32_t i = 0; i < forward->vars; i++) ct_push(r->arena, &r->active, on[i]);
     Consume consume_here = {r->flow, &r->consumed};
     find_consumed(r->flow);

@@ -14,8 +14,8 @@ static Scope *scope_of(const Reverse *r, const CtFlowVar *var) {
     return ct_map_get(&r->scopes, ct_key(ct_map_get(&r->owner, var->id)));
 }
 
-CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value) {
-    if (value.var != NULL) value = ct_reverse_simplest(r, value);
+CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value) {
+    if (value.var != NULL) value = ct_flow_reverse_simplest(r, value);
     if (value.var == NULL) return value;
     Scope *scope = scope_of(r, value.var);
     if (scope == NULL) { /* only our own mistake */
@@ -150,7 +150,7 @@ static bool repeats(const Reverse *r, const Scope *scope, const CtFlowStep *step
 static void need_args(Reverse *r, const CtFlowArgs *args, const CtMap *inside) {
     for (uint32_t i = 0; i < args->count; i++)
         if (args->items[i].var != NULL && !ct_map_has(inside, args->items[i].var->id))
-            ct_reverse_need(r, args->items[i]);
+            ct_flow_reverse_need(r, args->items[i]);
 }
 
 static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside);
@@ -174,7 +174,7 @@ static void need_step(Reverse *r, const CtFlowStep *step, CtMap *inside) {
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) need_block(r, ct_flow_inner(step, i), inside);
 }
 
-void ct_reverse_settle(Reverse *r, Scope *scope) {
+void ct_flow_reverse_settle(Reverse *r, Scope *scope) {
     for (uint32_t i = 0; i < scope->wanted.count; i++) {
         CtFlowVar *var = scope->wanted.items[i];
         CtFlowStep *step = ct_map_get(&r->defs, var->id);
@@ -190,7 +190,7 @@ void ct_reverse_settle(Reverse *r, Scope *scope) {
 
 /* ---- repeating ---- */
 
-static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_reverse_need(data, flow_of(var)); }
+static CtFlowArg need_outer(void *data, CtFlowVar *var) { return ct_flow_reverse_need(data, flow_of(var)); }
 
 static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
     CtFlowCopy copy = {.flow = r->flow, .into = r->b.function, .outer = need_outer, .data = r, .drops_checks = true};
@@ -203,7 +203,7 @@ static void repeat_step(Reverse *r, Scope *scope, const CtFlowStep *step) {
 }
 
 /* Repeated steps stand behind what is in r->b.block so far, and in front of the scope's own. */
-void ct_reverse_repeat(Reverse *r, Scope *scope) {
+void ct_flow_reverse_repeat(Reverse *r, Scope *scope) {
     for (uint32_t i = 0; i < scope->forward.count; i++) {
         const CtFlowBlock *block = scope->forward.items[i];
         for (uint32_t j = 0; j < block->steps.count; j++)

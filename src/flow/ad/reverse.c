@@ -130,7 +130,7 @@ static void find_activity(CtFlow *flow, Group *g) {
         for (uint32_t i = 0; i < g->members.count; i++) {
             Turner *m = &g->members.items[i];
             Ends e = {g, m, CT_NEW_ARRAY(flow->arena, bool, m->function->vars + 1), false};
-            ct_reverse_activity(flow, m->function, m->active, e.on);
+            ct_flow_reverse_activity(flow, m->function, m->active, e.on);
             each_end(m->function->body, spread_end, &e);
             changed |= e.changed;
         }
@@ -213,7 +213,7 @@ static void declare_group(CtFlow *flow, Group *g) {
     }
 }
 
-Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
+Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     uint32_t count = function->params.count;
     for (uint32_t i = 0; i < made->variants.count; i++) {
@@ -241,16 +241,16 @@ static void call_variant(Reverse *r, CtFlowBlock *block, CtFlowStep *step) {
     CtFlowFunction *callee = step->as.function;
     bool *active = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1), any = false, any_result = false;
     for (uint32_t i = 0; i < step->args.count; i++) {
-        bool counts = callee->rule == NULL || ct_rule_counts(callee->rule, i);
-        any |= active[i] = counts && ct_reverse_is_active(r, step->args.items[i]);
+        bool counts = callee->rule == NULL || ct_flow_rule_counts(callee->rule, i);
+        any |= active[i] = counts && ct_flow_reverse_is_active(r, step->args.items[i]);
     }
     for (uint32_t i = 0; i < callee->results.count; i++)
         any_result |= ct_flow_is_active(r->flow, callee->results.items[i]);
-    if (!any || !any_result || ct_reverse_by_slope(r, block, step, active)) return;
-    Variant *variant = ct_reverse_variant(r->flow, callee, active);
+    if (!any || !any_result || ct_flow_reverse_by_slope(r, block, step, active)) return;
+    Variant *variant = ct_flow_reverse_variant(r->flow, callee, active);
     const CtFlowTypes *results = &variant->pair.forward->results;
     step->as.function = variant->pair.forward;
-    CtFlowVar *residual = ct_reverse_forward_var(r, "residual", results->items[results->count - 1], block, step);
+    CtFlowVar *residual = ct_flow_reverse_forward_var(r, "residual", results->items[results->count - 1], block, step);
     ct_push(r->arena, &step->results, residual);
     ct_map_set(r->arena, &r->calls, ct_key(step), variant);
 }
@@ -303,8 +303,8 @@ static CtFlowArgs take_params(Writing *w) {
     const CtFlowVars *params = &w->member->forward->params;
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
-        CtFlowArg of = flow_of(params->items[i]), d = ct_reverse_take(w->r, of, NULL);
-        ct_push(w->r->arena, &args, ct_flow_is_none(d) ? ct_reverse_zero(w->r, of) : d);
+        CtFlowArg of = flow_of(params->items[i]), d = ct_flow_reverse_take(w->r, of, NULL);
+        ct_push(w->r->arena, &args, ct_flow_is_none(d) ? ct_flow_reverse_zero(w->r, of) : d);
     }
     return args;
 }
@@ -315,7 +315,7 @@ static void start_accumulators(Writing *w) {
     for (uint32_t i = 0; i < w->member->function->params.count; i++) {
         if (!w->member->active[i]) continue;
         CtFlowArg of = flow_of(w->member->forward->params.items[i]);
-        if (!w->g->turns || w->g->same[i]) ct_reverse_give(w->r, CT_NO_SPAN, of, param(w->g->backward, next), false);
+        if (!w->g->turns || w->g->same[i]) ct_flow_reverse_give(w->r, CT_NO_SPAN, of, param(w->g->backward, next), false);
         next++;
     }
 }
@@ -324,14 +324,14 @@ static void give_results(Writing *w, const CtFlowBlock *end) {
     uint32_t next = 1;
     for (uint32_t i = 0; i < end->values.count; i++)
         if (ct_flow_is_active(w->r->flow, w->g->entry->function->results.items[i]))
-            ct_reverse_give(w->r, end->span, end->values.items[i], param(w->g->backward, next++), false);
+            ct_flow_reverse_give(w->r, end->span, end->values.items[i], param(w->g->backward, next++), false);
 }
 
 static void give_arguments(Writing *w, const CtFlowBlock *end, const Turner *target) {
     uint32_t next = 1;
     for (uint32_t i = 0; i < end->values.count; i++)
         if (target->active[i])
-            ct_reverse_give(w->r, end->span, end->values.items[i], param(target->unwind, next++), false);
+            ct_flow_reverse_give(w->r, end->span, end->values.items[i], param(target->unwind, next++), false);
 }
 
 /* In front: the fields of the residual, under the names by which they are known. */
@@ -402,24 +402,24 @@ static void write_end(Writing *w, const Path *path) {
                              ? block_for_end(w, w->g->backward, w->g->returns, tag)
                              : block_for_end(w, target->unwind, target->arrivals + (target == entry_of(w->g)), tag);
     r->scopes = (CtMap){0};
-    Scope *scope = ct_reverse_scope(r, SCOPE_PATH, NULL, ct_flow_block(&r->b));
+    Scope *scope = ct_flow_reverse_scope(r, SCOPE_PATH, NULL, ct_flow_block(&r->b));
     add_blocks(r, scope, path);
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     if (target == NULL) {
         start_accumulators(w);
         give_results(w, end);
     } else {
         give_arguments(w, end, target);
     }
-    ct_reverse_steps(r, end, end->steps.count);
-    for (const Path *p = path->outer; p != NULL; p = p->outer) ct_reverse_steps(r, p->block, p->block->steps.count - 1);
+    ct_flow_reverse_steps(r, end, end->steps.count);
+    for (const Path *p = path->outer; p != NULL; p = p->outer) ct_flow_reverse_steps(r, p->block, p->block->steps.count - 1);
     CtFlowVar *trail = w->g->turns ? ct_flow_var(&r->b, "trail", w->g->trail) : NULL;
     CtFlowArgs accumulated = take_params(w);
     leave(w, &accumulated, trail, target == NULL);
-    ct_reverse_settle(r, scope);
+    ct_flow_reverse_settle(r, scope);
     r->b.block = place;
     open_residual(w, scope, tag, trail);
-    ct_reverse_repeat(r, scope);
+    ct_flow_reverse_repeat(r, scope);
     *place = *scope->backward;
     make_residual(w, end, scope, tag);
     if (target != NULL) end->tail = target->forward;
@@ -451,7 +451,7 @@ static void write_member(CtFlow *flow, Group *g, Turner *m) {
     CtReverseTails tails = {CT_NEW_ARRAY(flow->arena, CtFlowFunction *, g->members.count),
                             g->turns ? g->members.count : 0};
     for (uint32_t i = 0; i < g->members.count; i++) tails.items[i] = g->members.items[i].function;
-    ct_reverse_copy(r, m->function, m->forward, m->active, &tails);
+    ct_flow_reverse_copy(r, m->function, m->forward, m->active, &tails);
     if (g->turns) {
         w.trail = ct_flow_var(&r->f, "trail", g->trail);
         ct_push(flow->arena, &m->forward->params, w.trail);
@@ -504,7 +504,7 @@ static void write_never(CtFlowFunction *function) {
 static void write_variant(CtFlow *flow, Variant *v) {
     Group *g = v->group;
     if (v->function->rule != NULL) {
-        ct_reverse_rule(flow, v);
+        ct_flow_reverse_rule(flow, v);
         return;
     }
     if (g->turns) write_entry(flow, g);
@@ -518,7 +518,7 @@ const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f) {
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     bool *active = CT_NEW_ARRAY(flow->arena, bool, f->params.count + 1);
     for (uint32_t i = 0; i < f->params.count; i++) active[i] = ct_flow_is_active(flow, f->params.items[i]->type);
-    Variant *variant = ct_reverse_variant(flow, f, active);
+    Variant *variant = ct_flow_reverse_variant(flow, f, active);
     while (made->written < made->variants.count && flow->refused == NULL)
         write_variant(flow, made->variants.items[made->written++]);
     return flow->refused == NULL ? &variant->pair : NULL;

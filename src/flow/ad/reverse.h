@@ -83,75 +83,75 @@ typedef struct CtReverseTails { /* calls in tail position of others are calls li
     CtFlowFunction **items;
     uint32_t count;
 } CtReverseTails;
-void ct_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
+void ct_flow_reverse_copy(Reverse *r, CtFlowFunction *function, CtFlowFunction *forward, const bool *active,
                      const CtReverseTails *tails);
 /* Which variables of a function depend on its active parameters; by their numbers. */
-void ct_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active);
-bool ct_reverse_is_active(const Reverse *r, CtFlowArg arg);
+void ct_flow_reverse_activity(CtFlow *flow, const CtFlowFunction *function, const bool *params, bool *active);
+bool ct_flow_reverse_is_active(const Reverse *r, CtFlowArg arg);
 /* A new variable of the forward sweep, bound by a step or as the results of one. */
-CtFlowVar *ct_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
+CtFlowVar *ct_flow_reverse_forward_var(Reverse *r, const char *name, const CtFlowType *type, CtFlowBlock *owner,
                                   CtFlowStep *step);
 /* The length of a dimension of an array of the forward sweep, as a value of the forward sweep. */
-CtFlowArg ct_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
+CtFlowArg ct_flow_reverse_length(Reverse *r, CtFlowVar *array, uint32_t dimension);
 /* A length that is told of an array, as told of the array that this one has it from: of the rows of a matrix, the
  * matrix. */
-CtFlowArg ct_reverse_simplest(Reverse *r, CtFlowArg value);
+CtFlowArg ct_flow_reverse_simplest(Reverse *r, CtFlowArg value);
 /* Where the maximum or minimum is that a step gives, as a value of the forward sweep. */
-CtFlowArg ct_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
+CtFlowArg ct_flow_reverse_place_of_extreme(Reverse *r, CtFlowStep *step);
 /* Whether an array of numbers that a loop's block makes is known to have the same length in all turns. */
-bool ct_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
-bool ct_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
+bool ct_flow_reverse_has_regular_rows(Reverse *r, const CtFlowStep *loop, const CtFlowVar *row);
+bool ct_flow_reverse_same_length(Reverse *r, CtFlowArg count, CtFlowVar *array);
 
 /* residuals.c: values of the forward sweep in the reverse sweep. */
-CtFlowArg ct_reverse_need(Reverse *r, CtFlowArg value);
+CtFlowArg ct_flow_reverse_need(Reverse *r, CtFlowArg value);
 /* Decides for all that a scope wants: repeated, or ->stored. Then writes the repeated steps in front of its block. */
-void ct_reverse_settle(Reverse *r, Scope *scope);
-void ct_reverse_repeat(Reverse *r, Scope *scope);
+void ct_flow_reverse_settle(Reverse *r, Scope *scope);
+void ct_flow_reverse_repeat(Reverse *r, Scope *scope);
 
 /* accumulators.c */
-Scope *ct_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward);
-void ct_reverse_enter(Reverse *r, Scope *scope);
+Scope *ct_flow_reverse_scope(Reverse *r, ScopeKind kind, CtFlowBlock *forward, CtFlowBlock *backward);
+void ct_flow_reverse_enter(Reverse *r, Scope *scope);
 /* What was accumulated, which is nothing afterwards; none where that is certain. */
-CtFlowArg ct_reverse_take(Reverse *r, CtFlowArg of, bool *full);
-void ct_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full);
+CtFlowArg ct_flow_reverse_take(Reverse *r, CtFlowArg of, bool *full);
+void ct_flow_reverse_give(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint, bool full);
 /* The same to each element of an array; something to the one of an index, which is a value of the reverse sweep. */
-void ct_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint);
-void ct_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
+void ct_flow_reverse_give_uniform(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg adjoint);
+void ct_flow_reverse_give_single(Reverse *r, CtSpan span, CtFlowArg to, CtFlowArg index, CtFlowArg adjoint);
 /* Where one of these is all that an array got, it, which is nothing afterwards; else NULL. */
-const Acc *ct_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
+const Acc *ct_flow_reverse_take_special(Reverse *r, const CtFlowVar *of, AccKind kind);
 /* Whether that is how the adjoint of a variable is, in this scope. */
-bool ct_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
+bool ct_flow_reverse_has(const Reverse *r, const CtFlowVar *of, AccKind kind);
 /* x[⟨indices⟩] += adjoint; indices are of the forward sweep. */
-void ct_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
+void ct_flow_reverse_give_at(Reverse *r, CtSpan span, CtFlowArg x, const CtFlowArg *indices, uint32_t count,
                         CtFlowArg adjoint);
-/* The accumulator of an array, filled, to be changed and given back by ct_reverse_put. */
-CtFlowArg ct_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x);
-void ct_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
-CtFlowArg ct_reverse_zero(Reverse *r, CtFlowArg of);
+/* The accumulator of an array, filled, to be changed and given back by ct_flow_reverse_put. */
+CtFlowArg ct_flow_reverse_borrow(Reverse *r, CtSpan span, CtFlowArg x);
+void ct_flow_reverse_put(Reverse *r, CtFlowArg x, CtFlowArg adjoint);
+CtFlowArg ct_flow_reverse_zero(Reverse *r, CtFlowArg of);
 /* Whether a loop around a scope has it from outside. */
-bool ct_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
+bool ct_flow_reverse_is_outside_loop(const Reverse *r, const Scope *scope, const CtFlowVar *var);
 /* In `scope`, what has been accumulated for an import: as it is there, or as it came in. */
-CtFlowArg ct_reverse_export(Reverse *r, Scope *scope, const Import *import);
-Acc *ct_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
+CtFlowArg ct_flow_reverse_export(Reverse *r, Scope *scope, const Import *import);
+Acc *ct_flow_reverse_acc(Reverse *r, Scope *scope, CtFlowVar *var, bool elements);
 /* An array of adjoints with all its elements, where it may be the zero of length 0; its shape is x's. */
-CtFlowArg ct_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint);
+CtFlowArg ct_flow_reverse_filled(Reverse *r, CtSpan span, CtFlowVar *x, CtFlowArg adjoint);
 
 /* The reverse of a block's first `count` steps, into the scope. */
-void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count);
-void ct_reverse_call(Reverse *r, CtFlowStep *step);
-void ct_reverse_switch(Reverse *r, CtFlowStep *step);
-void ct_reverse_loop(Reverse *r, CtFlowStep *step);
-void ct_reverse_bulk(Reverse *r, CtFlowStep *step);
-void ct_reverse_product(Reverse *r, CtFlowStep *step);
+void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count);
+void ct_flow_reverse_call(Reverse *r, CtFlowStep *step);
+void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step);
+void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step);
+void ct_flow_reverse_bulk(Reverse *r, CtFlowStep *step);
+void ct_flow_reverse_product(Reverse *r, CtFlowStep *step);
 
 /* custom_rules.c: functions with a rule for their derivative. The code of a variant of one, declared. */
-void ct_reverse_rule(CtFlow *flow, Variant *v);
+void ct_flow_reverse_rule(CtFlow *flow, Variant *v);
 /* A call in the forward sweep of one whose rule gives a slope becomes a call for both, which needs no residual; false
  * where f itself varies. Then what it is in reverse. */
-bool ct_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active);
-bool ct_reverse_slope(Reverse *r, const CtFlowStep *step);
+bool ct_flow_reverse_by_slope(Reverse *r, CtFlowBlock *block, CtFlowStep *step, const bool *active);
+bool ct_flow_reverse_slope(Reverse *r, const CtFlowStep *step);
 
 /* The variant of a function for some active parameters, declared; its code is written later. NULL where refused. */
-Variant *ct_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);
+Variant *ct_flow_reverse_variant(CtFlow *flow, CtFlowFunction *function, const bool *active);
 
 #endif

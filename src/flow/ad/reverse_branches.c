@@ -15,14 +15,14 @@ typedef struct Branching {
 static void reverse_branch(Reverse *r, Branching *b, uint32_t index, const CtFlowArgs *cotangents) {
     CtFlowBlock *block = b->step->as.cases.branches[index].block;
     if (block->exit != EXIT_YIELD) return;
-    Scope *scope = b->scopes[index] = ct_reverse_scope(r, SCOPE_BRANCH, block, ct_flow_block(&r->b));
+    Scope *scope = b->scopes[index] = ct_flow_reverse_scope(r, SCOPE_BRANCH, block, ct_flow_block(&r->b));
     scope->step = b->step;
     scope->imports = &b->imports;
-    ct_reverse_enter(r, scope);
+    ct_flow_reverse_enter(r, scope);
     for (uint32_t i = 0; i < block->values.count; i++)
-        ct_reverse_give(r, block->span, block->values.items[i], cotangents->items[i], false);
-    ct_reverse_steps(r, block, block->steps.count);
-    ct_reverse_enter(r, b->outer);
+        ct_flow_reverse_give(r, block->span, block->values.items[i], cotangents->items[i], false);
+    ct_flow_reverse_steps(r, block, block->steps.count);
+    ct_flow_reverse_enter(r, b->outer);
 }
 
 /* ---- handing values over ---- */
@@ -40,7 +40,7 @@ static bool all_scalars(const Branching *b) {
 
 static CtFlowVar *add_result(Reverse *r, CtFlowStep *step, const CtFlowType *type) {
     CtFlowBlock *owner = ct_map_get(&r->owner, step->results.items[0]->id);
-    CtFlowVar *var = ct_reverse_forward_var(r, "kept", type, owner, step);
+    CtFlowVar *var = ct_flow_reverse_forward_var(r, "kept", type, owner, step);
     ct_push(r->arena, &step->results, var);
     return var;
 }
@@ -61,7 +61,7 @@ static void add_slot(Reverse *r, Branching *b, const CtFlowType *type, uint32_t 
         CtFlowBlock *forward = b->step->as.cases.branches[i].block;
         ct_push(r->arena, &forward->values, var != NULL ? flow_of(var) : (CtFlowArg){.type = type});
         if (var != NULL)
-            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id), ct_reverse_need(r, flow_of(slot)));
+            ct_flow_substitute(scope->backward, ct_map_get(&scope->known, var->id), ct_flow_reverse_need(r, flow_of(slot)));
     }
 }
 
@@ -102,7 +102,7 @@ static void hand_over_nodes(Reverse *r, Branching *b) {
         CtFlowStep *open = ct_flow_step(&r->b, FLOW_OPEN, b->step->span);
         open->as.con.data = node->data;
         open->as.con.tag = i;
-        ct_flow_arg(&r->b, open, ct_reverse_need(r, flow_of(result)));
+        ct_flow_arg(&r->b, open, ct_flow_reverse_need(r, flow_of(result)));
         for (uint32_t j = 0; j < types.count; j++)
             ct_push(r->arena, &open->results, ct_map_get(&scope->known, scope->stored.items[j]->id));
         for (uint32_t j = 0; j < scope->backward->steps.count; j++)
@@ -127,16 +127,16 @@ static void write_switch(Reverse *r, Branching *b, CtFlowArg on) {
     for (uint32_t i = 0; i < b->imports.count; i++) {
         CtFlowVar *var = b->imports.items[i].var;
         CtFlowArg result = ct_flow_result(&r->b, made, var->name, ct_flow_adjoint_type(r->flow, var->type));
-        *ct_reverse_acc(r, b->outer, var, false) =
+        *ct_flow_reverse_acc(r, b->outer, var, false) =
             (Acc){.kind = ACC_WHOLE, .value = result, .full = b->imports.items[i].full};
     }
 }
 
-void ct_reverse_switch(Reverse *r, CtFlowStep *step) {
+void ct_flow_reverse_switch(Reverse *r, CtFlowStep *step) {
     CtFlowArgs cotangents = {0};
     bool any = false;
     for (uint32_t i = 0; i < step->results.count; i++) {
-        CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[i]), NULL);
+        CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[i]), NULL);
         any |= !ct_flow_is_none(g);
         ct_push(r->arena, &cotangents, g);
     }
@@ -146,29 +146,29 @@ void ct_reverse_switch(Reverse *r, CtFlowStep *step) {
     for (uint32_t i = 0; i < count; i++) reverse_branch(r, &b, i, &cotangents);
     for (uint32_t j = 0; j < b.imports.count; j++) {
         Import *item = &b.imports.items[j];
-        const Acc *outside = ct_reverse_acc(r, b.outer, item->var, false);
+        const Acc *outside = ct_flow_reverse_acc(r, b.outer, item->var, false);
         item->full = outside->kind == ACC_WHOLE && outside->full;
     }
     for (uint32_t i = 0; i < count; i++) {
         CtFlowArgs values = {0};
         if (b.scopes[i] == NULL) continue;
         for (uint32_t j = 0; j < b.imports.count; j++)
-            ct_push(r->arena, &values, ct_reverse_export(r, b.scopes[i], &b.imports.items[j]));
+            ct_push(r->arena, &values, ct_flow_reverse_export(r, b.scopes[i], &b.imports.items[j]));
         r->b.block = b.scopes[i]->backward;
         ct_flow_leave(&r->b, EXIT_YIELD, step->span, &values, NULL);
-        ct_reverse_settle(r, b.scopes[i]);
+        ct_flow_reverse_settle(r, b.scopes[i]);
     }
-    ct_reverse_enter(r, b.outer);
-    CtFlowArg on = ct_reverse_need(r, step->args.items[0]);
+    ct_flow_reverse_enter(r, b.outer);
+    CtFlowArg on = ct_flow_reverse_need(r, step->args.items[0]);
     for (uint32_t i = 0; i < count; i++) {
         if (b.scopes[i] == NULL) continue;
         r->b.block = ct_flow_block(&r->b);
-        ct_reverse_repeat(r, b.scopes[i]);
+        ct_flow_reverse_repeat(r, b.scopes[i]);
     }
     if (all_scalars(&b))
         hand_over_scalars(r, &b);
     else
         hand_over_nodes(r, &b);
-    ct_reverse_enter(r, b.outer);
+    ct_flow_reverse_enter(r, b.outer);
     write_switch(r, &b, on);
 }

@@ -9,21 +9,21 @@ static bool take_results(Reverse *r, const CtFlowStep *step, uint32_t count, CtF
         CtFlowVar *result = step->results.items[i];
         const CtFlowType *adjoint = ct_flow_adjoint_type(r->flow, step->as.function->results.items[i]);
         if (adjoint == NULL) continue;
-        CtFlowArg g = result == NULL ? ct_flow_none() : ct_reverse_take(r, flow_of(result), NULL);
+        CtFlowArg g = result == NULL ? ct_flow_none() : ct_flow_reverse_take(r, flow_of(result), NULL);
         any |= !ct_flow_is_none(g);
         ct_push(r->arena, to, g);
     }
     return any;
 }
 
-void ct_reverse_call(Reverse *r, CtFlowStep *step) {
-    if (ct_reverse_slope(r, step)) return;
+void ct_flow_reverse_call(Reverse *r, CtFlowStep *step) {
+    if (ct_flow_reverse_slope(r, step)) return;
     const Variant *callee = ct_map_get(&r->calls, ct_key(step));
     if (callee == NULL) return;
     uint32_t results = step->results.count - 1;
     CtFlowArgs args = {0}, cotangents = {0};
     if (!take_results(r, step, results, &cotangents)) return;
-    ct_push(r->arena, &args, ct_reverse_need(r, flow_of(step->results.items[results])));
+    ct_push(r->arena, &args, ct_flow_reverse_need(r, flow_of(step->results.items[results])));
     for (uint32_t i = 0; i < cotangents.count; i++) {
         const CtFlowType *type = callee->pair.backward->params.items[1 + i]->type;
         CtFlowArg g = cotangents.items[i];
@@ -32,11 +32,11 @@ void ct_reverse_call(Reverse *r, CtFlowStep *step) {
     bool *full = CT_NEW_ARRAY(r->arena, bool, step->args.count + 1);
     for (uint32_t i = 0; i < step->args.count; i++) {
         if (!callee->active[i]) continue;
-        CtFlowArg acc = ct_reverse_take(r, step->args.items[i], &full[i]);
-        ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_reverse_zero(r, step->args.items[i]) : acc);
+        CtFlowArg acc = ct_flow_reverse_take(r, step->args.items[i], &full[i]);
+        ct_push(r->arena, &args, ct_flow_is_none(acc) ? ct_flow_reverse_zero(r, step->args.items[i]) : acc);
     }
     CtFlowArgs given = ct_flow_call(&r->b, step->span, callee->pair.backward, &args);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)
-        if (callee->active[i]) ct_reverse_give(r, step->span, step->args.items[i], given.items[next++], full[i]);
+        if (callee->active[i]) ct_flow_reverse_give(r, step->span, step->args.items[i], given.items[next++], full[i]);
 }

@@ -32,30 +32,30 @@ static const Acc *take_single(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
         const CtFlowVar *result = lp->step->results.items[i];
         bool is_array = i >= lp->step->as.loop.carried;
-        if (!is_array && ct_reverse_is_active(r, flow_of(lp->block->params.items[1 + i]))) return NULL;
-        if (ct_reverse_has(r, result, ACC_NOTHING)) continue;
-        if (single != NULL || !is_array || !ct_reverse_has(r, result, ACC_SINGLE)) return NULL;
+        if (!is_array && ct_flow_reverse_is_active(r, flow_of(lp->block->params.items[1 + i]))) return NULL;
+        if (ct_flow_reverse_has(r, result, ACC_NOTHING)) continue;
+        if (single != NULL || !is_array || !ct_flow_reverse_has(r, result, ACC_SINGLE)) return NULL;
         single = result;
     }
-    return single == NULL ? NULL : ct_reverse_take_special(r, single, ACC_SINGLE);
+    return single == NULL ? NULL : ct_flow_reverse_take_special(r, single, ACC_SINGLE);
 }
 
 static bool take_cotangents(Reverse *r, Looping *lp) {
     bool any = false;
     const CtFlowVar *of_single = NULL;
     for (uint32_t i = 0; i < lp->step->results.count; i++)
-        if (ct_reverse_has(r, lp->step->results.items[i], ACC_SINGLE)) of_single = lp->step->results.items[i];
+        if (ct_flow_reverse_has(r, lp->step->results.items[i], ACC_SINGLE)) of_single = lp->step->results.items[i];
     lp->full = CT_NEW_ARRAY(r->arena, bool, lp->step->results.count);
     lp->single = take_single(r, lp);
     for (uint32_t i = 0; i < lp->step->results.count; i++) {
         CtFlowVar *result = lp->step->results.items[i];
         bool full = false, is_array = i >= lp->step->as.loop.carried;
-        const Acc *same = is_array ? ct_reverse_take_special(r, result, ACC_UNIFORM) : NULL;
+        const Acc *same = is_array ? ct_flow_reverse_take_special(r, result, ACC_UNIFORM) : NULL;
         CtFlowArg g = same != NULL ? same->value : ct_flow_none();
         if (lp->single != NULL && result == of_single) g = lp->single->value;
         if (ct_flow_is_none(g)) {
-            g = ct_reverse_take(r, flow_of(result), &full);
-            if (!ct_flow_is_none(g) && is_array && !full) g = ct_reverse_filled(r, lp->step->span, result, g);
+            g = ct_flow_reverse_take(r, flow_of(result), &full);
+            if (!ct_flow_is_none(g) && is_array && !full) g = ct_flow_reverse_filled(r, lp->step->span, result, g);
             lp->full[i] = full;
         }
         any |= !ct_flow_is_none(g);
@@ -67,18 +67,18 @@ static bool take_cotangents(Reverse *r, Looping *lp) {
 /* A loop whose turns never end gives what it was given. */
 static void pass_on(Reverse *r, const Looping *lp) {
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++)
-        ct_reverse_give(r, lp->step->span, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
+        ct_flow_reverse_give(r, lp->step->span, lp->step->args.items[1 + i], lp->cotangents.items[i], false);
 }
 
 static void begin(Reverse *r, Looping *lp) {
     const CtFlowType *integer = ct_flow_scalar(r->flow, FLOW_I64);
     CtFlowBlock *backward = ct_flow_block(&r->b);
-    lp->count = lp->single != NULL ? ct_flow_int(&r->b, 1) : ct_reverse_need(r, lp->step->args.items[0]);
+    lp->count = lp->single != NULL ? ct_flow_int(&r->b, 1) : ct_flow_reverse_need(r, lp->step->args.items[0]);
     for (uint32_t i = 0; i < lp->step->as.loop.carried; i++) {
         CtFlowVar *param = lp->block->params.items[1 + i], *var = NULL;
         CtFlowArg start = lp->cotangents.items[i];
-        if (ct_reverse_is_active(r, flow_of(param))) {
-            if (ct_flow_is_none(start)) start = ct_reverse_zero(r, flow_of(param));
+        if (ct_flow_reverse_is_active(r, flow_of(param))) {
+            if (ct_flow_is_none(start)) start = ct_flow_reverse_zero(r, flow_of(param));
             var = ct_flow_var(&r->b, "d", start.type);
         }
         ct_push(r->arena, &lp->carried, var);
@@ -86,11 +86,11 @@ static void begin(Reverse *r, Looping *lp) {
     }
     lp->turn = ct_flow_var(&r->b, "t", integer);
     lp->index = ct_flow_var(&r->b, lp->block->params.items[0]->name, integer);
-    lp->inner = ct_reverse_scope(r, SCOPE_LOOP, (CtFlowBlock *)lp->block, backward);
+    lp->inner = ct_flow_reverse_scope(r, SCOPE_LOOP, (CtFlowBlock *)lp->block, backward);
     lp->inner->step = lp->step;
     lp->inner->imports = &lp->imports;
     ct_map_set(r->arena, &lp->inner->known, lp->block->params.items[0]->id, lp->index);
-    ct_reverse_enter(r, lp->inner);
+    ct_flow_reverse_enter(r, lp->inner);
 }
 
 static void give_cotangents(Reverse *r, const Looping *lp) {
@@ -98,14 +98,14 @@ static void give_cotangents(Reverse *r, const Looping *lp) {
     for (uint32_t i = 0; i < lp->block->values.count && i < lp->cotangents.count; i++) {
         CtFlowArg value = lp->block->values.items[i], g = lp->cotangents.items[i];
         bool is_array = i >= lp->step->as.loop.carried;
-        if (!ct_reverse_is_active(r, value)) continue;
+        if (!ct_flow_reverse_is_active(r, value)) continue;
         if (is_array && !ct_flow_is_none(g) && g.type->kind != FLOW_ARRAY)
-            ct_reverse_give(r, lp->step->span, value, g, false);
+            ct_flow_reverse_give(r, lp->step->span, value, g, false);
         else if (is_array && !ct_flow_is_none(g))
-            ct_reverse_give(r, lp->step->span, value, ct_flow_read(&r->b, lp->step->span, g, &index, 1),
+            ct_flow_reverse_give(r, lp->step->span, value, ct_flow_read(&r->b, lp->step->span, g, &index, 1),
                             value.type->kind == FLOW_ARRAY && g.type->rank > 1);
         else if (!is_array && lp->carried.items[i] != NULL)
-            ct_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), lp->full[i]);
+            ct_flow_reverse_give(r, lp->step->span, value, flow_of(lp->carried.items[i]), lp->full[i]);
     }
 }
 
@@ -115,9 +115,9 @@ static void take_next(Reverse *r, Looping *lp) {
         CtFlowArg next = {0}, param = flow_of(lp->block->params.items[1 + i]);
         if (lp->carried.items[i] != NULL) {
             bool full;
-            next = ct_reverse_take(r, param, &full);
-            if (ct_flow_is_none(next)) next = ct_reverse_zero(r, param);
-            if (lp->full[i] && !full) next = ct_reverse_filled(r, lp->step->span, param.var, next);
+            next = ct_flow_reverse_take(r, param, &full);
+            if (ct_flow_is_none(next)) next = ct_flow_reverse_zero(r, param);
+            if (lp->full[i] && !full) next = ct_flow_reverse_filled(r, lp->step->span, param.var, next);
             lp->any_order &= next.var == lp->carried.items[i];
         }
         ct_push(r->arena, &lp->next, next);
@@ -136,13 +136,13 @@ static void give_elements(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->inner->elements.count; i++) {
         Element *element = &lp->inner->elements.items[i];
         bool full;
-        CtFlowArg array = flow_of(element->array), g = ct_reverse_take(r, flow_of(element->item), &full);
+        CtFlowArg array = flow_of(element->array), g = ct_flow_reverse_take(r, flow_of(element->item), &full);
         if (ct_flow_is_none(g)) continue;
         bool maps = lp->any_order && lp->single == NULL && ct_map_get(&lp->inner->accs, element->array->id) == NULL &&
-                    ct_reverse_same_length(r, lp->step->args.items[0], element->array);
-        if (maps) maps = !ct_reverse_is_outside_loop(r, lp->outer, element->array);
+                    ct_flow_reverse_same_length(r, lp->step->args.items[0], element->array);
+        if (maps) maps = !ct_flow_reverse_is_outside_loop(r, lp->outer, element->array);
         if (maps) { /* an array that is filled already is added to in place; to another, the new one is */
-            const Acc *acc = ct_reverse_acc(r, lp->outer, element->array, false);
+            const Acc *acc = ct_flow_reverse_acc(r, lp->outer, element->array, false);
             maps = acc->kind == ACC_NOTHING || !acc->full;
         }
         CtFlowArg same = maps ? constant_of(lp, g) : ct_flow_none();
@@ -152,13 +152,13 @@ static void give_elements(Reverse *r, Looping *lp) {
             continue;
         }
         if (maps) {
-            if (array.type->rank > 1 && !full) g = ct_reverse_filled(r, lp->step->span, element->item, g);
+            if (array.type->rank > 1 && !full) g = ct_flow_reverse_filled(r, lp->step->span, element->item, g);
             ct_push(r->arena, &lp->items, g);
             ct_push(r->arena, &lp->arrays, element->array);
             continue;
         }
-        CtFlowArg acc = ct_reverse_borrow(r, lp->step->span, array), index = flow_of(lp->index);
-        ct_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->span, acc, &index, 1, g));
+        CtFlowArg acc = ct_flow_reverse_borrow(r, lp->step->span, array), index = flow_of(lp->index);
+        ct_flow_reverse_put(r, array, ct_flow_add_at(&r->b, lp->step->span, acc, &index, 1, g));
     }
 }
 
@@ -166,7 +166,7 @@ static void give_elements(Reverse *r, Looping *lp) {
 
 /* Rows that are only kept lie in one matrix, where the inner loop writes them; others are held as they are. */
 static const CtFlowType *type_of_turns(Reverse *r, const Looping *lp, const CtFlowVar *var) {
-    bool rows = ct_map_has(&r->rows_only, var->id) && ct_reverse_has_regular_rows(r, lp->step, var);
+    bool rows = ct_map_has(&r->rows_only, var->id) && ct_flow_reverse_has_regular_rows(r, lp->step, var);
     return rows ? ct_flow_array(r->flow, 2, var->type->element) : ct_flow_array(r->flow, 1, var->type);
 }
 
@@ -174,7 +174,7 @@ static CtFlowVar *array_of_turns(Reverse *r, const Looping *lp, CtFlowVar *var) 
     CtFlowVar *known = ct_map_get(&r->stored, var->id);
     if (known != NULL) return known;
     CtFlowBlock *owner = ct_map_get(&r->owner, lp->step->results.items[0]->id);
-    known = ct_reverse_forward_var(r, var->name, type_of_turns(r, lp, var), owner, lp->step);
+    known = ct_flow_reverse_forward_var(r, var->name, type_of_turns(r, lp, var), owner, lp->step);
     ct_push(r->arena, &lp->step->results, known);
     ct_push(r->arena, &((CtFlowBlock *)lp->block)->values, flow_of(var));
     ct_map_set(r->arena, &r->stored, var->id, known);
@@ -186,7 +186,7 @@ static void hand_over(Reverse *r, const Looping *lp) {
     CtFlowArg index = flow_of(lp->index);
     for (uint32_t i = 0; i < lp->inner->stored.count; i++) {
         CtFlowVar *var = lp->inner->stored.items[i];
-        CtFlowArg array = ct_reverse_need(r, flow_of(array_of_turns(r, lp, var)));
+        CtFlowArg array = ct_flow_reverse_need(r, flow_of(array_of_turns(r, lp, var)));
         CtFlowStep *read = ct_flow_step(&r->b, FLOW_READ, lp->step->span);
         ct_flow_arg(&r->b, read, array);
         ct_flow_arg(&r->b, read, index);
@@ -211,7 +211,7 @@ static void leave_inner(Reverse *r, Looping *lp) {
     }
     for (uint32_t i = 0; i < lp->imports.count; i++) {
         ct_push(r->arena, &block->params, lp->imports.items[i].param);
-        ct_push(r->arena, &values, ct_reverse_export(r, lp->inner, &lp->imports.items[i]));
+        ct_push(r->arena, &values, ct_flow_reverse_export(r, lp->inner, &lp->imports.items[i]));
     }
     ct_flow_args_add(&r->b, &values, &lp->items);
     ct_flow_leave(&r->b, EXIT_YIELD, lp->step->span, &values, NULL);
@@ -219,7 +219,7 @@ static void leave_inner(Reverse *r, Looping *lp) {
 
 /* The steps that come first in each turn. */
 static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
-    ct_reverse_settle(r, lp->inner);
+    ct_flow_reverse_settle(r, lp->inner);
     r->b.block = ct_flow_block(&r->b);
     if (!lp->any_order) {
         CtFlowStep *sub = ct_flow_step(&r->b, FLOW_PRIM, lp->step->span);
@@ -229,7 +229,7 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
         ct_push(r->arena, &sub->results, lp->index);
     }
     hand_over(r, lp);
-    ct_reverse_repeat(r, lp->inner);
+    ct_flow_reverse_repeat(r, lp->inner);
     if (lp->any_order)
         ct_flow_substitute(lp->inner->backward, lp->index, lp->single != NULL ? lp->single->index : flow_of(lp->turn));
     for (uint32_t i = 0; i < lp->carried.count; i++)
@@ -238,8 +238,8 @@ static void write_front(Reverse *r, Looping *lp, CtFlowArg last) {
 }
 
 static CtFlowArg outside(Reverse *r, const Looping *lp, const Import *item) {
-    const Acc *acc = ct_reverse_acc(r, lp->outer, item->var, false);
-    return acc->kind == ACC_WHOLE ? acc->value : ct_reverse_zero(r, flow_of(item->var));
+    const Acc *acc = ct_flow_reverse_acc(r, lp->outer, item->var, false);
+    return acc->kind == ACC_WHOLE ? acc->value : ct_flow_reverse_zero(r, flow_of(item->var));
 }
 
 static void write_loop(Reverse *r, Looping *lp) {
@@ -260,7 +260,7 @@ static void write_loop(Reverse *r, Looping *lp) {
     for (uint32_t i = 0; i < lp->imports.count; i++) {
         const Import *item = &lp->imports.items[i];
         CtFlowArg result = ct_flow_result(&r->b, loop, item->var->name, item->param->type);
-        *ct_reverse_acc(r, lp->outer, item->var, false) = (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
+        *ct_flow_reverse_acc(r, lp->outer, item->var, false) = (Acc){.kind = ACC_WHOLE, .value = result, .full = item->full};
     }
     CtFlowArgs arrays = {0};
     for (uint32_t i = 0; i < lp->items.count; i++) {
@@ -270,14 +270,14 @@ static void write_loop(Reverse *r, Looping *lp) {
     }
     for (uint32_t i = 0; i < lp->carried.count; i++)
         if (lp->carried.items[i] != NULL)
-            ct_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
+            ct_flow_reverse_give(r, span, lp->step->args.items[1 + i], results.items[i], lp->full[i]);
     for (uint32_t i = 0; i < lp->sums.count; i++)
-        ct_reverse_give_uniform(r, span, flow_of(lp->summed.items[i]), lp->sums.items[i]);
+        ct_flow_reverse_give_uniform(r, span, flow_of(lp->summed.items[i]), lp->sums.items[i]);
     for (uint32_t i = 0; i < arrays.count; i++)
-        ct_reverse_give(r, span, flow_of(lp->arrays.items[i]), arrays.items[i], true);
+        ct_flow_reverse_give(r, span, flow_of(lp->arrays.items[i]), arrays.items[i], true);
 }
 
-void ct_reverse_loop(Reverse *r, CtFlowStep *step) {
+void ct_flow_reverse_loop(Reverse *r, CtFlowStep *step) {
     Looping lp = {.step = step, .block = step->as.loop.block, .outer = r->scope};
     if (!take_cotangents(r, &lp)) return;
     if (lp.block->exit != EXIT_YIELD) {
@@ -286,14 +286,14 @@ void ct_reverse_loop(Reverse *r, CtFlowStep *step) {
     }
     begin(r, &lp);
     give_cotangents(r, &lp);
-    ct_reverse_steps(r, lp.block, lp.block->steps.count);
+    ct_flow_reverse_steps(r, lp.block, lp.block->steps.count);
     take_next(r, &lp);
     give_elements(r, &lp);
     leave_inner(r, &lp);
-    ct_reverse_enter(r, lp.outer);
+    ct_flow_reverse_enter(r, lp.outer);
     CtFlowArg last = ct_flow_none();
     if (!lp.any_order) last = ct_flow_prim_int(&r->b, step->span, PRIM_INT_SUB, lp.count, ct_flow_int(&r->b, 1));
     write_front(r, &lp, last);
-    ct_reverse_enter(r, lp.outer);
+    ct_flow_reverse_enter(r, lp.outer);
     write_loop(r, &lp);
 }

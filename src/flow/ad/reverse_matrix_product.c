@@ -6,8 +6,8 @@
 static CtFlowArg adjoint_of_factor(Reverse *r, const CtFlowStep *step, uint32_t which, CtFlowArg g) {
     const CtFlowFactors *product = &step->as.product;
     CtFlowVar *factor = step->args.items[2 + which].var;
-    CtFlowArg other = ct_reverse_need(r, step->args.items[3 - which]), lengths[2];
-    for (uint32_t i = 0; i < 2; i++) lengths[i] = ct_reverse_need(r, ct_reverse_length(r, factor, i));
+    CtFlowArg other = ct_flow_reverse_need(r, step->args.items[3 - which]), lengths[2];
+    for (uint32_t i = 0; i < 2; i++) lengths[i] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, factor, i));
     bool g_first = (which == 0) != product->turned[which]; /* as a whole: dx bᵀ, or b dxᵀ; aᵀ dx, or dxᵀ a */
     bool g_turned = product->turned[which], other_turned = product->turned[1 - which] == product->turned[which];
     CtFlowFactors factors = {.turned = {g_first ? g_turned : other_turned, g_first ? other_turned : g_turned},
@@ -15,10 +15,10 @@ static CtFlowArg adjoint_of_factor(Reverse *r, const CtFlowStep *step, uint32_t 
     return ct_flow_product(&r->b, step->span, lengths, factors, g_first ? g : other, g_first ? other : g);
 }
 
-void ct_reverse_product(Reverse *r, CtFlowStep *step) {
-    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+void ct_flow_reverse_product(Reverse *r, CtFlowStep *step) {
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     for (uint32_t i = 0; i < 2; i++)
-        if (ct_reverse_is_active(r, step->args.items[2 + i]))
-            ct_reverse_give(r, step->span, step->args.items[2 + i], adjoint_of_factor(r, step, i, g), true);
+        if (ct_flow_reverse_is_active(r, step->args.items[2 + i]))
+            ct_flow_reverse_give(r, step->span, step->args.items[2 + i], adjoint_of_factor(r, step, i, g), true);
 }

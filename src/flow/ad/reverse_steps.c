@@ -6,33 +6,33 @@
 /* C ⟨a⟩: each field's adjoint goes where the field came from. */
 static void reverse_make(Reverse *r, const CtFlowStep *step) {
     CtFlowArg made = flow_of(step->results.items[0]);
-    if (!ct_reverse_is_active(r, made)) return;
-    Acc *acc = ct_reverse_acc(r, r->scope, made.var, false);
+    if (!ct_flow_reverse_is_active(r, made)) return;
+    Acc *acc = ct_flow_reverse_acc(r, r->scope, made.var, false);
     if (acc->kind == ACC_PIECES && acc->pieces->as.con.tag == step->as.con.tag) {
         const CtFlowStep *open = acc->pieces;
         for (uint32_t i = 0; i < step->args.count; i++) {
             bool full = false;
             if (open->results.items[i] == NULL) continue;
-            CtFlowArg g = ct_reverse_take(r, flow_of(open->results.items[i]), &full);
-            ct_reverse_give(r, step->span, step->args.items[i], g, full);
+            CtFlowArg g = ct_flow_reverse_take(r, flow_of(open->results.items[i]), &full);
+            ct_flow_reverse_give(r, step->span, step->args.items[i], g, full);
         }
         return;
     }
-    CtFlowArg g = ct_reverse_take(r, made, NULL);
+    CtFlowArg g = ct_flow_reverse_take(r, made, NULL);
     if (ct_flow_is_none(g)) return;
     CtFlowArgs fields = ct_flow_adjoint_fields(&r->b, step->span, g, step->as.con.tag);
     uint32_t next = 0;
     for (uint32_t i = 0; i < step->args.count; i++)
         if (ct_flow_is_active(r->flow, step->args.items[i].type))
-            ct_reverse_give(r, step->span, step->args.items[i], fields.items[next++], false);
+            ct_flow_reverse_give(r, step->span, step->args.items[i], fields.items[next++], false);
 }
 
 /* ---- elements ---- */
 
 static void reverse_read(Reverse *r, const CtFlowStep *step) {
-    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
-    ct_reverse_give_at(r, step->span, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
+    ct_flow_reverse_give_at(r, step->span, step->args.items[0], step->args.items + 1, step->args.count - 1, g);
 }
 
 /* A row of its own, so that the array is free to be changed. */
@@ -45,46 +45,46 @@ static CtFlowArg copy_of_row(Reverse *r, CtSpan span, CtFlowArg row) {
 static void reverse_update(Reverse *r, const CtFlowStep *step) {
     bool full;
     CtFlowVar *made = step->results.items[0];
-    CtFlowArg g = ct_reverse_take(r, flow_of(made), &full), value = step->args.items[step->args.count - 1];
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(made), &full), value = step->args.items[step->args.count - 1];
     if (ct_flow_is_none(g)) return;
-    if (!full) g = ct_reverse_filled(r, step->span, made, g);
+    if (!full) g = ct_flow_reverse_filled(r, step->span, made, g);
     uint32_t count = step->args.count - 2;
     CtFlowArg *indices = CT_NEW_ARRAY(r->arena, CtFlowArg, count);
-    for (uint32_t i = 0; i < count; i++) indices[i] = ct_reverse_need(r, step->args.items[1 + i]);
+    for (uint32_t i = 0; i < count; i++) indices[i] = ct_flow_reverse_need(r, step->args.items[1 + i]);
     CtFlowArg d = ct_flow_read(&r->b, step->span, g, indices, count), zero;
     if (made->type->rank == count) {
         zero = ct_flow_zero(&r->b, d.type);
     } else {
         CtFlowArg *lengths = CT_NEW_ARRAY(r->arena, CtFlowArg, made->type->rank);
         for (uint32_t i = count; i < made->type->rank; i++)
-            lengths[i - count] = ct_reverse_need(r, ct_reverse_length(r, made, i));
+            lengths[i - count] = ct_flow_reverse_need(r, ct_flow_reverse_length(r, made, i));
         d = copy_of_row(r, step->span, d);
         zero = ct_flow_zeros(&r->b, step->span, d.type, lengths);
     }
     g = ct_flow_update(&r->b, step->span, g, indices, count, zero);
-    ct_reverse_give(r, step->span, value, d, value.type->kind == FLOW_ARRAY && made->type->rank > count);
-    ct_reverse_give(r, step->span, step->args.items[0], g, true);
+    ct_flow_reverse_give(r, step->span, value, d, value.type->kind == FLOW_ARRAY && made->type->rank > count);
+    ct_flow_reverse_give(r, step->span, step->args.items[0], g, true);
 }
 
 /* What a zero of length 0 gives to several: zeros; otherwise what the parts of the array are. */
 typedef CtFlowArg Part(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index);
 
 static void give_parts(Reverse *r, const CtFlowStep *step, Part *part) {
-    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     CtFlowArgs zeros = {0}, parts = {0}, to = {0};
     for (uint32_t i = step->args.count; i-- > 0;)
-        if (ct_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &to, step->args.items[i]);
+        if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &to, step->args.items[i]);
     CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->span, ct_flow_is_empty(&r->b, step->span, g));
     ct_flow_case_begin(&r->b, &choice, 1);
-    for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_reverse_zero(r, to.items[i]));
+    for (uint32_t i = 0; i < to.count; i++) ct_push(r->arena, &zeros, ct_flow_reverse_zero(r, to.items[i]));
     ct_flow_case_end(&r->b, &choice, &zeros);
     ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
     for (uint32_t i = step->args.count; i-- > 0;) /* the front of an array last, when it can be had in place */
-        if (ct_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
+        if (ct_flow_reverse_is_active(r, step->args.items[i])) ct_push(r->arena, &parts, part(r, step, g, i));
     ct_flow_case_end(&r->b, &choice, &parts);
     CtFlowArgs given = ct_flow_switch_end(&r->b, &choice);
-    for (uint32_t i = 0; i < to.count; i++) ct_reverse_give(r, step->span, to.items[i], given.items[i], false);
+    for (uint32_t i = 0; i < to.count; i++) ct_flow_reverse_give(r, step->span, to.items[i], given.items[i], false);
 }
 
 static CtFlowArg item(Reverse *r, const CtFlowStep *step, CtFlowArg g, uint32_t index) {
@@ -103,36 +103,36 @@ static CtFlowArg last_or_front(Reverse *r, const CtFlowStep *step, CtFlowArg g, 
 
 /* ---- steps ---- */
 
-static CtFlowArg primal(void *data, CtFlowArg of) { return ct_reverse_need(data, of); }
+static CtFlowArg primal(void *data, CtFlowArg of) { return ct_flow_reverse_need(data, of); }
 
 static void reverse_prim(Reverse *r, const CtFlowStep *step) {
-    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     for (uint32_t i = 0; i < step->args.count; i++) {
         CtFlowArg to = step->args.items[i];
-        if (!ct_reverse_is_active(r, to)) continue;
+        if (!ct_flow_reverse_is_active(r, to)) continue;
         CtFlowArg part = ct_flow_partial(&r->b, step, i, g, to.type, primal, r);
-        if (!ct_flow_is_none(part)) ct_reverse_give(r, step->span, to, part, false);
+        if (!ct_flow_is_none(part)) ct_flow_reverse_give(r, step->span, to, part, false);
     }
 }
 
-void ct_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
+void ct_flow_reverse_steps(Reverse *r, const CtFlowBlock *block, uint32_t count) {
     CtFlowStep **steps = CT_NEW_ARRAY(r->arena, CtFlowStep *, count); /* the block may get more, of no concern */
     for (uint32_t i = 0; i < count; i++) steps[i] = block->steps.items[i];
     for (uint32_t i = count; i-- > 0;) {
         CtFlowStep *step = steps[i];
         switch (step->kind) {
         case FLOW_PRIM: reverse_prim(r, step); break;
-        case FLOW_CALL: ct_reverse_call(r, step); break;
-        case FLOW_SWITCH: ct_reverse_switch(r, step); break;
-        case FLOW_LOOP: ct_reverse_loop(r, step); break;
+        case FLOW_CALL: ct_flow_reverse_call(r, step); break;
+        case FLOW_SWITCH: ct_flow_reverse_switch(r, step); break;
+        case FLOW_LOOP: ct_flow_reverse_loop(r, step); break;
         case FLOW_MAKE: reverse_make(r, step); break;
         case FLOW_READ: reverse_read(r, step); break;
         case FLOW_UPDATE: reverse_update(r, step); break;
         case FLOW_SNOC: give_parts(r, step, last_or_front); break;
         case FLOW_ITEMS: give_parts(r, step, item); break;
-        case FLOW_BULK: ct_reverse_bulk(r, step); break;
-        case FLOW_PRODUCT: ct_reverse_product(r, step); break;
+        case FLOW_BULK: ct_flow_reverse_bulk(r, step); break;
+        case FLOW_PRODUCT: ct_flow_reverse_product(r, step); break;
         case FLOW_OPEN: /* the fields' adjoints are the node's: accumulators.c */
         case FLOW_CONSTANT:
         case FLOW_STRING:

@@ -5,10 +5,10 @@
 
 /* product: each element gets the product of the others, from the left times from the right. */
 static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
-    CtFlowArg x = step->args.items[0], values = ct_reverse_need(r, x);
+    CtFlowArg x = step->args.items[0], values = ct_flow_reverse_need(r, x);
     CtSpan span = step->span;
     Lower *l = &r->b;
-    CtFlowArg length = ct_flow_lower_dim(l, span, values, 0), acc = ct_reverse_borrow(r, span, x);
+    CtFlowArg length = ct_flow_lower_dim(l, span, values, 0), acc = ct_flow_reverse_borrow(r, span, x);
     CtFlowArgs one = {0}, start = {0}, next = {0}, last = {0};
     CtFlowTypes types = {.items = CT_NEW(r->arena, const CtFlowType *), .count = 1};
     types.items[0] = x.type;
@@ -29,14 +29,14 @@ static void reverse_product(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg further = ct_flow_prim(l, span, PRIM_MUL, g.type, right, value);
     ct_push(r->arena, &last, further);
     ct_push(r->arena, &last, ct_flow_add_at(l, span, down.carried.items[1], &index, 1, d));
-    ct_reverse_put(r, x, ct_flow_loop_end(l, &down, &last, NULL, NULL).items[1]);
+    ct_flow_reverse_put(r, x, ct_flow_loop_end(l, &down, &last, NULL, NULL).items[1]);
 }
 
 /* maximum, minimum: the one that it is. The forward sweep tells which. */
 static void reverse_extreme(Reverse *r, CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0];
-    CtFlowArg index = ct_reverse_need(r, ct_reverse_place_of_extreme(r, step));
-    ct_reverse_give_single(r, step->span, x, index, g);
+    CtFlowArg index = ct_flow_reverse_need(r, ct_flow_reverse_place_of_extreme(r, step));
+    ct_flow_reverse_give_single(r, step->span, x, index, g);
 }
 
 /* ---- making and rearranging ---- */
@@ -46,16 +46,16 @@ static void reverse_replicate(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[1];
     bool rows = g.type->rank > 1;
     CtFlowArgs start = {0}, next = {0};
-    ct_push(r->arena, &start, rows ? ct_reverse_borrow(r, step->span, x) : ct_reverse_zero(r, x));
+    ct_push(r->arena, &start, rows ? ct_flow_reverse_borrow(r, step->span, x) : ct_flow_reverse_zero(r, x));
     CtFlowLooping loop = ct_flow_loop_begin(&r->b, step->span, ct_flow_lower_dim(&r->b, step->span, g, 0), &start);
     CtFlowArg item = ct_flow_read(&r->b, step->span, g, &loop.index, 1), sum = loop.carried.items[0];
     ct_push(r->arena, &next,
             rows ? ct_flow_add_at(&r->b, step->span, sum, NULL, 0, item) : ct_flow_add(&r->b, step->span, sum, item));
     CtFlowArg all = ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0];
     if (rows)
-        ct_reverse_put(r, x, all);
+        ct_flow_reverse_put(r, x, all);
     else
-        ct_reverse_give(r, step->span, x, all, false);
+        ct_flow_reverse_give(r, step->span, x, all, false);
 }
 
 /* gather, slice: each cotangent is added where its element came from. */
@@ -63,13 +63,13 @@ static void scatter_add(Reverse *r, const CtFlowStep *step, CtFlowArg g, CtFlowA
                         CtFlowArg first) {
     CtFlowArgs start = {0}, next = {0};
     CtSpan span = step->span;
-    ct_push(r->arena, &start, ct_reverse_borrow(r, span, x));
+    ct_push(r->arena, &start, ct_flow_reverse_borrow(r, span, x));
     CtFlowLooping loop = ct_flow_loop_begin(&r->b, span, ct_flow_lower_dim(&r->b, span, g, 0), &start);
     CtFlowArg at = ct_flow_is_none(places) ? ct_flow_prim_int(&r->b, span, PRIM_INT_ADD, first, loop.index)
                                            : ct_flow_read(&r->b, span, places, &loop.index, 1);
     CtFlowArg item = ct_flow_read(&r->b, span, g, &loop.index, 1);
     ct_push(r->arena, &next, ct_flow_add_at(&r->b, span, loop.carried.items[0], &at, 1, item));
-    ct_reverse_put(r, x, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
+    ct_flow_reverse_put(r, x, ct_flow_loop_end(&r->b, &loop, &next, NULL, NULL).items[0]);
 }
 
 /* Unless g is the zero of length 0, what `make` makes of it. */
@@ -78,7 +78,7 @@ static CtFlowArg unless_empty(Reverse *r, const CtFlowStep *step, CtFlowArg g, C
     CtFlowArgs zero = {0}, value = {0};
     CtFlowChoosing choice = ct_flow_switch_begin(&r->b, step->span, ct_flow_is_empty(&r->b, step->span, g));
     ct_flow_case_begin(&r->b, &choice, 1);
-    ct_push(r->arena, &zero, ct_reverse_zero(r, like));
+    ct_push(r->arena, &zero, ct_flow_reverse_zero(r, like));
     ct_flow_case_end(&r->b, &choice, &zero);
     ct_flow_case_begin(&r->b, &choice, FLOW_OTHERS);
     const CtFlowType *type = ct_flow_adjoint_type(r->flow, like.type);
@@ -89,43 +89,43 @@ static CtFlowArg unless_empty(Reverse *r, const CtFlowStep *step, CtFlowArg g, C
 
 static void reverse_concat(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg x = step->args.items[0];
-    CtFlowArg rows = ct_reverse_need(r, ct_reverse_length(r, x.var, 0));
-    CtFlowArg columns = ct_reverse_need(r, ct_reverse_length(r, x.var, 1));
+    CtFlowArg rows = ct_flow_reverse_need(r, ct_flow_reverse_length(r, x.var, 0));
+    CtFlowArg columns = ct_flow_reverse_need(r, ct_flow_reverse_length(r, x.var, 1));
     CtFlowArg d = unless_empty(r, step, g, x, ARRAY_RESHAPE, (CtFlowArg[]){rows, columns, g});
-    ct_reverse_give(r, step->span, x, d, false);
+    ct_flow_reverse_give(r, step->span, x, d, false);
 }
 
 static void reverse_append(Reverse *r, const CtFlowStep *step, CtFlowArg g) {
     CtFlowArg a = step->args.items[0], b = step->args.items[1], none = ct_flow_int(&r->b, 0);
-    CtFlowArg first = ct_reverse_need(r, ct_reverse_length(r, a.var, 0));
-    if (ct_reverse_is_active(r, a)) {
+    CtFlowArg first = ct_flow_reverse_need(r, ct_flow_reverse_length(r, a.var, 0));
+    if (ct_flow_reverse_is_active(r, a)) {
         CtFlowArg d = unless_empty(r, step, g, a, ARRAY_SLICE, (CtFlowArg[]){none, first, g});
-        ct_reverse_give(r, step->span, a, d, false);
+        ct_flow_reverse_give(r, step->span, a, d, false);
     }
-    if (ct_reverse_is_active(r, b)) {
-        CtFlowArg second = ct_reverse_need(r, ct_reverse_length(r, b.var, 0));
+    if (ct_flow_reverse_is_active(r, b)) {
+        CtFlowArg second = ct_flow_reverse_need(r, ct_flow_reverse_length(r, b.var, 0));
         CtFlowArg d = unless_empty(r, step, g, b, ARRAY_SLICE, (CtFlowArg[]){first, second, g});
-        ct_reverse_give(r, step->span, b, d, false);
+        ct_flow_reverse_give(r, step->span, b, d, false);
     }
 }
 
 static void give_rearranged(Reverse *r, const CtFlowStep *step, CtArrayOp op, CtFlowArg x, CtFlowArg g) {
     CtFlowArg d = ct_flow_bulk(&r->b, step->span, op, ct_flow_adjoint_type(r->flow, x.type), &g, 1);
-    ct_reverse_give(r, step->span, x, d, false);
+    ct_flow_reverse_give(r, step->span, x, d, false);
 }
 
-void ct_reverse_bulk(Reverse *r, CtFlowStep *step) {
+void ct_flow_reverse_bulk(Reverse *r, CtFlowStep *step) {
     const CtFlowArg *args = step->args.items, none = ct_flow_none();
-    CtFlowArg g = ct_reverse_take(r, flow_of(step->results.items[0]), NULL);
+    CtFlowArg g = ct_flow_reverse_take(r, flow_of(step->results.items[0]), NULL);
     if (ct_flow_is_none(g)) return;
     switch (step->as.bulk) {
-    case ARRAY_SUM: ct_reverse_give_uniform(r, step->span, args[0], g); return;
+    case ARRAY_SUM: ct_flow_reverse_give_uniform(r, step->span, args[0], g); return;
     case ARRAY_PRODUCT: reverse_product(r, step, g); return;
     case ARRAY_MAXIMUM:
     case ARRAY_MINIMUM: reverse_extreme(r, step, g); return;
     case ARRAY_REPLICATE: reverse_replicate(r, step, g); return;
-    case ARRAY_GATHER: scatter_add(r, step, g, args[1], ct_reverse_need(r, args[0]), none); return;
-    case ARRAY_SLICE: scatter_add(r, step, g, args[2], none, ct_reverse_need(r, args[0])); return;
+    case ARRAY_GATHER: scatter_add(r, step, g, args[1], ct_flow_reverse_need(r, args[0]), none); return;
+    case ARRAY_SLICE: scatter_add(r, step, g, args[2], none, ct_flow_reverse_need(r, args[0])); return;
     case ARRAY_CONCAT: reverse_concat(r, step, g); return;
     case ARRAY_APPEND: reverse_append(r, step, g); return;
     case ARRAY_TRANSPOSE:

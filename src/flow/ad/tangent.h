@@ -14,11 +14,11 @@ typedef enum CtTangent {
     TANGENT_FULL  /* of an array: of the primal's shape; of a node: its constructor */
 } CtTangent;
 
-static inline bool ct_tangent_is_kept(CtTangent t) {
+static inline bool ct_flow_tangent_is_kept(CtTangent t) {
     return t == TANGENT_EITHER || t == TANGENT_LAZY || t == TANGENT_FULL;
 }
 /* Whether it brings anything to what it goes into. */
-static inline bool ct_tangent_counts(CtTangent t) { return t == TANGENT_LAZY || t == TANGENT_FULL; }
+static inline bool ct_flow_tangent_counts(CtTangent t) { return t == TANGENT_LAZY || t == TANGENT_FULL; }
 
 /* A function together with what is known of its parameters' tangents. */
 typedef struct CtVariant {
@@ -41,19 +41,19 @@ typedef struct CtTangents {
 
 /* What is known of everything that `f` calls, when its parameters before `captured` have no tangents and the others
  * have full ones. */
-CtTangents *ct_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured);
+CtTangents *ct_flow_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured);
 /* The variant that a call with these tangents goes to. */
-CtVariant *ct_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params);
-CtTangent ct_tangents_of(const CtVariant *v, const CtFlowArg *arg);
+CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params);
+CtTangent ct_flow_tangents_of(const CtVariant *v, const CtFlowArg *arg);
 /* Of a field of a node whose own tangent is `node`. */
-CtTangent ct_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field);
+CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field);
 /* custom_rules.c: of a function with a rule: what is known of f, differentiated by what it captured, NULL where that has no
  * tangents; whether the point has some. */
-CtVariant *ct_rule_own_variant(CtTangents *t, const CtVariant *v);
-bool ct_rule_point_varies(const CtVariant *v);
+CtVariant *ct_flow_rule_own_variant(CtTangents *t, const CtVariant *v);
+bool ct_flow_rule_point_varies(const CtVariant *v);
 /* Whether the tangent of what a loop carries is made full before its first turn: rows of an array are of one shape, and
  * what a turn changes would be asked at each whether it is. */
-bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t carried);
-bool ct_tangents_active(CtTangents *t, const CtFlowType *type);
+bool ct_flow_tangents_are_full(const CtFlowStep *loop, uint32_t carried);
+bool ct_flow_tangents_active(CtTangents *t, const CtFlowType *type);
 
 #endif

@@ -33,7 +33,7 @@ static void raise(CtTangents *t, const CtFlowType *type, CtTangent *at, CtTangen
     *at = joined;
 }
 
-bool ct_tangents_active(CtTangents *t, const CtFlowType *type) {
+bool ct_flow_tangents_active(CtTangents *t, const CtFlowType *type) {
     if (ct_map_has(&t->active, ct_key(type))) return ct_map_get(&t->active, ct_key(type)) != NULL;
     const CtFlowType *adjoint = ct_flow_adjoint_type(t->flow, type);
     ct_map_set(t->arena, &t->active, ct_key(type), (void *)adjoint);
@@ -51,10 +51,10 @@ static CtTangent **fields_of(CtTangents *t, const CtFlowData *data) {
     return fields;
 }
 
-CtTangent ct_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field) {
+CtTangent ct_flow_tangents_field(CtTangents *t, CtTangent node, const CtFlowData *data, uint32_t tag, uint32_t field) {
     const CtFlowType *type = data->cons[tag].fields.items[field];
     if (node == TANGENT_UNKNOWN) return node;
-    if (!ct_tangent_counts(node) || !ct_tangents_active(t, type)) return TANGENT_ZERO;
+    if (!ct_flow_tangent_counts(node) || !ct_flow_tangents_active(t, type)) return TANGENT_ZERO;
     CtTangent kept = fields_of(t, data)[tag][field];
     return node == TANGENT_FULL ? kept : join(type, kept, TANGENT_ZERO);
 }
@@ -68,17 +68,17 @@ static void fill(CtTangents *t, const CtFlowType *type, CtMap *seen) {
     for (uint32_t i = 0; i < data->count; i++)
         for (uint32_t j = 0; j < data->cons[i].fields.count; j++) {
             const CtFlowType *field = data->cons[i].fields.items[j];
-            if (ct_tangents_active(t, field)) raise(t, field, &fields_of(t, data)[i][j], TANGENT_FULL);
+            if (ct_flow_tangents_active(t, field)) raise(t, field, &fields_of(t, data)[i][j], TANGENT_FULL);
             fill(t, field, seen);
         }
 }
 
-CtTangent ct_tangents_of(const CtVariant *v, const CtFlowArg *arg) {
+CtTangent ct_flow_tangents_of(const CtVariant *v, const CtFlowArg *arg) {
     return arg->var == NULL ? TANGENT_ZERO : v->vars[arg->var->id];
 }
 
 static CtTangent of(const Walk *w, const CtFlowArg *arg) {
-    CtTangent known = ct_tangents_of(w->v, arg);
+    CtTangent known = ct_flow_tangents_of(w->v, arg);
     return known == TANGENT_UNKNOWN && w->t->settling ? TANGENT_ZERO : known;
 }
 
@@ -117,16 +117,16 @@ static CtVariant *find(CtTangents *t, CtFlowFunction *f, const CtTangent *params
 }
 
 /* A callee cannot tell EITHER from zero; and after some variants, nothing from anything. */
-CtVariant *ct_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params) {
+CtVariant *ct_flow_tangents_variant(CtTangents *t, CtFlowFunction *f, const CtTangent *params) {
     CtTangent *asked = CT_NEW_ARRAY(t->arena, CtTangent, f->params.count + 1);
-    for (uint32_t i = 0; i < f->params.count; i++) asked[i] = ct_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
+    for (uint32_t i = 0; i < f->params.count; i++) asked[i] = ct_flow_tangent_counts(params[i]) ? params[i] : TANGENT_ZERO;
     Known *known = ct_map_get(&t->known, ct_key(f));
     bool found = known == NULL || known->variants.count < MOST_VARIANTS;
     for (uint32_t i = 0; !found && i < known->variants.count; i++)
         found = same(known->variants.items[i]->params, asked, f->params.count);
     for (uint32_t i = 0; !found && i < f->params.count; i++) {
         const CtFlowType *type = f->params.items[i]->type;
-        if (ct_tangents_active(t, type)) asked[i] = ct_flow_is_object(type) ? TANGENT_LAZY : TANGENT_FULL;
+        if (ct_flow_tangents_active(t, type)) asked[i] = ct_flow_is_object(type) ? TANGENT_LAZY : TANGENT_FULL;
     }
     return find(t, f, asked);
 }
@@ -138,7 +138,7 @@ static CtVariant *callee(const Walk *w, CtFlowFunction *f, const CtFlowArgs *arg
         params[i] = of(w, &args->items[i]);
         if (params[i] == TANGENT_UNKNOWN) return NULL;
     }
-    return ct_tangents_variant(w->t, f, params);
+    return ct_flow_tangents_variant(w->t, f, params);
 }
 
 /* ---- steps ---- */
@@ -150,7 +150,7 @@ static CtTangent of_any(const Walk *w, const CtFlowArgs *args) {
     CtTangent known = TANGENT_ZERO;
     for (uint32_t i = 0; i < args->count; i++) {
         CtTangent arg = of(w, &args->items[i]);
-        if (ct_tangent_counts(arg)) return TANGENT_FULL;
+        if (ct_flow_tangent_counts(arg)) return TANGENT_FULL;
         if (arg == TANGENT_UNKNOWN) known = arg;
     }
     return known;
@@ -164,14 +164,14 @@ static CtTangent of_prim(const Walk *w, const CtFlowStep *step) {
 static CtTangent of_make(const Walk *w, const CtFlowStep *step) {
     const CtFlowTypes *types = &step->as.con.data->cons[step->as.con.tag].fields;
     bool some = false;
-    for (uint32_t i = 0; i < types->count && !some; i++) some = ct_tangents_active(w->t, types->items[i]);
+    for (uint32_t i = 0; i < types->count && !some; i++) some = ct_flow_tangents_active(w->t, types->items[i]);
     const CtFlowType *made = step->results.items[0]->type;
-    if (!some) return ct_tangents_active(w->t, made) ? TANGENT_EITHER : TANGENT_ZERO;
+    if (!some) return ct_flow_tangents_active(w->t, made) ? TANGENT_EITHER : TANGENT_ZERO;
     CtTangent known = of_any(w, &step->args);
     if (known == TANGENT_FULL && ct_flow_has_no_adjoint(made)) w->t->flow->refused = CT_FLOW_TOO_MANY_ORDERS;
     CtTangent *fields = fields_of(w->t, step->as.con.data)[step->as.con.tag];
     for (uint32_t i = 0; known == TANGENT_FULL && i < types->count; i++)
-        if (ct_tangents_active(w->t, types->items[i]))
+        if (ct_flow_tangents_active(w->t, types->items[i]))
             raise(w->t, types->items[i], &fields[i], of(w, &step->args.items[i]));
     return known;
 }
@@ -179,7 +179,7 @@ static CtTangent of_make(const Walk *w, const CtFlowStep *step) {
 static CtTangent of_read(const Walk *w, const CtFlowStep *step) {
     CtTangent array = of(w, &step->args.items[0]);
     const CtFlowType *type = step->results.items[0]->type;
-    if (!ct_tangent_counts(array)) return array == TANGENT_UNKNOWN ? array : TANGENT_ZERO;
+    if (!ct_flow_tangent_counts(array)) return array == TANGENT_UNKNOWN ? array : TANGENT_ZERO;
     bool element = step->args.count > step->args.items[0].type->rank;
     if (!ct_flow_is_object(type)) return TANGENT_FULL;
     return element ? TANGENT_LAZY : array;
@@ -257,7 +257,7 @@ static bool changes(const CtFlowBlock *block, const CtFlowVar *var) {
     return false;
 }
 
-bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t i) {
+bool ct_flow_tangents_are_full(const CtFlowStep *loop, uint32_t i) {
     const CtFlowBlock *block = loop->as.loop.block;
     const CtFlowVar *param = block->params.items[1 + i];
     if (param->type->kind != FLOW_ARRAY) return false;
@@ -266,11 +266,11 @@ bool ct_tangents_are_full(const CtFlowStep *loop, uint32_t i) {
 }
 
 static CtTangent carried(const CtFlowStep *step, uint32_t i, CtTangent known) {
-    return ct_tangent_counts(known) && ct_tangents_are_full(step, i) ? TANGENT_FULL : known;
+    return ct_flow_tangent_counts(known) && ct_flow_tangents_are_full(step, i) ? TANGENT_FULL : known;
 }
 
 static CtTangent of_items(CtTangent item) {
-    return ct_tangent_counts(item) ? TANGENT_FULL : item == TANGENT_UNKNOWN ? item : TANGENT_ZERO;
+    return ct_flow_tangent_counts(item) ? TANGENT_FULL : item == TANGENT_UNKNOWN ? item : TANGENT_ZERO;
 }
 
 static void walk_loop(const Walk *w, const CtFlowStep *step) {
@@ -314,7 +314,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_OPEN: {
         CtTangent node = of(w, &step->args.items[0]);
         for (uint32_t i = 0; i < step->results.count; i++)
-            set(w, step->results.items[i], ct_tangents_field(w->t, node, step->as.con.data, step->as.con.tag, i));
+            set(w, step->results.items[i], ct_flow_tangents_field(w->t, node, step->as.con.data, step->as.con.tag, i));
         return;
     }
     case FLOW_PRIM: known = of_prim(w, step); break;
@@ -324,7 +324,7 @@ static void walk_step(const Walk *w, const CtFlowStep *step) {
     case FLOW_SNOC:
     case FLOW_ITEMS:
         known = of_any(w, &step->args);
-        if (step->args.count == 0 && ct_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
+        if (step->args.count == 0 && ct_flow_tangents_active(w->t, step->results.items[0]->type)) known = TANGENT_EITHER;
         break;
     case FLOW_BULK: known = of_bulk(w, step); break;
     case FLOW_PRODUCT: known = of_items(of_any(w, &step->args)); break;
@@ -370,17 +370,17 @@ static void walk_block(const Walk *w, const CtFlowBlock *block, const CtFlowStep
 
 /* A tangent that a rule gives is full all through. */
 static void look_at_rule(CtTangents *t, CtVariant *v) {
-    const CtVariant *own = ct_rule_own_variant(t, v);
-    bool varies = ct_rule_point_varies(v);
+    const CtVariant *own = ct_flow_rule_own_variant(t, v);
+    bool varies = ct_flow_rule_point_varies(v);
     for (uint32_t i = 0; i < v->origin->results.count; i++) {
         const CtFlowType *type = v->origin->results.items[i];
         CtMap seen = {0};
         if (own != NULL) raise(t, type, &v->results[i], own->results[i]);
-        if (varies && ct_tangents_active(t, type)) {
+        if (varies && ct_flow_tangents_active(t, type)) {
             fill(t, type, &seen);
             raise(t, type, &v->results[i], TANGENT_FULL);
         }
-        if (own == NULL && (!varies || !ct_tangents_active(t, type))) raise(t, type, &v->results[i], TANGENT_ZERO);
+        if (own == NULL && (!varies || !ct_flow_tangents_active(t, type))) raise(t, type, &v->results[i], TANGENT_ZERO);
     }
 }
 
@@ -400,19 +400,19 @@ static void look_until_settled(CtTangents *t) {
     } while (t->changed);
 }
 
-CtTangents *ct_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured) {
+CtTangents *ct_flow_tangents(CtFlow *flow, CtFlowFunction *f, uint32_t captured) {
     CtTangents *t = CT_NEW(flow->arena, CtTangents);
     t->flow = flow;
     t->arena = flow->arena;
     CtTangent *params = CT_NEW_ARRAY(t->arena, CtTangent, f->params.count + 1);
     for (uint32_t i = 0; i < f->params.count; i++) {
         const CtFlowType *type = f->params.items[i]->type;
-        bool point = i >= captured && ct_tangents_active(t, type);
+        bool point = i >= captured && ct_flow_tangents_active(t, type);
         CtMap seen = {0};
         params[i] = point ? TANGENT_FULL : TANGENT_ZERO;
         if (point) fill(t, type, &seen);
     }
-    t->root = ct_tangents_variant(t, f, params);
+    t->root = ct_flow_tangents_variant(t, f, params);
     look_until_settled(t);
     t->settling = true; /* what is still unknown is never come to */
     look_until_settled(t);

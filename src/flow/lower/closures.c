@@ -276,7 +276,7 @@ static void lower_function(Lower *l, const Pending *pending) {
         lower_callable_body(l, pending->callable);
     } else if (pending->entry != NULL) {
         CtType *type = pending->entry->type;
-        l->function->results = *ct_flow_types(l->flow, type->kind == TYPE_FUN ? ct_type_fun_result(type) : type);
+        l->function->results = *ct_flow_types(l->flow, type->kind == TYPE_FUN ? ct_core_type_fun_result(type) : type);
         lower_entry_body(l, pending->entry);
     } else {
         lower_constant_body(l, pending->body);

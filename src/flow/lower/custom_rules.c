@@ -24,7 +24,7 @@ static CtFlowArgs add_params(Lower *l, const char *name, const CtFlowArgs *like)
 static CtFlowFunction *parts_of(Lower *l, CtSpan span, CtCore *f, CtFlowArgs *captured) {
     CtFlowFunction *outer = l->function, *called = ct_flow_lower_code(l, f, captured);
     CtFlowBlock *block = l->block;
-    const CtType *pair = ct_type_fun_result(f->type);
+    const CtType *pair = ct_core_type_fun_result(f->type);
     l->function = ct_flow_function(l->flow, ct_format(l->arena, "rule of %s", outer->name), span);
     l->block = l->function->body = ct_flow_block(l);
     CtFlowArgs args = add_params(l, "captured", captured);
@@ -43,7 +43,7 @@ static CtFlowFunction *parts_of(Lower *l, CtSpan span, CtCore *f, CtFlowArgs *ca
 
 /* A name for the rule, which may be code. */
 static CtCore *named(Lower *l, CtCore *rule) {
-    CtVar *var = ct_var_new(l->p, "rule", rule->type);
+    CtVar *var = ct_core_var_new(l->p, "rule", rule->type);
     Callable *known = ct_flow_lower_callable(l, rule);
     if (known != NULL)
         ct_flow_lower_let_function(l, var, known);
@@ -60,7 +60,7 @@ static CtFlowArgs lower_rule(Lower *l, CtCore *e, CtFlowRule *rule) {
     if (terms.slope != NULL) {
         rule->by_slope = parts_of(l, e->span, terms.slope, &by_pair);
     } else {
-        CtType *pullback = ct_type_fun_result(terms.pair->type)->parts[1];
+        CtType *pullback = ct_core_type_fun_result(terms.pair->type)->parts[1];
         rule->by_pair = parts_of(l, e->span, terms.pair, &by_pair);
         rule->by_tangent = parts_of(l, e->span, terms.tangent, &by_tangent);
         rule->pull = ct_flow_lower_apply_of(l, ct_flow_node(l->flow, pullback)->data);

@@ -57,7 +57,7 @@ static CtFlowFunction *pullback_of(Lower *l, CtSpan span, CtFlowDerived *derived
     CtFlowBlock *block = l->block;
     derived->pullback = l->function = function;
     l->block = function->body = ct_flow_block(l);
-    function->results = *ct_flow_types(l->flow, ct_type_fun_result(type));
+    function->results = *ct_flow_types(l->flow, ct_core_type_fun_result(type));
     CtFlowVar *residual = ct_flow_var(l, "residual", derived->residual);
     ct_push(l->arena, &function->params, residual);
     CtFlowArgs args = {0}, dx = {0},

@@ -24,7 +24,7 @@ static CtType *made(const Loop *loop) {
 
 static void lower_arguments(Lower *l, Loop *loop) {
     CtCore **args = loop->e->as.call.args;
-    int function = ct_array_info(loop->op)->function;
+    int function = ct_core_array_info(loop->op)->function;
     CtFlowArgs values[3] = {{0}, {0}, {0}};
     loop->fun = args[function];
     for (uint32_t i = 0; i < loop->e->as.call.count; i++) {
@@ -86,7 +86,7 @@ static void lower_body(Lower *l, Loop *loop, CtFlowStep *step) {
         ct_flow_args_add(l, &args, &more);
     }
     CtFlowArgs result = call_function(l, loop, &args);
-    if (loop->op == ARRAY_MAP_ACCUM) result = ct_flow_lower_parts(l, span, ct_type_fun_result(loop->fun->type), result);
+    if (loop->op == ARRAY_MAP_ACCUM) result = ct_flow_lower_parts(l, span, ct_core_type_fun_result(loop->fun->type), result);
     ct_flow_args_add(l, &yields, &result);
     if (loop->op == ARRAY_SCANL || loop->op == ARRAY_SCAN) ct_flow_args_add(l, &yields, &result);
     ct_flow_leave(l, EXIT_YIELD, span, &yields, NULL);

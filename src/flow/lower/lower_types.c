@@ -147,7 +147,7 @@ const CtFlowType *ct_flow_node(CtFlow *flow, const CtType *type) {
     Shape *shape = shape_of(flow, type);
     if (shape->node != NULL) return shape->node;
     CtText name = ct_text(flow->arena);
-    ct_type_print(&name, type);
+    ct_core_type_print(&name, type);
     shape->node = new_node(flow, name.data, type);
     fill(flow);
     return shape->node;
@@ -249,4 +249,4 @@ const CtFlowTypes *ct_flow_array_types(CtFlow *flow, const CtType *element) {
     return &shape->arrays;
 }
 
-bool ct_flow_is_plain(const CtType *type) { return !ct_type_has_fun((CtType *)type); }
+bool ct_flow_is_plain(const CtType *type) { return !ct_core_type_has_fun((CtType *)type); }

@@ -179,7 +179,7 @@ static CtFlowArgs lower_proj(Lower *l, CtCore *e) {
         return ct_flow_slice(&values, ct_flow_offset(l->flow, parts, index),
                              ct_flow_types(l->flow, parts[index])->count);
     CtVar **vars = CT_NEW_ARRAY(l->arena, CtVar *, tuple->count);
-    vars[index] = ct_var_new(l->p, "part", tuple->parts[index]);
+    vars[index] = ct_core_var_new(l->p, "part", tuple->parts[index]);
     open_node(l, e->span, values.items[0], 0, vars, tuple->parts, tuple->count);
     return ct_flow_lower_binding(l, vars[index])->values;
 }

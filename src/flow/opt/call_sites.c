@@ -30,7 +30,7 @@ static bool makes_odd_rows(const CtFlowStep *loop) {
 
 /* A division by a literal cannot fail but where that is 0. */
 static bool prim_fails(const CtFlowStep *step) {
-    if (ct_prim_is_total(step->as.prim)) return false;
+    if (ct_core_prim_is_total(step->as.prim)) return false;
     bool divides = step->args.count == 2 && step->args.items[1].type->kind == FLOW_I64;
     return !divides || step->args.items[1].var != NULL || step->args.items[1].lit.integer == 0;
 }

@@ -363,7 +363,7 @@ static void insert_guard(Fuse *f, Steps *steps, uint32_t at, const CtFlowStep *s
     ct_push(f->arena, &test->args, (CtFlowArg){.type = f->facts.integer});
     ct_push(f->arena, &choice->args, new_result(f, test, NULL, f->facts.integer));
     fail->as.fail.code = CT_E0505;
-    fail->as.fail.text = ct_format(f->arena, "%s of an array without elements", ct_array_info(step->as.bulk)->name);
+    fail->as.fail.text = ct_format(f->arena, "%s of an array without elements", ct_core_array_info(step->as.bulk)->name);
     ct_push(f->arena, &none->steps, fail);
     none->exit = EXIT_NEVER;
     some->exit = EXIT_YIELD;

@@ -146,9 +146,9 @@ typedef struct CtDeltaNodes {
 
 /* ---- print_delta.c ---- */
 
-void ct_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+void ct_bulk_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
                     CtBulkVar *const *inputs);
 /* Nodes and arrows in the language of Graphviz, the inputs first; nothing of one that is too large to be looked at. */
-void ct_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs);
+void ct_bulk_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n, CtBulkVar *const *inputs);
 
 #endif

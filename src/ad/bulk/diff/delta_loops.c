@@ -41,7 +41,7 @@ static uint32_t add_output(Maker *m, CtBulk *t) {
 static void add_primal(Maker *m) {
     const CtDeltaLoop *l = m->l;
     const CtBulkLoopParams *count = &l->source->count;
-    for (uint32_t p = 0; p < ct_loop_params(l->source); p++) {
+    for (uint32_t p = 0; p < ct_bulk_loop_params(l->source); p++) {
         Param param = {l->source->params[p], p < count->states ? l->before[p] : l->args[p]};
         if (p < count->states + count->elements)
             ct_push(m->r->arena, &m->elements, param);
@@ -56,7 +56,7 @@ static void finish(Maker *m, bool from_back) {
     CtBulkLoopParams count = {m->states.count, m->elements.count, m->fixed.count};
     CtBulkLoop *loop = m->loop = ct_bulk_new_loop(m->r, source->steps, count, m->outputs.count);
     uint32_t p = 0, k = 0;
-    m->args = CT_NEW_ARRAY(arena, CtBulk *, ct_loop_params(loop) + 1);
+    m->args = CT_NEW_ARRAY(arena, CtBulk *, ct_bulk_loop_params(loop) + 1);
     for (uint32_t i = 0; i < m->states.count; i++, p++) {
         loop->params[p] = m->states.items[i].var;
         m->args[p] = m->states.items[i].arg;
@@ -130,7 +130,7 @@ static void take_apart(Sums *s, CtBulk *t) {
         Scattered made = {s->param, add_output(s->m, known->as.move.t), t->shape, known->as.move.f, known->span};
         if (known->kind == BULK_ONE_HOT) made.f.live = ct_bulk_bool(r, false, (CtShape){0, NULL});
         ct_push(r->arena, &s->scattered, made);
-    } else if (!ct_is_splat_real(t, -0.0)) {
+    } else if (!ct_bulk_is_splat_real(t, -0.0)) {
         s->general = s->general ? ct_bulk_op2(r, PRIM_ADD, s->general, t) : t;
     }
 }
@@ -266,7 +266,7 @@ static CtMap copy_bindings(Reads *reads) {
 /* One more output of the primal loop. */
 static CtBulk *keep(const Maker *m, CtBulk *t) {
     CtBulkLoop *primal = m->l->primal;
-    uint32_t count = ct_loop_results(primal);
+    uint32_t count = ct_bulk_loop_results(primal);
     CtBulk **results = CT_NEW_ARRAY(m->r->arena, CtBulk *, count + 1);
     for (uint32_t k = 0; k < count; k++) results[k] = primal->results[k];
     results[count] = t;
@@ -280,7 +280,7 @@ static void note_primal(Reads *reads) {
     const CtBulkGradient *body = &reads->m->body;
     CtArena *arena = reads->m->r->arena;
     ct_map_set(arena, &reads->primal, ct_key(source->index), source->index);
-    for (uint32_t p = 0; p < ct_loop_params(source); p++)
+    for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
         ct_map_set(arena, &reads->primal, ct_key(source->params[p]), source->params[p]);
     for (uint32_t k = 0; k < body->vars.count; k++)
         if (is_primal(reads, body->terms.items[k]))
@@ -295,7 +295,7 @@ static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
         Reads reads = {.m = m, .state = source->params[s]};
         note_primal(&reads);
         for (uint32_t k = 0; k < m->body.terms.count; k++) find_reads(&reads, m->body.terms.items[k]);
-        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+        for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
             if (gradient[p]) find_reads(&reads, gradient[p]);
         if (reads.spoiled || reads.at.count == 0) continue;
         CtMap renamed = copy_bindings(&reads);
@@ -306,7 +306,7 @@ static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
         }
         for (uint32_t k = 0; k < m->body.terms.count; k++)
             m->body.terms.items[k] = replace_reads(&reads, m->body.terms.items[k]);
-        for (uint32_t p = 0; p < ct_loop_params(source); p++)
+        for (uint32_t p = 0; p < ct_bulk_loop_params(source); p++)
             if (gradient[p]) gradient[p] = replace_reads(&reads, gradient[p]);
     }
 }
@@ -317,9 +317,9 @@ static void keep_reads(Maker *m, CtBulk **gradient, const CtLoopSink *sink) {
 static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
     CtBulkRoom *r = m->r;
     const CtBulkLoop *source = m->l->source;
-    uint32_t params = ct_loop_params(source), shares = r->shares;
+    uint32_t params = ct_bulk_loop_params(source), shares = r->shares;
     CtBulkDual dual = ct_bulk_dual_body(r, source, m->l->varies);
-    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, params, cotangents, ct_loop_results(source));
+    CtBulkReverse reverse = ct_bulk_reverse_pass(r, &dual, params, cotangents, ct_bulk_loop_results(source));
     take_primal_bindings(m, &dual);
     ct_bulk_stack_lets(r, &reverse, &m->body);
     CtBulk **gradient = CT_NEW_ARRAY(r->arena, CtBulk *, params + 1);
@@ -336,7 +336,7 @@ static CtBulk **body_gradient(Maker *m, CtBulk *const *cotangents) {
 static CtBulk **add_cotangents(Maker *m, CtBulk *const *c) {
     CtBulkRoom *r = m->r;
     const CtDeltaLoop *l = m->l;
-    uint32_t states = l->source->count.states, results = ct_loop_results(l->source);
+    uint32_t states = l->source->count.states, results = ct_bulk_loop_results(l->source);
     CtBulk **inside = CT_NEW_ARRAY(r->arena, CtBulk *, results + 1);
     for (uint32_t k = 0; k < results; k++) {
         if (!l->result_varies[k] || (k >= states && !c[k])) continue;
@@ -357,7 +357,7 @@ void ct_bulk_loop_reverse(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *c, const
     Maker m = {.r = r, .l = l};
     CtArena *arena = r->arena;
     const CtBulkLoopParams *count = &l->source->count;
-    uint32_t params = ct_loop_params(l->source), fixed = count->states + count->elements;
+    uint32_t params = ct_bulk_loop_params(l->source), fixed = count->states + count->elements;
     CtBulk **inside = add_cotangents(&m, c);
     CtBulk **gradient = body_gradient(&m, inside);
     keep_reads(&m, gradient, sink);
@@ -413,7 +413,7 @@ CtBulkLoop *ct_bulk_rule_loop(CtBulkRoom *r, const CtBulkLoop *call) {
 
 CtBulk **ct_bulk_rule_args(CtBulkRoom *r, const CtBulkLoop *call, CtBulk *const *args) {
     const CtBulkLoop *rule = call->rule->loop;
-    uint32_t count = ct_loop_params(rule), states = rule->count.states, shared = states + call->count.fixed;
+    uint32_t count = ct_bulk_loop_params(rule), states = rule->count.states, shared = states + call->count.fixed;
     CtBulk **made = CT_NEW_ARRAY(r->arena, CtBulk *, count + 1);
     for (uint32_t p = 0; p < count; p++) {
         const CtBulkVar *param = rule->params[p];
@@ -464,7 +464,7 @@ CtBulk **ct_bulk_rule_forward(CtBulkRoom *r, const CtDeltaLoop *l, CtBulk *const
     const CtBulkLoop *call = l->source;
     CtBulkLoop *rule = ct_bulk_rule_loop(r, call);
     CtArena *arena = r->arena;
-    uint32_t states = call->count.states, results = rule->count.states, params = ct_loop_params(rule);
+    uint32_t states = call->count.states, results = rule->count.states, params = ct_bulk_loop_params(rule);
     uint32_t shared = results + call->count.fixed;
     CtDeltaLoop of = {.source = rule, .primal = rule, .args = ct_bulk_rule_args(r, call, l->args)};
     of.deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
@@ -499,7 +499,7 @@ CtBulk **ct_bulk_loop_forward(CtBulkRoom *r, CtDeltaLoop *l, CtBulk *const *tang
     CtArena *arena = r->arena;
     const CtBulkLoop *source = l->source;
     const CtBulkLoopParams *count = &source->count;
-    uint32_t params = ct_loop_params(source), results = ct_loop_results(source);
+    uint32_t params = ct_bulk_loop_params(source), results = ct_bulk_loop_results(source);
     CtBulkVar **inside = CT_NEW_ARRAY(arena, CtBulkVar *, params + 1);
     for (uint32_t p = 0; p < params; p++) {
         bool is_state = p < count->states;

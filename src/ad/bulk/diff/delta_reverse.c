@@ -86,7 +86,7 @@ static void eval_result(State *s, Cotangent c, const CtDelta *d) {
     const CtDeltaLoop *loop = node->as.loop;
     s->dfrag[loop->id] = node;
     if (!s->results[loop->id])
-        s->results[loop->id] = CT_NEW_ARRAY(s->r->arena, Cotangent, ct_loop_results(loop->source));
+        s->results[loop->id] = CT_NEW_ARRAY(s->r->arena, Cotangent, ct_bulk_loop_results(loop->source));
     contribute(s, &s->results[loop->id][d->as.result], c);
 }
 
@@ -101,7 +101,7 @@ static CtBulk *share_for_loop(void *data, const char *name, CtBulk *t) {
 static void send_from_loop(void *data, CtBulk *c, CtDelta *d) { eval(data, (Cotangent){c, 1}, d); }
 
 static void eval_loop(State *s, CtDeltaLoop *loop) {
-    uint32_t count = ct_loop_results(loop->source);
+    uint32_t count = ct_bulk_loop_results(loop->source);
     CtBulk **c = CT_NEW_ARRAY(s->r->arena, CtBulk *, count);
     for (uint32_t k = 0; k < count; k++) {
         s->name = loop->names[k];
@@ -228,7 +228,7 @@ static CtBulk *forward(Forward *f, CtDelta *d);
 static CtBulk *forward_literal(Forward *f, CtDelta *d) {
     uint32_t count = d->as.literal.count;
     CtBulk **items = CT_NEW_ARRAY(f->r->arena, CtBulk *, count);
-    CtBulk *none = zero(f->r, ct_shape_tail(d->shape, 1));
+    CtBulk *none = zero(f->r, ct_bulk_shape_tail(d->shape, 1));
     bool varies = false;
     for (uint32_t k = 0; k < count; k++) {
         CtBulk *item = forward(f, d->as.literal.items[k]);
@@ -295,7 +295,7 @@ static CtBulk *name_tangent(Forward *f, const char *name, CtBulk *t) {
 static CtBulk *name_for_loop(void *data, const char *name, CtBulk *t) { return name_tangent(data, name, t); }
 
 static void forward_loop(Forward *f, CtDeltaLoop *l) {
-    uint32_t params = ct_loop_params(l->source), results = ct_loop_results(l->source);
+    uint32_t params = ct_bulk_loop_params(l->source), results = ct_bulk_loop_results(l->source);
     CtBulk **tangents = CT_NEW_ARRAY(f->r->arena, CtBulk *, params + 1);
     for (uint32_t p = 0; p < params; p++) tangents[p] = name_tangent(f, NULL, forward(f, l->deltas[p]));
     CtLoopSink names = {f, name_for_loop, NULL};
@@ -331,7 +331,7 @@ static CtDeltaNodes nodes_of(CtBulkRoom *r, const CtBulkDual *dual, uint32_t res
         if (!d) continue;
         n.count++;
         walk(&n, d->parts[0]);
-        for (uint32_t p = 0; d->kind == DELTA_LOOP && p < ct_loop_params(d->as.loop->source); p++)
+        for (uint32_t p = 0; d->kind == DELTA_LOOP && p < ct_bulk_loop_params(d->as.loop->source); p++)
             walk(&n, d->as.loop->deltas[p]);
     }
     return n;
@@ -395,8 +395,8 @@ static CtBulkGradient start(CtBulkRoom *r, const CtBulkDual *dual, const CtDelta
     g.primals = dual->vars.count;
     g.gradient = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
     g.shared = CT_NEW_ARRAY(r->arena, CtBulk *, count ? count : 1);
-    ct_delta_print(&g.delta, r, dual, n, inputs);
-    ct_delta_draw(&g.graph, r, dual, n, inputs);
+    ct_bulk_delta_print(&g.delta, r, dual, n, inputs);
+    ct_bulk_delta_draw(&g.graph, r, dual, n, inputs);
     return g;
 }
 

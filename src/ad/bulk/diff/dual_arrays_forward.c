@@ -330,7 +330,7 @@ static CtBulk *slice(Maker *m, CtBulk *t, int64_t k, int64_t offset, int64_t las
         position = ct_bulk_op2(m->r, PRIM_INT_MIN, position, ct_bulk_int(m->r, last, (CtShape){0}));
     CtBulk **ix = CT_NEW_ARRAY(m->r->arena, CtBulk *, 1);
     ix[0] = position;
-    CtShape shape = ct_shape_cons(m->r->arena, k, ct_shape_tail(t->shape, 1));
+    CtShape shape = ct_bulk_shape_cons(m->r->arena, k, ct_bulk_shape_tail(t->shape, 1));
     return ct_bulk_gather(m->r, shape, t, (CtIndexing){.vars = i, .var_count = 1, .ix = ix, .count = 1}, span);
 }
 
@@ -351,7 +351,7 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
     if (n % 2) {
         int64_t *filled = CT_NEW_ARRAY(r->arena, int64_t, half);
         filled[half - 1] = 1;
-        CtBulk *mask = ct_bulk_integers(r, filled, ct_shape_of(r->arena, &half, 1), ELEMENT_BOOL);
+        CtBulk *mask = ct_bulk_integers(r, filled, ct_bulk_shape_of(r->arena, &half, 1), ELEMENT_BOOL);
         b = ct_bulk_cond(r, mask, ct_bulk_real(r, 1, b->shape), b);
     }
     b = name(m, "x", b);
@@ -359,7 +359,7 @@ static CtBulk *others(Maker *m, CtBulk *x, CtSpan span) {
     CtBulk *rest = others(m, both, span);
     CtBulk *of_a = ct_bulk_op2(r, PRIM_MUL, b, rest), *of_b = ct_bulk_op2(r, PRIM_MUL, a, rest);
     CtBulk *halves[] = {of_a, of_b};
-    CtShape whole = ct_shape_cons(r->arena, 2 * half, ct_shape_tail(x->shape, 1));
+    CtShape whole = ct_bulk_shape_cons(r->arena, 2 * half, ct_bulk_shape_tail(x->shape, 1));
     CtBulk *made = ct_bulk_reshape(r, whole, ct_bulk_literal(r, halves, 2));
     return name(m, "p", n % 2 ? slice(m, name(m, "p", made), n, 0, n - 1, span) : made);
 }
@@ -497,7 +497,7 @@ static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *
     for (uint32_t i = 0; i < m->loops.count; i++) {
         CtDeltaLoop *known = m->loops.items[i];
         bool same = known->source == loop;
-        for (uint32_t p = 0; same && p < ct_loop_params(loop); p++) same = ct_bulk_same(known->args[p], args[p]);
+        for (uint32_t p = 0; same && p < ct_bulk_loop_params(loop); p++) same = ct_bulk_same(known->args[p], args[p]);
         if (same) return known;
     }
     return NULL;
@@ -505,7 +505,7 @@ static CtDeltaLoop *known_loop(Maker *m, const CtBulkLoop *loop, CtBulk *const *
 
 /* The loop that also gives the states before each step. */
 static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
-    uint32_t states = loop->count.states, results = ct_loop_results(loop);
+    uint32_t states = loop->count.states, results = ct_bulk_loop_results(loop);
     CtBulkLoop *made = ct_bulk_new_loop(m->r, loop->steps, loop->count, loop->outputs + states);
     made->index = loop->index;
     made->params = loop->params;
@@ -523,7 +523,7 @@ static CtBulkLoop *with_states(Maker *m, const CtBulkLoop *loop) {
 
 static CtDeltaLoop *new_loop(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta **deltas) {
     CtArena *arena = m->r->arena;
-    uint32_t params = ct_loop_params(loop), results = ct_loop_results(loop);
+    uint32_t params = ct_bulk_loop_params(loop), results = ct_bulk_loop_results(loop);
     CtDeltaLoop *made = CT_NEW(arena, CtDeltaLoop);
     *made = (CtDeltaLoop){.source = loop, .primal = with_states(m, loop), .args = args, .deltas = deltas};
     made->varies = CT_NEW_ARRAY(arena, bool, params + 1);
@@ -574,7 +574,7 @@ static CtBulkLoop *without_rule(Maker *m, CtBulkLoop *loop) {
 /* How it varies with what the function captured: as the function is written. */
 static CtDelta *by_captures(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas, uint32_t result) {
     CtBulk *x = ct_bulk_loop(m->r, loop, args, result);
-    uint32_t params = ct_loop_params(loop), point = loop->count.states + loop->rule->reals;
+    uint32_t params = ct_bulk_loop_params(loop), point = loop->count.states + loop->rule->reals;
     CtDelta **captured = CT_NEW_ARRAY(m->r->arena, CtDelta *, params + 1);
     bool some = false;
     for (uint32_t p = point; p < params; p++) some |= (captured[p] = deltas[p]) != NULL;
@@ -588,7 +588,7 @@ static CtDelta *by_captures(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *
 /* A node whose reverse is the pullback of a rule: it needs no derivative of the function. */
 static CtDeltaLoop *rule_node(Maker *m, CtBulkLoop *loop, CtBulk **args, CtDelta *const *deltas) {
     CtArena *arena = m->r->arena;
-    uint32_t params = ct_loop_params(loop), states = loop->count.states, results = ct_loop_results(loop);
+    uint32_t params = ct_bulk_loop_params(loop), states = loop->count.states, results = ct_bulk_loop_results(loop);
     CtDeltaLoop *made = CT_NEW(arena, CtDeltaLoop);
     *made = (CtDeltaLoop){.source = loop, .args = args, .by_rule = true, .id = ++m->out.shares};
     made->deltas = CT_NEW_ARRAY(arena, CtDelta *, params + 1);
@@ -607,7 +607,7 @@ static Dual by_tangent(Maker *m, const CtBulkLoop *loop, CtBulk **args, CtDelta 
     CtBulkLoop *rule = ct_bulk_rule_loop(m->r, loop);
     CtBulk **own = ct_bulk_rule_args(m->r, loop, args);
     CtDeltaLoop *node = known_loop(m, rule, own);
-    uint32_t states = loop->count.states, count = ct_loop_params(rule), reals = loop->rule->reals, tangent = states;
+    uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule), reals = loop->rule->reals, tangent = states;
     if (!node) {
         CtDelta **of_point = CT_NEW_ARRAY(m->r->arena, CtDelta *, count + 1);
         for (uint32_t p = 0; p < reals; p++) of_point[count - reals + p] = deltas[states + p];
@@ -634,7 +634,7 @@ static bool point_varies(const CtBulkLoop *loop, CtDelta *const *deltas) {
 
 static Dual dual_loop(Maker *m, CtBulk *t) {
     CtBulkLoop *loop = t->as.loop.loop;
-    uint32_t params = ct_loop_params(loop), result = t->as.loop.result;
+    uint32_t params = ct_bulk_loop_params(loop), result = t->as.loop.result;
     CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, params + 1);
     CtDelta **deltas = CT_NEW_ARRAY(m->r->arena, CtDelta *, params + 1);
     for (uint32_t p = 0; p < params; p++) {
@@ -721,10 +721,10 @@ CtBulkDual ct_bulk_dual(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *inputs, uint
 
 CtBulkDual ct_bulk_dual_body(CtBulkRoom *r, const CtBulkLoop *loop, const bool *varies) {
     Maker m = {.r = r};
-    uint32_t count = ct_loop_results(loop);
+    uint32_t count = ct_bulk_loop_results(loop);
     Dual *results = CT_NEW_ARRAY(r->arena, Dual, count + 1);
     ct_bulk_fresh_name(r->arena, &m.out.names, loop->index->name, false);
-    for (uint32_t p = 0; p < ct_loop_params(loop); p++) add_input(&m, loop->params[p], p, varies[p]);
+    for (uint32_t p = 0; p < ct_bulk_loop_params(loop); p++) add_input(&m, loop->params[p], p, varies[p]);
     for (uint32_t k = 0; k < loop->vars.count; k++) {
         Dual rhs = dual(&m, loop->terms.items[k]);
         bind_source(&m, loop->vars.items[k], rhs);

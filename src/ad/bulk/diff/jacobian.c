@@ -31,17 +31,17 @@ static CtBulk *one_hots(Rows *rows, CtShape shape) {
     CtBulkRoom *r = rows->r;
     CtBulk *one = ct_bulk_real(r, 1.0, (CtShape){0, NULL}), *i = ct_bulk_var(r, rows->i);
     if (shape.rank == 0) return all_rows(rows, one);
-    CtBulk *hot = ct_bulk_one_hot(r, ct_shape_of(r->arena, &rows->count, 1), &i, 1, one);
+    CtBulk *hot = ct_bulk_one_hot(r, ct_bulk_shape_of(r->arena, &rows->count, 1), &i, 1, one);
     return all_rows(rows, ct_bulk_reshape(r, shape, hot));
 }
 
 void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent) {
-    Rows rows = {.r = r, .count = ct_shape_count(cotangent->shape)};
+    Rows rows = {.r = r, .count = ct_bulk_shape_count(cotangent->shape)};
     rows.i = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
     CtMap late = ct_bulk_late(r, g, cotangent);
     CtBulkGradient out = {.value = g->value};
     CtBulkVar *hot =
-        ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL, ct_shape_cons(r->arena, rows.count, cotangent->shape));
+        ct_bulk_new_var(r, cotangent->name, ELEMENT_REAL, ct_bulk_shape_cons(r->arena, rows.count, cotangent->shape));
     ct_push(r->arena, &out.vars, hot);
     ct_push(r->arena, &out.terms, one_hots(&rows, cotangent->shape));
     add_rows(&rows, cotangent, hot, CT_NO_SPAN);

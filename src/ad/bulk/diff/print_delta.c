@@ -31,7 +31,7 @@ static void print_part(Printer *p, const CtDelta *d) {
 /* Loop 3 [d₁, …]: of its arguments. Its body is not differentiated before a pass asks for it. */
 static void print_loop_args(Printer *p, const CtDeltaLoop *loop) {
     ct_text_puts(p->out, " [");
-    for (uint32_t k = 0; k < ct_loop_params(loop->source); k++) {
+    for (uint32_t k = 0; k < ct_bulk_loop_params(loop->source); k++) {
         if (k) ct_text_puts(p->out, ", ");
         print(p, loop->deltas[k]);
     }
@@ -101,7 +101,7 @@ static void print(Printer *p, const CtDelta *d) {
     print_tail(p, d);
 }
 
-void ct_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+void ct_bulk_delta_print(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
                     CtBulkVar *const *inputs) {
     Printer p = {.out = out, .r = r, .inputs = inputs};
     if (n->count <= NESTED_NODES) p.met = CT_NEW_ARRAY(r->arena, bool, dual->shares + 1);
@@ -163,12 +163,12 @@ static uint32_t draw(Drawing *g, const CtDelta *d) {
 
 static uint32_t draw_loop(Drawing *g, const CtDelta *d) {
     uint32_t number = draw_node(g, d);
-    for (uint32_t k = 0; k < ct_loop_params(d->as.loop->source); k++)
+    for (uint32_t k = 0; k < ct_bulk_loop_params(d->as.loop->source); k++)
         draw_arrow(g, draw(g, d->as.loop->deltas[k]), number);
     return number;
 }
 
-void ct_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
+void ct_bulk_delta_draw(CtText *out, CtBulkRoom *r, const CtBulkDual *dual, const CtDeltaNodes *n,
                    CtBulkVar *const *inputs) {
     Drawing g = {.r = r, .out = out, .inputs = inputs};
     if (n->count > MOST_DRAWN) return;

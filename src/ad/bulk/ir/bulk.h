@@ -209,11 +209,11 @@ typedef struct CtBulkRoom {
     struct CtLoweredLoop *loops; /* lower_loops.c: those whose results are in scope */
 } CtBulkRoom;
 
-int64_t ct_shape_count(CtShape shape); /* of elements */
-bool ct_shape_equal(CtShape a, CtShape b);
-CtShape ct_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank);
-CtShape ct_shape_cons(CtArena *arena, int64_t size, CtShape shape);
-CtShape ct_shape_tail(CtShape shape, uint32_t count); /* without the `count` outermost */
+int64_t ct_bulk_shape_count(CtShape shape); /* of elements */
+bool ct_bulk_shape_equal(CtShape a, CtShape b);
+CtShape ct_bulk_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank);
+CtShape ct_bulk_shape_cons(CtArena *arena, int64_t size, CtShape shape);
+CtShape ct_bulk_shape_tail(CtShape shape, uint32_t count); /* without the `count` outermost */
 
 CtBulkVar *ct_bulk_new_var(CtBulkRoom *r, const char *name, CtElement element, CtShape shape);
 CtBulk *ct_bulk_var(CtBulkRoom *r, CtBulkVar *var);
@@ -254,10 +254,10 @@ const char *ct_bulk_lint(CtBulkRoom *r, CtBulk *t, CtBulkVar *const *vars, uint3
 
 /* ---- loop_term.c ---- */
 
-static inline uint32_t ct_loop_params(const CtBulkLoop *loop) {
+static inline uint32_t ct_bulk_loop_params(const CtBulkLoop *loop) {
     return loop->count.states + loop->count.elements + loop->count.fixed;
 }
-static inline uint32_t ct_loop_results(const CtBulkLoop *loop) { return loop->count.states + loop->outputs; }
+static inline uint32_t ct_bulk_loop_results(const CtBulkLoop *loop) { return loop->count.states + loop->outputs; }
 /* A loop with room for this many parameters and results; the rest is the caller's to fill in. */
 CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams count, uint32_t outputs);
 /* Of the parameters marked, what varies because of them: they, bindings and states (a set of CtBulkVar *); with `reals`
@@ -334,7 +334,7 @@ void ct_bulk_simplify_gradient(CtBulkRoom *r, CtBulkGradient *g, uint32_t count,
 void ct_bulk_jacobian(CtBulkRoom *r, CtBulkGradient *g, uint32_t count, CtBulkVar *cotangent);
 
 /* ---- views.c: before lowering, bindings to views of an array are said again where they are used ---- */
-void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
+void ct_bulk_lower_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
 
 /* ---- lower_term.c: terms as Core over flat arrays ----
  *
@@ -345,7 +345,7 @@ void ct_bulk_repeat_views(CtBulkRoom *r, CtBulkGradient *g, uint32_t count);
  * A primitive that would fail gives 0 (an Int divided by 0, a real that is no Int); the largest of nothing is 0; sums
  * start from −0.0.
  */
-CtType *ct_bulk_type(CtProgram *p, CtElement element, CtShape shape);
+CtType *ct_bulk_lower_type(CtProgram *p, CtElement element, CtShape shape);
 CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars);
 /* let var = t, as a binding of `seq`; `vars` has it from then on. What is bound so before it is in scope of t. */
 struct CtSeq;

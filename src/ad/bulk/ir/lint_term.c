@@ -19,17 +19,17 @@ static void expect(Lint *l, bool holds, const CtBulk *t, const char *what) {
 static bool is_scalar(const CtBulk *t, CtElement element) { return t->shape.rank == 0 && t->element == element; }
 
 static bool same_type(const CtBulk *t, const CtBulk *u) {
-    return t->element == u->element && ct_shape_equal(t->shape, u->shape);
+    return t->element == u->element && ct_bulk_shape_equal(t->shape, u->shape);
 }
 
 /* Whether `shape` is `outer` sizes of its own and then what is left of `inner` without its `count` outermost. */
 static bool is_tail(CtShape shape, uint32_t outer, CtShape inner, uint32_t count) {
     if (shape.rank < outer || inner.rank < count) return false;
-    return ct_shape_equal(ct_shape_tail(shape, outer), ct_shape_tail(inner, count));
+    return ct_bulk_shape_equal(ct_bulk_shape_tail(shape, outer), ct_bulk_shape_tail(inner, count));
 }
 
 static bool is_prefix(CtShape outer, CtShape shape) {
-    return outer.rank <= shape.rank && ct_shape_equal(outer, (CtShape){outer.rank, shape.sizes});
+    return outer.rank <= shape.rank && ct_bulk_shape_equal(outer, (CtShape){outer.rank, shape.sizes});
 }
 
 static bool is_permutation(const uint32_t *items, uint32_t count) {
@@ -49,7 +49,7 @@ static void check_op(Lint *l, CtBulk *t) {
         CtElement wanted = info->args[i] == 'B' ? ELEMENT_BOOL : info->args[i] == 'I' ? ELEMENT_INT : ELEMENT_REAL;
         check_term(l, arg);
         expect(l, arg->element == wanted, t, "an argument of another element type");
-        expect(l, ct_shape_equal(arg->shape, t->shape), t, "shapes differ");
+        expect(l, ct_bulk_shape_equal(arg->shape, t->shape), t, "shapes differ");
     }
 }
 
@@ -57,7 +57,7 @@ static void check_logic(Lint *l, CtBulk *t) {
     for (uint32_t i = 0; i < (t->as.logic.logic == LOGIC_NOT ? 1 : 2); i++) {
         CtBulk *arg = t->as.logic.args[i];
         check_term(l, arg);
-        expect(l, arg->element == ELEMENT_BOOL && ct_shape_equal(arg->shape, t->shape), t, "an argument");
+        expect(l, arg->element == ELEMENT_BOOL && ct_bulk_shape_equal(arg->shape, t->shape), t, "an argument");
     }
 }
 
@@ -93,20 +93,20 @@ static void check_move(Lint *l, CtBulk *t) {
 static void check_body(Lint *l, const CtBulkLoop *loop, CtBulk *t) {
     Lint inner = {.r = l->r};
     ct_push(l->r->arena, &inner.scope, loop->index);
-    for (uint32_t i = 0; i < ct_loop_params(loop); i++) ct_push(l->r->arena, &inner.scope, loop->params[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_params(loop); i++) ct_push(l->r->arena, &inner.scope, loop->params[i]);
     for (uint32_t i = 0; i < loop->vars.count; i++) {
         const CtBulkVar *var = loop->vars.items[i];
         CtBulk *term = loop->terms.items[i];
         check_term(&inner, term);
-        expect(&inner, var->element == term->element && ct_shape_equal(var->shape, term->shape), t, "a binding's type");
+        expect(&inner, var->element == term->element && ct_bulk_shape_equal(var->shape, term->shape), t, "a binding's type");
         ct_push(l->r->arena, &inner.scope, loop->vars.items[i]);
     }
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) {
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) {
         const CtBulkVar *state = i < loop->count.states ? loop->params[i] : NULL;
         CtBulk *result = loop->results[i];
         check_term(&inner, result);
         if (state == NULL) continue;
-        expect(&inner, state->element == result->element && ct_shape_equal(state->shape, result->shape), t,
+        expect(&inner, state->element == result->element && ct_bulk_shape_equal(state->shape, result->shape), t,
                "the type of a state");
     }
     if (l->wrong == NULL) l->wrong = inner.wrong;
@@ -114,7 +114,7 @@ static void check_body(Lint *l, const CtBulkLoop *loop, CtBulk *t) {
 
 static void check_loop(Lint *l, CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
-    uint32_t states = loop->count.states, elements = loop->count.elements, count = ct_loop_params(loop);
+    uint32_t states = loop->count.states, elements = loop->count.elements, count = ct_bulk_loop_params(loop);
     for (uint32_t i = 0; i < count; i++) {
         CtBulk *arg = t->as.loop.args[i];
         bool is_element = i >= states && i < states + elements;
@@ -124,7 +124,7 @@ static void check_loop(Lint *l, CtBulk *t) {
         if (is_element && l->wrong == NULL) expect(l, arg->shape.sizes[0] == loop->steps, t, "length of an argument");
     }
     check_body(l, loop, t);
-    expect(l, t->as.loop.result < ct_loop_results(loop), t, "no such result");
+    expect(l, t->as.loop.result < ct_bulk_loop_results(loop), t, "no such result");
     if (l->wrong != NULL) return;
     bool is_state = t->as.loop.result < states;
     expect(l, is_tail(t->shape, is_state ? 0 : 1, loop->results[t->as.loop.result]->shape, 0), t, "shape");
@@ -139,13 +139,13 @@ static void check_term(Lint *l, CtBulk *t) {
         bool found = false;
         for (uint32_t i = 0; i < l->scope.count; i++) found |= l->scope.items[i] == t->as.var;
         expect(l, found, t, "not in scope");
-        expect(l, t->element == t->as.var->element && ct_shape_equal(t->shape, t->as.var->shape), t, "its type");
+        expect(l, t->element == t->as.var->element && ct_bulk_shape_equal(t->shape, t->as.var->shape), t, "its type");
         break;
     }
     case BULK_LET:
         check_term(l, t->as.let.rhs);
         expect(l, t->as.let.var->element == t->as.let.rhs->element, t, "element type");
-        expect(l, ct_shape_equal(t->as.let.var->shape, t->as.let.rhs->shape), t, "shape");
+        expect(l, ct_bulk_shape_equal(t->as.let.var->shape, t->as.let.rhs->shape), t, "shape");
         ct_push(l->r->arena, &l->scope, t->as.let.var);
         check_term(l, t->as.let.body);
         l->scope.count--;
@@ -184,7 +184,7 @@ static void check_term(Lint *l, CtBulk *t) {
         break;
     case BULK_RESHAPE:
         check_term(l, t->as.t);
-        expect(l, ct_shape_count(t->shape) == ct_shape_count(t->as.t->shape), t, "shape");
+        expect(l, ct_bulk_shape_count(t->shape) == ct_bulk_shape_count(t->as.t->shape), t, "shape");
         expect(l, t->element == t->as.t->element, t, "element type");
         break;
     case BULK_TRANSPOSE: {

@@ -10,8 +10,8 @@ CtBulkLoop *ct_bulk_new_loop(CtBulkRoom *r, int64_t steps, CtBulkLoopParams coun
     CtBulkLoop *loop = CT_NEW(r->arena, CtBulkLoop);
     *loop = (CtBulkLoop){.steps = steps, .count = count, .outputs = outputs};
     loop->index = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
-    loop->params = CT_NEW_ARRAY(r->arena, CtBulkVar *, ct_loop_params(loop) + 1);
-    loop->results = CT_NEW_ARRAY(r->arena, CtBulk *, ct_loop_results(loop) + 1);
+    loop->params = CT_NEW_ARRAY(r->arena, CtBulkVar *, ct_bulk_loop_params(loop) + 1);
+    loop->results = CT_NEW_ARRAY(r->arena, CtBulk *, ct_bulk_loop_results(loop) + 1);
     return loop;
 }
 
@@ -41,7 +41,7 @@ static void add(CtBulkRoom *r, CtMap *set, CtBulkVar *var) { ct_map_set(r->arena
 
 CtMap ct_bulk_loop_varying(CtBulkRoom *r, const CtBulkLoop *loop, const bool *params, bool reals) {
     CtMap varying = {0};
-    for (uint32_t p = 0; p < ct_loop_params(loop); p++)
+    for (uint32_t p = 0; p < ct_bulk_loop_params(loop); p++)
         if (params[p]) add(r, &varying, loop->params[p]);
     for (bool more = true; more;) {
         more = false;
@@ -80,7 +80,7 @@ typedef struct CtLoopRows {
 
 /* A variable of rows, and what one of them is. */
 static CtBulkVar *row_var(CtBulkRoom *r, CtLoopRows *rows, CtBulkVar *var, CtBulkVar *at, CtMap *replace) {
-    CtBulkVar *all = ct_bulk_new_var(r, var->name, var->element, ct_shape_cons(r->arena, rows->k, var->shape));
+    CtBulkVar *all = ct_bulk_new_var(r, var->name, var->element, ct_bulk_shape_cons(r->arena, rows->k, var->shape));
     CtBulk *index = ct_bulk_var(r, at);
     CtBulk *row = ct_bulk_index(r, ct_bulk_var(r, all), &index, 1, NULL, CT_NO_SPAN);
     ct_map_set(r->arena, replace, ct_key(var), row);
@@ -94,7 +94,7 @@ static void make_rows(CtBulkRoom *r, CtBulkLoop *loop, CtLoopRows *rows) {
     made->from_back = loop->from_back;
     made->total = loop->total;
     ct_map_set(r->arena, &replace, ct_key(loop->index), ct_bulk_var(r, made->index));
-    for (uint32_t p = 0; p < ct_loop_params(loop); p++) {
+    for (uint32_t p = 0; p < ct_bulk_loop_params(loop); p++) {
         rows->param[p] = ct_map_has(&varying, ct_key(loop->params[p]));
         made->params[p] = rows->param[p] ? row_var(r, rows, loop->params[p], at, &replace) : loop->params[p];
     }
@@ -105,7 +105,7 @@ static void make_rows(CtBulkRoom *r, CtBulkLoop *loop, CtLoopRows *rows) {
         ct_push(r->arena, &made->vars, varies ? row_var(r, rows, var, at, &replace) : var);
         ct_push(r->arena, &made->terms, varies ? ct_bulk_build(r, rows->k, at, term) : term);
     }
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++) {
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++) {
         CtBulk *term = ct_bulk_substitute(r, loop->results[k], &replace);
         rows->result[k] = ct_bulk_loop_result_varies(r, loop, k, &varying);
         made->results[k] = rows->result[k] ? ct_bulk_build(r, rows->k, at, term) : term;
@@ -114,7 +114,7 @@ static void make_rows(CtBulkRoom *r, CtBulkLoop *loop, CtLoopRows *rows) {
 }
 
 static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *given) {
-    uint32_t count = ct_loop_params(loop);
+    uint32_t count = ct_bulk_loop_params(loop);
     for (CtLoopRows *known = loop->rows; known != NULL; known = known->next) {
         bool same = known->k == k;
         for (uint32_t p = 0; p < count; p++) same = same && known->given[p] == given[p];
@@ -123,7 +123,7 @@ static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *giv
     CtLoopRows *rows = CT_NEW(r->arena, CtLoopRows);
     *rows = (CtLoopRows){.k = k, .given = given, .next = loop->rows};
     rows->param = CT_NEW_ARRAY(r->arena, bool, count + 1);
-    rows->result = CT_NEW_ARRAY(r->arena, bool, ct_loop_results(loop) + 1);
+    rows->result = CT_NEW_ARRAY(r->arena, bool, ct_bulk_loop_results(loop) + 1);
     make_rows(r, loop, rows);
     loop->rows = rows;
     return rows;
@@ -133,7 +133,7 @@ static CtLoopRows *rows_of(CtBulkRoom *r, CtBulkLoop *loop, int64_t k, bool *giv
  * share, and of all that the rule alone has. */
 static const CtBulkRule *rule_rows(CtBulkRoom *r, const CtBulkLoop *loop, int64_t k, const bool *given) {
     const CtBulkRule *rule = loop->rule;
-    uint32_t states = loop->count.states, count = ct_loop_params(rule->loop), own = rule->loop->count.states;
+    uint32_t states = loop->count.states, count = ct_bulk_loop_params(rule->loop), own = rule->loop->count.states;
     bool *of_rule = CT_NEW_ARRAY(r->arena, bool, count + 1);
     for (uint32_t p = 0; p < count; p++)
         of_rule[p] = p < own || p >= own + loop->count.fixed || given[states + p - own];
@@ -147,7 +147,7 @@ static CtBulk *exchanged(CtBulkRoom *r, CtBulk *t) { return ct_bulk_transpose(r,
 
 CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
     CtBulkLoop *loop = t->as.loop.loop;
-    uint32_t count = ct_loop_params(loop), states = loop->count.states, result = t->as.loop.result;
+    uint32_t count = ct_bulk_loop_params(loop), states = loop->count.states, result = t->as.loop.result;
     bool *given = CT_NEW_ARRAY(r->arena, bool, count + 1);
     for (uint32_t p = 0; p < count; p++)
         given[p] = ct_bulk_mentions(t->as.loop.args[p], i) || (loop->rule && p < states + loop->rule->reals);
@@ -168,10 +168,10 @@ CtBulk *ct_bulk_build_loop(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *t) {
 
 CtBulk *ct_bulk_one_step(CtBulkRoom *r, const CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
-    uint32_t states = loop->count.states, elements = states + loop->count.elements, count = ct_loop_params(loop);
+    uint32_t states = loop->count.states, elements = states + loop->count.elements, count = ct_bulk_loop_params(loop);
     CtBulk *made = loop->results[t->as.loop.result], *first = ct_bulk_int(r, 0, (CtShape){0, NULL});
     if (t->as.loop.result >= states) made = ct_bulk_literal(r, &made, 1);
-    for (uint32_t k = ct_loop_results(loop); !loop->total && k-- > 0;) { /* the others may fail */
+    for (uint32_t k = ct_bulk_loop_results(loop); !loop->total && k-- > 0;) { /* the others may fail */
         CtBulk *other = loop->results[k];
         if (k != t->as.loop.result)
             made = ct_bulk_let(r, ct_bulk_new_var(r, "y", other->element, other->shape), other, made);
@@ -224,7 +224,7 @@ static CtBulk *count_results(void *data, CtBulk *t) {
         Trim *trim = ct_map_get(&m->trims, ct_key(loop));
         if (trim == NULL) {
             trim = CT_NEW(arena, Trim);
-            *trim = (Trim){.loop = loop, .used = CT_NEW_ARRAY(arena, bool, ct_loop_results(loop))};
+            *trim = (Trim){.loop = loop, .used = CT_NEW_ARRAY(arena, bool, ct_bulk_loop_results(loop))};
             ct_map_set(arena, &m->trims, ct_key(loop), trim);
         }
         trim->used[t->as.loop.result] = true;
@@ -252,9 +252,9 @@ static Needs needs_of(Trimmer *m, const Trim *trim) {
     bool *kept = CT_NEW_ARRAY(m->r->arena, bool, loop->vars.count + 1);
     bool *state = CT_NEW_ARRAY(m->r->arena, bool, loop->count.states + 1);
     ct_bulk_note_loop(&facts, loop);
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++)
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++)
         trim->used[k] |= !loop->total && !ct_bulk_is_safe(&facts, loop->results[k]);
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++)
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++)
         if (trim->used[k] && !(k < loop->count.states && trim->through[k])) need(&needs, loop->results[k]);
     for (bool more = true; more;) {
         more = false;
@@ -278,7 +278,7 @@ static Needs needs_of(Trimmer *m, const Trim *trim) {
 
 static void trim_params(const Trim *trim, Needs *needs, CtBulkLoopParams *count, uint32_t *from) {
     const CtBulkLoop *loop = trim->loop;
-    uint32_t states = loop->count.states, elements = states + loop->count.elements, all = ct_loop_params(loop), n = 0;
+    uint32_t states = loop->count.states, elements = states + loop->count.elements, all = ct_bulk_loop_params(loop), n = 0;
     *count = (CtBulkLoopParams){0, 0, 0};
     for (uint32_t p = 0; p < all; p++) {
         if (!ct_map_has(&needs->vars, ct_key(loop->params[p])) || (p < states && trim->through[p])) continue;
@@ -296,7 +296,7 @@ static void trim_params(const Trim *trim, Needs *needs, CtBulkLoopParams *count,
 static bool keeps_errors(Trimmer *m, const Trim *trim) {
     CtBulkRewriter facts = {.r = m->r};
     if (ct_bulk_loop_is_safe(&facts, trim->loop)) return true;
-    for (uint32_t k = 0; k < ct_loop_results(trim->loop); k++)
+    for (uint32_t k = 0; k < ct_bulk_loop_results(trim->loop); k++)
         if (trim->used[k] && !(k < trim->loop->count.states && trim->through[k])) return true;
     return false;
 }
@@ -306,8 +306,8 @@ static void make_trim(Trimmer *m, Trim *trim) {
     CtBulkLoop *loop = trim->loop;
     uint32_t states = loop->count.states, outputs = 0;
     trim->through = CT_NEW_ARRAY(arena, bool, states + 1);
-    trim->param_from = CT_NEW_ARRAY(arena, uint32_t, ct_loop_params(loop) + 1);
-    trim->result_to = CT_NEW_ARRAY(arena, uint32_t, ct_loop_results(loop) + 1);
+    trim->param_from = CT_NEW_ARRAY(arena, uint32_t, ct_bulk_loop_params(loop) + 1);
+    trim->result_to = CT_NEW_ARRAY(arena, uint32_t, ct_bulk_loop_results(loop) + 1);
     if (loop->rule != NULL) return; /* which has the same results and parameters */
     for (uint32_t s = 0; s < states; s++) {
         trim->through[s] = loop->results[s]->kind == BULK_VAR && loop->results[s]->as.var == loop->params[s];
@@ -320,7 +320,7 @@ static void make_trim(Trimmer *m, Trim *trim) {
     Needs needs = needs_of(m, trim);
     CtBulkLoopParams count;
     trim_params(trim, &needs, &count, trim->param_from);
-    for (uint32_t k = states; k < ct_loop_results(loop); k++) outputs += trim->used[k];
+    for (uint32_t k = states; k < ct_bulk_loop_results(loop); k++) outputs += trim->used[k];
     trim->changed |= count.states != states || count.elements != loop->count.elements || outputs != loop->outputs ||
                      count.fixed != loop->count.fixed;
     if (!trim->changed) return;
@@ -328,12 +328,12 @@ static void make_trim(Trimmer *m, Trim *trim) {
     to->index = loop->index;
     to->from_back = loop->from_back;
     to->total = loop->total;
-    for (uint32_t p = 0; p < ct_loop_params(to); p++) to->params[p] = loop->params[trim->param_from[p]];
+    for (uint32_t p = 0; p < ct_bulk_loop_params(to); p++) to->params[p] = loop->params[trim->param_from[p]];
     for (uint32_t p = 0; p < count.states; p++) {
         to->results[p] = loop->results[trim->param_from[p]];
         trim->result_to[trim->param_from[p]] = p;
     }
-    for (uint32_t k = states, n = count.states; k < ct_loop_results(loop); k++) {
+    for (uint32_t k = states, n = count.states; k < ct_bulk_loop_results(loop); k++) {
         if (!trim->used[k]) continue;
         to->results[n] = loop->results[k];
         trim->result_to[k] = n++;
@@ -361,8 +361,8 @@ static CtBulk *trimmed(void *data, CtBulk *t) {
         if (result < loop->count.states && trim->through[result]) {
             made = made->as.loop.args[result];
         } else if (trim->changed) {
-            CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, ct_loop_params(trim->to));
-            for (uint32_t p = 0; p < ct_loop_params(trim->to); p++) args[p] = made->as.loop.args[trim->param_from[p]];
+            CtBulk **args = CT_NEW_ARRAY(m->r->arena, CtBulk *, ct_bulk_loop_params(trim->to));
+            for (uint32_t p = 0; p < ct_bulk_loop_params(trim->to); p++) args[p] = made->as.loop.args[trim->param_from[p]];
             made = ct_bulk_loop(m->r, trim->to, args, trim->result_to[result]);
         }
     }

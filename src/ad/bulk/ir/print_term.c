@@ -170,7 +170,7 @@ static void put_scalar(Printer *pr, const CtBulk *t, int64_t at) {
 /* replicate k (replicate n 0.0), of which all elements are the same. */
 static bool is_replicated(const CtBulk *t) {
     return t->kind == BULK_CONST && t->shape.rank > 0 && !t->as.constant.reals && !t->as.constant.integers &&
-           ct_shape_count(t->shape) > 0;
+           ct_bulk_shape_count(t->shape) > 0;
 }
 
 static void put_replicated(Printer *pr, const CtBulk *t) {
@@ -190,7 +190,7 @@ static void put_items(Printer *pr, const CtBulk *t, uint32_t depth, int64_t star
         put_scalar(pr, t, start);
         return;
     }
-    int64_t size = t->shape.sizes[depth], stride = ct_shape_count(ct_shape_tail(t->shape, depth + 1));
+    int64_t size = t->shape.sizes[depth], stride = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, depth + 1));
     put(pr, "[");
     for (int64_t i = 0; i < size && !pr->full; i++) {
         if (i > 0) put(pr, ", ");
@@ -338,7 +338,7 @@ typedef struct Bindings {
 
 static bool same_loop(const CtBulk *t, const CtBulk *u) {
     if (u->kind != BULK_LOOP || t->as.loop.loop != u->as.loop.loop) return false;
-    for (uint32_t p = 0; p < ct_loop_params(t->as.loop.loop); p++)
+    for (uint32_t p = 0; p < ct_bulk_loop_params(t->as.loop.loop); p++)
         if (!ct_bulk_same(t->as.loop.args[p], u->as.loop.args[p])) return false;
     return true;
 }
@@ -346,7 +346,7 @@ static bool same_loop(const CtBulk *t, const CtBulk *u) {
 /* (a, b): the variables that are bound to results of the loop, from the k-th binding on. */
 static void put_result_names(Printer *pr, const Bindings *bindings, uint32_t k, bool *done) {
     const CtBulk *t = bindings->terms.items[k];
-    uint32_t count = ct_loop_results(t->as.loop.loop);
+    uint32_t count = ct_bulk_loop_results(t->as.loop.loop);
     const CtBulkVar **vars = CT_NEW_ARRAY(pr->out->arena, const CtBulkVar *, count);
     for (uint32_t j = k; j < bindings->vars.count; j++) {
         const CtBulk *other = bindings->terms.items[j];
@@ -368,7 +368,7 @@ static void put_bindings(Printer *pr, const Bindings *bindings) {
     bool *done = CT_NEW_ARRAY(pr->out->arena, bool, bindings->vars.count + 1);
     for (uint32_t k = 0; k < bindings->vars.count; k++) {
         CtBulk *t = bindings->terms.items[k];
-        bool several = t->kind == BULK_LOOP && ct_loop_results(t->as.loop.loop) > 1;
+        bool several = t->kind == BULK_LOOP && ct_bulk_loop_results(t->as.loop.loop) > 1;
         if (done[k]) continue;
         put(pr, "let ");
         /* The name is not in scope on the right; a different name there reads better. */
@@ -468,7 +468,7 @@ static void put_args(Printer *pr, CtBulk *const *args, uint32_t count) {
 static bool uses_index(const CtBulkLoop *loop) {
     for (uint32_t k = 0; k < loop->terms.count; k++)
         if (ct_bulk_mentions(loop->terms.items[k], loop->index)) return true;
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++)
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++)
         if (ct_bulk_mentions(loop->results[k], loop->index)) return true;
     return false;
 }
@@ -658,13 +658,13 @@ static void put_form(Printer *pr, CtBulk *t) {
         if (!is_shown(pr, t->as.share.id)) put_part(pr, t->as.share.t);
         break;
     case BULK_LOOP:
-        if (ct_loop_results(t->as.loop.loop) > 1) {
+        if (ct_bulk_loop_results(t->as.loop.loop) > 1) {
             put(pr, "result ");
             put_int(pr, t->as.loop.result);
             put(pr, " (");
         }
         put_loop(pr, t);
-        if (ct_loop_results(t->as.loop.loop) > 1) put(pr, ")");
+        if (ct_bulk_loop_results(t->as.loop.loop) > 1) put(pr, ")");
         break;
     case BULK_CHECK:
         put(pr, "check");

@@ -38,7 +38,7 @@ void ct_bulk_note_loop(CtBulkRewriter *w, CtBulkLoop *loop) {
         if (loop->vars.items[i]->element == ELEMENT_INT)
             ct_bulk_note_var(w, loop->vars.items[i], ct_bulk_range(w, loop->terms.items[i]));
     }
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) ct_bulk_note(w, loop->results[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) ct_bulk_note(w, loop->results[i]);
 }
 
 void ct_bulk_note(CtBulkRewriter *w, CtBulk *t) {
@@ -113,7 +113,7 @@ static CtRange range_of_op(CtBulkRewriter *w, CtBulk *t) {
 static CtRange range_of_const(const CtBulk *t) {
     if (t->as.constant.integers == NULL) return (CtRange){t->as.constant.integer, t->as.constant.integer};
     CtRange range = nothing;
-    for (int64_t i = 0; i < ct_shape_count(t->shape); i++)
+    for (int64_t i = 0; i < ct_bulk_shape_count(t->shape); i++)
         range = join(range, (CtRange){t->as.constant.integers[i], t->as.constant.integers[i]});
     return range;
 }
@@ -211,7 +211,7 @@ bool ct_bulk_loop_is_safe(CtBulkRewriter *w, CtBulkLoop *loop) {
     if (loop->total) return true;
     ct_bulk_note_loop(w, loop);
     for (uint32_t i = 0; i < loop->terms.count; i++) safe = safe && ct_bulk_is_safe(w, loop->terms.items[i]);
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) safe = safe && ct_bulk_is_safe(w, loop->results[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) safe = safe && ct_bulk_is_safe(w, loop->results[i]);
     return safe;
 }
 

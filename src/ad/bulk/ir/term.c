@@ -3,33 +3,33 @@
 
 /* ---- shapes ---- */
 
-int64_t ct_shape_count(CtShape shape) {
+int64_t ct_bulk_shape_count(CtShape shape) {
     int64_t count = 1;
     for (uint32_t i = 0; i < shape.rank; i++) count *= shape.sizes[i];
     return count;
 }
 
-bool ct_shape_equal(CtShape a, CtShape b) {
+bool ct_bulk_shape_equal(CtShape a, CtShape b) {
     if (a.rank != b.rank) return false;
     for (uint32_t i = 0; i < a.rank; i++)
         if (a.sizes[i] != b.sizes[i]) return false;
     return true;
 }
 
-CtShape ct_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank) {
+CtShape ct_bulk_shape_of(CtArena *arena, const int64_t *sizes, uint32_t rank) {
     int64_t *copy = CT_NEW_ARRAY(arena, int64_t, rank);
     for (uint32_t i = 0; i < rank; i++) copy[i] = sizes[i];
     return (CtShape){rank, copy};
 }
 
-CtShape ct_shape_cons(CtArena *arena, int64_t size, CtShape shape) {
+CtShape ct_bulk_shape_cons(CtArena *arena, int64_t size, CtShape shape) {
     int64_t *sizes = CT_NEW_ARRAY(arena, int64_t, shape.rank + 1);
     sizes[0] = size;
     for (uint32_t i = 0; i < shape.rank; i++) sizes[i + 1] = shape.sizes[i];
     return (CtShape){shape.rank + 1, sizes};
 }
 
-CtShape ct_shape_tail(CtShape shape, uint32_t count) { return (CtShape){shape.rank - count, shape.sizes + count}; }
+CtShape ct_bulk_shape_tail(CtShape shape, uint32_t count) { return (CtShape){shape.rank - count, shape.sizes + count}; }
 
 /* ---- constructors ---- */
 
@@ -72,7 +72,7 @@ CtBulk *ct_bulk_bool(CtBulkRoom *r, bool value, CtShape shape) {
 }
 
 CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape) {
-    size_t count = (size_t)ct_shape_count(shape);
+    size_t count = (size_t)ct_bulk_shape_count(shape);
     double *copy = CT_NEW_ARRAY(r->arena, double, count);
     for (size_t i = 0; i < count; i++) copy[i] = items[i];
     CtBulk *t = new_term(r, BULK_CONST, ELEMENT_REAL, shape);
@@ -81,7 +81,7 @@ CtBulk *ct_bulk_reals(CtBulkRoom *r, const double *items, CtShape shape) {
 }
 
 CtBulk *ct_bulk_integers(CtBulkRoom *r, const int64_t *items, CtShape shape, CtElement element) {
-    size_t count = (size_t)ct_shape_count(shape);
+    size_t count = (size_t)ct_bulk_shape_count(shape);
     int64_t *copy = CT_NEW_ARRAY(r->arena, int64_t, count);
     for (size_t i = 0; i < count; i++) copy[i] = items[i];
     CtBulk *t = new_term(r, BULK_CONST, element, shape);
@@ -146,13 +146,13 @@ static CtBulk *new_move(CtBulkRoom *r, CtBulkKind kind, CtShape shape, CtBulk *t
 
 CtBulk *ct_bulk_index(CtBulkRoom *r, CtBulk *t, CtBulk *const *ix, uint32_t count, CtBulk *live, CtSpan span) {
     CtIndexing f = {.ix = ix, .count = count, .live = live};
-    return new_move(r, BULK_INDEX, ct_shape_tail(t->shape, count), t, f, span);
+    return new_move(r, BULK_INDEX, ct_bulk_shape_tail(t->shape, count), t, f, span);
 }
 
 CtBulk *ct_bulk_reduce(CtBulkRoom *r, CtReduction reduction, CtBulk *t, CtSpan span) {
     bool is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     if (reduction == REDUCE_PLAIN_SUM && t->element != ELEMENT_REAL) reduction = REDUCE_SUM;
-    CtBulk *reduce = new_term(r, BULK_REDUCE, is_index ? ELEMENT_INT : t->element, ct_shape_tail(t->shape, 1));
+    CtBulk *reduce = new_term(r, BULK_REDUCE, is_index ? ELEMENT_INT : t->element, ct_bulk_shape_tail(t->shape, 1));
     reduce->span = span;
     reduce->as.reduce.reduction = reduction;
     reduce->as.reduce.t = t;
@@ -170,14 +170,14 @@ CtBulk *ct_bulk_scatter(CtBulkRoom *r, CtShape shape, CtBulk *t, CtIndexing f, C
 CtBulk *ct_bulk_literal(CtBulkRoom *r, CtBulk *const *items, uint32_t count) {
     CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, count);
     for (uint32_t i = 0; i < count; i++) copy[i] = items[i];
-    CtBulk *t = new_term(r, BULK_LITERAL, items[0]->element, ct_shape_cons(r->arena, count, items[0]->shape));
+    CtBulk *t = new_term(r, BULK_LITERAL, items[0]->element, ct_bulk_shape_cons(r->arena, count, items[0]->shape));
     t->as.literal.items = copy;
     t->as.literal.count = count;
     return t;
 }
 
 CtBulk *ct_bulk_replicate(CtBulkRoom *r, int64_t k, CtBulk *t) {
-    CtBulk *term = new_term(r, BULK_REPLICATE, t->element, ct_shape_cons(r->arena, k, t->shape));
+    CtBulk *term = new_term(r, BULK_REPLICATE, t->element, ct_bulk_shape_cons(r->arena, k, t->shape));
     term->as.t = t;
     return term;
 }
@@ -201,7 +201,7 @@ CtBulk *ct_bulk_reshape(CtBulkRoom *r, CtShape shape, CtBulk *t) {
 }
 
 CtBulk *ct_bulk_build(CtBulkRoom *r, int64_t k, CtBulkVar *i, CtBulk *body) {
-    CtBulk *t = new_term(r, BULK_BUILD, body->element, ct_shape_cons(r->arena, k, body->shape));
+    CtBulk *t = new_term(r, BULK_BUILD, body->element, ct_bulk_shape_cons(r->arena, k, body->shape));
     t->as.build.var = i;
     t->as.build.body = body;
     return t;
@@ -237,10 +237,10 @@ CtBulk *ct_bulk_check(CtBulkRoom *r, CtBulk *test, CtErrorCode code, const char 
 CtBulk *ct_bulk_loop(CtBulkRoom *r, CtBulkLoop *loop, CtBulk *const *args, uint32_t result) {
     CtBulk *of = loop->results[result];
     bool is_state = result < loop->count.states;
-    CtShape shape = is_state ? of->shape : ct_shape_cons(r->arena, loop->steps, of->shape);
+    CtShape shape = is_state ? of->shape : ct_bulk_shape_cons(r->arena, loop->steps, of->shape);
     CtBulk *t = new_term(r, BULK_LOOP, of->element, shape);
-    CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, ct_loop_params(loop));
-    for (uint32_t i = 0; i < ct_loop_params(loop); i++) copy[i] = args[i];
+    CtBulk **copy = CT_NEW_ARRAY(r->arena, CtBulk *, ct_bulk_loop_params(loop));
+    for (uint32_t i = 0; i < ct_bulk_loop_params(loop); i++) copy[i] = args[i];
     t->as.loop.loop = loop;
     t->as.loop.args = copy;
     t->as.loop.result = result;
@@ -316,7 +316,7 @@ CtBulk *ct_bulk_map(CtBulkRoom *r, CtBulk *t, CtBulkVisit *visit, void *data) {
         visit_part(&p, &new.as.check.t);
         break;
     case BULK_LOOP:
-        new.as.loop.args = visit_parts(r->arena, &p, t->as.loop.args, ct_loop_params(t->as.loop.loop));
+        new.as.loop.args = visit_parts(r->arena, &p, t->as.loop.args, ct_bulk_loop_params(t->as.loop.loop));
         break;
     }
     if (!p.changed) return t;
@@ -435,7 +435,7 @@ bool ct_bulk_mentions(CtBulk *t, const CtBulkVar *var) {
     case BULK_BUILD: return t->as.build.var != var && ct_bulk_mentions(t->as.build.body, var);
     case BULK_SHARE: return ct_bulk_mentions(t->as.share.t, var);
     case BULK_CHECK: return ct_bulk_mentions(t->as.check.test, var) || ct_bulk_mentions(t->as.check.t, var);
-    case BULK_LOOP: return any_mentions(t->as.loop.args, ct_loop_params(t->as.loop.loop), var);
+    case BULK_LOOP: return any_mentions(t->as.loop.args, ct_bulk_loop_params(t->as.loop.loop), var);
     }
     return false;
 }

@@ -18,87 +18,87 @@ typedef struct CtLower {
 } CtLower;
 
 /* t on what its variables are now. */
-CtCore *ct_lower(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t);
 /* The same as an array, of one element when t is of rank 0; back again. */
-CtCore *ct_lower_flat(CtLower *l, CtBulk *t);
-CtCore *ct_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array);
+CtCore *ct_bulk_lower_flat(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array);
 
 /* ---- pieces ---- */
 
 /* Of a constant of Int or Bool of rank 0. */
-static inline int64_t ct_lower_number(const CtBulk *t) {
+static inline int64_t ct_bulk_lower_number(const CtBulk *t) {
     return t->as.constant.integers != NULL ? t->as.constant.integers[0] : t->as.constant.integer;
 }
 
-CtCore *ct_lower_int(CtLower *l, CtSpan span, int64_t value);
-CtCore *ct_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a,
+CtCore *ct_bulk_lower_int(CtLower *l, CtSpan span, int64_t value);
+CtCore *ct_bulk_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a,
                     CtCore *b); /* of two Ints, or of one when b is NULL */
-CtCore *ct_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
-CtCore *ct_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count);
+CtCore *ct_bulk_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c);
+CtCore *ct_bulk_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count);
 /* The 0 of an element, as an array holds it. */
-CtCore *ct_lower_zero(CtLower *l, CtSpan span, CtElement element);
-CtCore *ct_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count);
+CtCore *ct_bulk_lower_zero(CtLower *l, CtSpan span, CtElement element);
+CtCore *ct_bulk_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count);
 /* Between a value of rank 0 and what an array holds. */
-CtCore *ct_lower_item(CtLower *l, CtElement element, CtCore *value);
-CtCore *ct_lower_value(CtLower *l, CtElement element, CtCore *item);
+CtCore *ct_bulk_lower_item(CtLower *l, CtElement element, CtCore *value);
+CtCore *ct_bulk_lower_value(CtLower *l, CtElement element, CtCore *item);
 /* A failure; but first the program itself is run, which fails in its own way: of several errors with the first. */
-CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure);
+CtCore *ct_bulk_lower_failure(CtLower *l, CtSpan span, CtCore *failure);
 /* A term without free variables as a constant of the program, evaluated once. */
-CtCore *ct_lower_constant(CtLower *l, CtCore *core);
+CtCore *ct_bulk_lower_constant(CtLower *l, CtCore *core);
 
 /* A variable is bound to a term of Core while something is lowered; gives what it was bound to before. */
-CtVar *ct_lower_bind(CtLower *l, CtBulkVar *var, CtVar *to);
-void ct_lower_unbind(CtLower *l, CtBulkVar *var, CtVar *before);
+CtVar *ct_bulk_lower_bind(CtLower *l, CtBulkVar *var, CtVar *to);
+void ct_bulk_lower_unbind(CtLower *l, CtBulkVar *var, CtVar *before);
 
 /* The body of a loop: what it binds, and what is lifted out of it. */
 typedef struct CtLowerLoop {
     CtSeq seq, *outer;
 } CtLowerLoop;
-void ct_lower_enter(CtLower *l, CtLowerLoop *loop);
+void ct_bulk_lower_enter(CtLower *l, CtLowerLoop *loop);
 /* `made`, the loop, behind what was lifted out of it. */
-CtCore *ct_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made);
+CtCore *ct_bulk_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made);
 /* A variable of a loop, of values from 0 to size − 1. */
-void ct_lower_own(CtLower *l, CtBulkVar *var, int64_t size);
+void ct_bulk_lower_own(CtLower *l, CtBulkVar *var, int64_t size);
 
 /* What is lowered between these stands before all loops; gives what `end` restores. */
-CtLower ct_lower_begin_apart(CtLower *l);
-void ct_lower_end_apart(CtLower *l, const CtLower *before);
+CtLower ct_bulk_lower_begin_apart(CtLower *l);
+void ct_bulk_lower_end_apart(CtLower *l, const CtLower *before);
 
 /* ---- lower_loops.c ---- */
 
-CtCore *ct_lower_loop(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_loop(CtLower *l, CtBulk *t);
 /* What a variable that is bound to t becomes, as a binding of `seq`; of a loop, all results are bound, and known until
  * r->loops is put back. */
-CtVar *ct_lower_binding(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t);
+CtVar *ct_bulk_lower_bound(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t);
 
 /* The scalar that all elements of an array are, as a term of rank 0; NULL when that is not plain. */
-CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t);
+CtBulk *ct_bulk_lower_uniform(CtLower *l, CtBulk *t);
 /* Whether a constant is [0, …, count − 1]. */
-bool ct_lower_is_iota(const CtBulk *t, int64_t count);
+bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count);
 
 /* ---- lower_updates.c ---- */
 
 /* A COND, or an OP of two arguments, as an update of one element; NULL when it is none. */
-CtCore *ct_lower_update(CtLower *l, CtBulk *t);
-CtCore *ct_lower_add_one(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t);
 
 /* ---- lower_indices.c ---- */
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-CtCore *ct_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span);
+CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span);
 
-CtCore *ct_lower_index(CtLower *l, CtBulk *t);
-CtCore *ct_lower_gather(CtLower *l, CtBulk *t);
-CtCore *ct_lower_scatter(CtLower *l, CtBulk *t);
-CtCore *ct_lower_one_hot(CtLower *l, CtBulk *t);
-CtCore *ct_lower_transpose(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_one_hot(CtLower *l, CtBulk *t);
+CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t);
 
 /* One dimension of a view: strides in elements. */
 typedef struct CtDim {
     int64_t size, stride;
 } CtDim;
 /* The view of an array of `count` elements; as cheaply as it goes. `dims` are changed. */
-CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+CtCore *ct_bulk_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
                       uint32_t rank);
 
 #endif

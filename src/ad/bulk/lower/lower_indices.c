@@ -2,7 +2,7 @@
  * of positions, which is a constant of the program when nothing but the variables is in it. */
 #include "ad/bulk/lower/lower.h"
 
-static CtCore *whole(CtLower *l, CtSpan span, int64_t value) { return ct_lower_int(l, span, value); }
+static CtCore *whole(CtLower *l, CtSpan span, int64_t value) { return ct_bulk_lower_int(l, span, value); }
 
 /* ---- views ---- */
 
@@ -24,10 +24,10 @@ static uint32_t join_dims(CtDim *dims, uint32_t rank) {
 
 static CtCore *slice(CtLower *l, CtSpan span, int64_t offset, int64_t count, CtCore *array) {
     CtCore *start = whole(l, span, offset), *number = whole(l, span, count);
-    return ct_lower_array(l, span, ARRAY_SLICE, start, number, array);
+    return ct_bulk_lower_array(l, span, ARRAY_SLICE, start, number, array);
 }
 
-CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
+CtCore *ct_bulk_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int64_t offset, CtDim *dims,
                       uint32_t rank) {
     for (uint32_t i = 0; i < rank; i++)
         if (dims[i].size == 0) return slice(l, span, 0, 0, array);
@@ -42,18 +42,18 @@ CtCore *ct_lower_view(CtLower *l, CtSpan span, CtCore *array, int64_t count, int
         numbers[1 + 2 * i] = dims[i].size;
         numbers[2 + 2 * i] = dims[i].stride;
     }
-    CtCore *view = ct_lower_ints(l, span, numbers, 1 + 2 * rank);
-    return ct_lower_array(l, span, ARRAY_STRIDED, view, array, NULL);
+    CtCore *view = ct_bulk_lower_ints(l, span, numbers, 1 + 2 * rank);
+    return ct_bulk_lower_array(l, span, ARRAY_STRIDED, view, array, NULL);
 }
 
-CtCore *ct_lower_transpose(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_transpose(CtLower *l, CtBulk *t) {
     CtBulk *part = t->as.transpose.t;
     CtDim *dims = CT_NEW_ARRAY(l->r->arena, CtDim, t->shape.rank);
     for (uint32_t i = 0; i < t->shape.rank; i++) {
         uint32_t from = i < t->as.transpose.count ? t->as.transpose.permutation[i] : i;
-        dims[i] = (CtDim){t->shape.sizes[i], ct_shape_count(ct_shape_tail(part->shape, from + 1))};
+        dims[i] = (CtDim){t->shape.sizes[i], ct_bulk_shape_count(ct_bulk_shape_tail(part->shape, from + 1))};
     }
-    return ct_lower_view(l, t->span, ct_lower(l, part), ct_shape_count(t->shape), 0, dims, t->shape.rank);
+    return ct_bulk_lower_view(l, t->span, ct_bulk_lower_lower(l, part), ct_bulk_shape_count(t->shape), 0, dims, t->shape.rank);
 }
 
 /* ---- affine positions ---- */
@@ -107,7 +107,7 @@ static bool affine_op(CtLower *l, const CtIndexing *f, CtBulk *ix, Affine *out) 
 
 /* The index as an affine function of f's variables, if it is a plain one. */
 static bool affine(CtLower *l, const CtIndexing *f, CtBulk *ix, Affine *out) {
-    *out = still(l, f, ix->kind == BULK_CONST ? ct_lower_number(ix) : 0);
+    *out = still(l, f, ix->kind == BULK_CONST ? ct_bulk_lower_number(ix) : 0);
     if (ix->kind == BULK_CONST) return true;
     if (ix->kind == BULK_OP) return affine_op(l, f, ix, out);
     if (ix->kind != BULK_VAR) return false;
@@ -172,38 +172,38 @@ typedef struct Position {
 static CtCore *missed(CtLower *l, const Position *p, uint32_t d) {
     CtCore *nowhere = whole(l, p->span, -1);
     if (p->never) return nowhere;
-    CtCore *all = ct_lower_array(l, p->span, ARRAY_IOTA, whole(l, p->span, p->shape.sizes[d]), NULL, NULL);
-    CtCore *error = ct_lower_failure(l, p->span, ct_lower_array(l, p->span, ARRAY_INDEX, all, p->at[d], NULL));
+    CtCore *all = ct_bulk_lower_array(l, p->span, ARRAY_IOTA, whole(l, p->span, p->shape.sizes[d]), NULL, NULL);
+    CtCore *error = ct_bulk_lower_failure(l, p->span, ct_bulk_lower_array(l, p->span, ARRAY_INDEX, all, p->at[d], NULL));
     return p->live == NULL ? error : ct_core_if(l->p, p->span, p->live, error, nowhere);
 }
 
 static CtCore *row_number(CtLower *l, const Position *p) {
     CtCore *number = p->f->count == 0 ? whole(l, p->span, 0) : p->at[0];
     for (uint32_t d = 1; d < p->f->count; d++) {
-        CtCore *above = ct_lower_op(l, p->span, PRIM_INT_MUL, number, whole(l, p->span, p->shape.sizes[d]));
-        number = ct_lower_op(l, p->span, PRIM_INT_ADD, above, p->at[d]);
+        CtCore *above = ct_bulk_lower_op(l, p->span, PRIM_INT_MUL, number, whole(l, p->span, p->shape.sizes[d]));
+        number = ct_bulk_lower_op(l, p->span, PRIM_INT_ADD, above, p->at[d]);
     }
     return number;
 }
 
 /* The number of the row that f leads to where its variables stand now; −1 where it is outside and not live. */
-CtCore *ct_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
-    CtSeq seq = ct_seq(l->p, NULL);
+CtCore *ct_bulk_lower_position(CtLower *l, const CtIndexing *f, CtShape shape, CtSpan span) {
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     Position p = {.span = span, .f = f, .shape = shape, .at = CT_NEW_ARRAY(l->r->arena, CtCore *, f->count)};
-    for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_seq_name(&seq, "i", ct_lower(l, f->ix[d]));
+    for (uint32_t d = 0; d < f->count; d++) p.at[d] = ct_ad_seq_name(&seq, "i", ct_bulk_lower_lower(l, f->ix[d]));
     bool misses = !ct_bulk_never_misses(&l->facts, f, shape);
-    p.never = f->live != NULL && f->live->kind == BULK_CONST && ct_lower_number(f->live) == 0;
+    p.never = f->live != NULL && f->live->kind == BULK_CONST && ct_bulk_lower_number(f->live) == 0;
     if (f->live != NULL && !p.never && (misses || !ct_bulk_is_safe(&l->facts, f->live)))
-        p.live = ct_seq_name(&seq, "live", ct_lower(l, f->live));
+        p.live = ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
     CtCore *number = row_number(l, &p);
     for (uint32_t d = f->count; d-- > 0;) {
         if (ct_bulk_is_inside(&l->facts, f->ix[d], shape.sizes[d])) continue;
-        CtCore *below = ct_lower_op(l, span, PRIM_INT_LT, p.at[d], whole(l, span, shape.sizes[d]));
+        CtCore *below = ct_bulk_lower_op(l, span, PRIM_INT_LT, p.at[d], whole(l, span, shape.sizes[d]));
         number = ct_core_if(l->p, span, below, number, missed(l, &p, d));
-        CtCore *above = ct_lower_op(l, span, PRIM_INT_LE, whole(l, span, 0), p.at[d]);
+        CtCore *above = ct_bulk_lower_op(l, span, PRIM_INT_LE, whole(l, span, 0), p.at[d]);
         number = ct_core_if(l->p, span, above, number, missed(l, &p, d));
     }
-    return ct_seq_close(&seq, number);
+    return ct_ad_seq_close(&seq, number);
 }
 
 /* Whether the position may be −1. */
@@ -220,14 +220,14 @@ typedef struct Points {
 } Points;
 
 static void enter_points(CtLower *l, const CtIndexing *f, CtShape points, Points *out) {
-    ct_lower_enter(l, &out->loop);
-    out->p = ct_var_new(l->p, "p", l->p->int_type);
+    ct_bulk_lower_enter(l, &out->loop);
+    out->p = ct_core_var_new(l->p, "p", l->p->int_type);
     out->vars = CT_NEW_ARRAY(l->r->arena, CtVar *, f->var_count);
     out->before = CT_NEW_ARRAY(l->r->arena, CtVar *, f->var_count);
     for (uint32_t i = 0; i < f->var_count; i++) {
-        out->vars[i] = f->var_count == 1 ? out->p : ct_var_new(l->p, f->vars[i]->name, l->p->int_type);
-        out->before[i] = ct_lower_bind(l, f->vars[i], out->vars[i]);
-        ct_lower_own(l, f->vars[i], points.sizes[i]);
+        out->vars[i] = f->var_count == 1 ? out->p : ct_core_var_new(l->p, f->vars[i]->name, l->p->int_type);
+        out->before[i] = ct_bulk_lower_bind(l, f->vars[i], out->vars[i]);
+        ct_bulk_lower_own(l, f->vars[i], points.sizes[i]);
     }
 }
 
@@ -236,20 +236,20 @@ static CtCore *nth_index(CtLower *l, CtSpan span, const CtIndexing *f, CtShape p
     CtCore *number = ct_core_var(l->p, span, p);
     int64_t inner = 1;
     for (uint32_t j = i + 1; j < f->var_count; j++) inner *= points.sizes[j];
-    if (inner != 1) number = ct_lower_op(l, span, PRIM_INT_QUOT, number, whole(l, span, inner));
-    if (i > 0) number = ct_lower_op(l, span, PRIM_INT_REM, number, whole(l, span, points.sizes[i]));
+    if (inner != 1) number = ct_bulk_lower_op(l, span, PRIM_INT_QUOT, number, whole(l, span, inner));
+    if (i > 0) number = ct_bulk_lower_op(l, span, PRIM_INT_REM, number, whole(l, span, points.sizes[i]));
     return number;
 }
 
 static CtCore *leave_points(CtLower *l, CtSpan span, const CtIndexing *f, CtShape points, Points *at, CtCore *body) {
     for (uint32_t i = f->var_count; i-- > 0;) {
-        ct_lower_unbind(l, f->vars[i], at->before[i]);
+        ct_bulk_lower_unbind(l, f->vars[i], at->before[i]);
         if (f->var_count == 1) continue;
         body = ct_core_let(l->p, span, at->vars[i], nth_index(l, span, f, points, at->p, i), body);
     }
     CtCore *fun = ct_core_lam(l->p, span, NULL, &at->p, 1, body);
-    CtCore *made = ct_lower_array(l, span, ARRAY_BUILD, whole(l, span, points_of(f, points)), fun, NULL);
-    return ct_lower_leave(l, &at->loop, made);
+    CtCore *made = ct_bulk_lower_array(l, span, ARRAY_BUILD, whole(l, span, points_of(f, points)), fun, NULL);
+    return ct_bulk_lower_leave(l, &at->loop, made);
 }
 
 /* ---- constant arrays of positions ---- */
@@ -311,17 +311,17 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
         if (same_indexing(other, f, shape, points)) return other->constant;
     CtLower before = *l;
     CtVar *again = l->r->again;
-    if (closed) before = ct_lower_begin_apart(l);
+    if (closed) before = ct_bulk_lower_begin_apart(l);
     if (closed) l->r->again = NULL; /* nothing of here is in scope of a constant */
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = ct_lower_position(l, f, shape, span);
+    CtCore *body = ct_bulk_lower_position(l, f, shape, span);
     CtCore *all = leave_points(l, span, f, points, &at, body);
     l->r->again = again;
     if (!closed) return all;
-    ct_lower_end_apart(l, &before);
+    ct_bulk_lower_end_apart(l, &before);
     Positions *made = CT_NEW(l->r->arena, Positions);
-    *made = (Positions){*f, shape, points, ct_lower_constant(l, all), known};
+    *made = (Positions){*f, shape, points, ct_bulk_lower_constant(l, all), known};
     ct_map_set(l->r->arena, &l->r->positions, key, made);
     return made->constant;
 }
@@ -330,42 +330,42 @@ static CtCore *positions(CtLower *l, const CtIndexing *f, CtShape shape, CtShape
 
 /* The row of that number, or what is there instead. */
 static CtCore *read_row(CtLower *l, CtBulk *t, CtCore *xs, CtCore *number) {
-    int64_t m = ct_shape_count(t->shape);
+    int64_t m = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0)
-        return ct_lower_value(l, t->element, ct_lower_array(l, t->span, ARRAY_INDEX, xs, number, NULL));
-    CtCore *start = ct_lower_op(l, t->span, PRIM_INT_MUL, number, whole(l, t->span, m));
-    return ct_lower_array(l, t->span, ARRAY_SLICE, start, whole(l, t->span, m), xs);
+        return ct_bulk_lower_value(l, t->element, ct_bulk_lower_array(l, t->span, ARRAY_INDEX, xs, number, NULL));
+    CtCore *start = ct_bulk_lower_op(l, t->span, PRIM_INT_MUL, number, whole(l, t->span, m));
+    return ct_bulk_lower_array(l, t->span, ARRAY_SLICE, start, whole(l, t->span, m), xs);
 }
 
 static CtCore *no_row(CtLower *l, CtBulk *t) {
-    if (t->shape.rank > 0) return ct_lower_zeros(l, t->span, t->element, ct_shape_count(t->shape));
-    return t->element == ELEMENT_BOOL ? ct_core_bool(l->p, t->span, false) : ct_lower_zero(l, t->span, t->element);
+    if (t->shape.rank > 0) return ct_bulk_lower_zeros(l, t->span, t->element, ct_bulk_shape_count(t->shape));
+    return t->element == ELEMENT_BOOL ? ct_core_bool(l->p, t->span, false) : ct_bulk_lower_zero(l, t->span, t->element);
 }
 
 /* Of a GATHER without variables, too. */
-CtCore *ct_lower_index(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_index(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
     if (f->count == 0) {
-        CtSeq seq = ct_seq(l->p, NULL);
-        CtCore *all = ct_seq_name(&seq, "xs", ct_lower(l, source));
-        if (f->live != NULL && !ct_bulk_is_safe(&l->facts, f->live)) ct_seq_name(&seq, "live", ct_lower(l, f->live));
-        return ct_seq_close(&seq, all);
+        CtSeq seq = ct_ad_seq(l->p, NULL);
+        CtCore *all = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, source));
+        if (f->live != NULL && !ct_bulk_is_safe(&l->facts, f->live)) ct_ad_seq_name(&seq, "live", ct_bulk_lower_lower(l, f->live));
+        return ct_ad_seq_close(&seq, all);
     }
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *xs = ct_seq_name(&seq, "xs", ct_lower(l, source));
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, source));
     bool says_itself = l->r->again == NULL || ct_bulk_never_misses(&l->facts, f, source->shape);
     if (f->count == 1 && f->live == NULL && t->shape.rank == 0 && says_itself) {
-        CtCore *number = ct_lower(l, f->ix[0]);
-        return ct_seq_close(&seq, read_row(l, t, xs, number));
+        CtCore *number = ct_bulk_lower_lower(l, f->ix[0]);
+        return ct_ad_seq_close(&seq, read_row(l, t, xs, number));
     }
-    CtCore *number = ct_seq_name(&seq, "at", ct_lower_position(l, f, source->shape, t->span));
+    CtCore *number = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, f, source->shape, t->span));
     CtCore *row = read_row(l, t, xs, number);
     if (may_be_nowhere(l, f, source->shape)) {
-        CtCore *nowhere = ct_lower_op(l, t->span, PRIM_INT_LT, number, whole(l, t->span, 0));
+        CtCore *nowhere = ct_bulk_lower_op(l, t->span, PRIM_INT_LT, number, whole(l, t->span, 0));
         row = ct_core_if(l->p, t->span, nowhere, no_row(l, t), row);
     }
-    return ct_seq_close(&seq, row);
+    return ct_ad_seq_close(&seq, row);
 }
 
 /* ---- gather ---- */
@@ -397,17 +397,17 @@ static CtBulk *over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBu
     CtIndexing g = t->as.move.f;
     g.vars = f->vars;
     g.var_count = f->var_count;
-    CtShape shape = ct_shape_of(l->r->arena, points.sizes, f->var_count);
+    CtShape shape = ct_bulk_shape_of(l->r->arena, points.sizes, f->var_count);
     return ct_bulk_gather(l->r, shape, t->as.move.t, g, t->span);
 }
 
 /* The same as an array of numbers, in any case. */
 static CtCore *array_over_points(CtLower *l, const CtIndexing *f, CtShape points, CtBulk *t) {
     CtBulk *array = over_points(l, f, points, t);
-    if (array != NULL) return ct_lower(l, array);
+    if (array != NULL) return ct_bulk_lower_lower(l, array);
     Points at;
     enter_points(l, f, points, &at);
-    CtCore *body = ct_lower_item(l, t->element, ct_lower(l, t));
+    CtCore *body = ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, t));
     return leave_points(l, t->span, f, points, &at, body);
 }
 
@@ -420,7 +420,7 @@ typedef struct Choice {
     int64_t row;
 } Choice;
 
-static bool is_number(const CtBulk *t, int64_t number) { return t->kind == BULK_CONST && ct_lower_number(t) == number; }
+static bool is_number(const CtBulk *t, int64_t number) { return t->kind == BULK_CONST && ct_bulk_lower_number(t) == number; }
 
 static bool find_choice(CtLower *l, CtBulk *t, Choice *out) {
     CtBulk *source = t->as.move.t, *literal = source->kind == BULK_TRANSPOSE ? source->as.transpose.t : source;
@@ -431,7 +431,7 @@ static bool find_choice(CtLower *l, CtBulk *t, Choice *out) {
         bool moved = source->kind == BULK_TRANSPOSE && d < source->as.transpose.count;
         uint32_t from = moved ? source->as.transpose.permutation[d] : d;
         if (from == 0) out->at = d;
-        if (from > 0) out->strides[d] = ct_shape_count(ct_shape_tail(literal->shape, from + 1));
+        if (from > 0) out->strides[d] = ct_bulk_shape_count(ct_bulk_shape_tail(literal->shape, from + 1));
         bool in_row = d >= f->count;
         if (in_row && from != d) return false;
     }
@@ -442,70 +442,70 @@ static bool find_choice(CtLower *l, CtBulk *t, Choice *out) {
     out->test = which->as.cond.test;
     out->items[0] = literal->as.literal.items[plain ? 0 : 1];
     out->items[1] = literal->as.literal.items[plain ? 1 : 0];
-    out->row = ct_shape_count(ct_shape_tail(source->shape, f->count));
+    out->row = ct_bulk_shape_count(ct_bulk_shape_tail(source->shape, f->count));
     return plain || other;
 }
 
 static CtCore *lower_choice(CtLower *l, CtBulk *t, const Choice *choice, const Affine *a) {
     const CtIndexing *f = &t->as.move.f;
-    int64_t points = points_of(f, t->shape), size = ct_shape_count(choice->items[0]->shape);
-    CtSeq seq = ct_seq(l->p, NULL);
+    int64_t points = points_of(f, t->shape), size = ct_bulk_shape_count(choice->items[0]->shape);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *views[2];
     for (int i = 0; i < 2; i++) {
-        CtCore *item = ct_lower_flat(l, choice->items[i]);
+        CtCore *item = ct_bulk_lower_flat(l, choice->items[i]);
         CtDim *dims = dims_of(l, f, t->shape, a, choice->row);
-        views[i] = ct_lower_view(l, t->span, item, size, a->offset, dims, f->var_count + 1);
-        views[i] = ct_seq_name(&seq, "xs", views[i]);
+        views[i] = ct_bulk_lower_view(l, t->span, item, size, a->offset, dims, f->var_count + 1);
+        views[i] = ct_ad_seq_name(&seq, "xs", views[i]);
     }
     CtCore *test = array_over_points(l, f, t->shape, choice->test);
     CtDim each[] = {{points, 1}, {choice->row, 0}};
-    test = ct_lower_view(l, t->span, test, points, 0, each, 2);
-    return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_SELECT, test, views[0], views[1]));
+    test = ct_bulk_lower_view(l, t->span, test, points, 0, each, 2);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_SELECT, test, views[0], views[1]));
 }
 
-CtCore *ct_lower_gather(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_gather(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
-    if (f->var_count == 0) return ct_lower_index(l, t);
-    for (uint32_t i = 0; i < f->var_count; i++) ct_lower_own(l, f->vars[i], t->shape.sizes[i]);
+    if (f->var_count == 0) return ct_bulk_lower_index(l, t);
+    for (uint32_t i = 0; i < f->var_count; i++) ct_bulk_lower_own(l, f->vars[i], t->shape.sizes[i]);
     Affine a;
     Choice choice = {0};
     if (find_choice(l, t, &choice) && affine_position(l, f, source->shape, choice.strides, choice.at, &a))
         return lower_choice(l, t, &choice, &a);
-    int64_t m = ct_shape_count(ct_shape_tail(t->shape, f->var_count)), count = ct_shape_count(source->shape);
-    CtCore *xs = ct_lower_flat(l, source);
+    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, f->var_count)), count = ct_bulk_shape_count(source->shape);
+    CtCore *xs = ct_bulk_lower_flat(l, source);
     if (affine_position(l, f, source->shape, strides_of(l, source->shape, f->count, m), NONE_LEFT_OUT, &a)) {
         CtDim *dims = dims_of(l, f, t->shape, &a, m);
-        return ct_lower_view(l, t->span, xs, count, a.offset, dims, f->var_count + 1);
+        return ct_bulk_lower_view(l, t->span, xs, count, a.offset, dims, f->var_count + 1);
     }
-    CtSeq seq = ct_seq(l->p, NULL);
-    xs = ct_seq_name(&seq, "xs", xs);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    xs = ct_ad_seq_name(&seq, "xs", xs);
     CtBulk *plain = f->count == 1 && f->live == NULL && m == 1 ? over_points(l, f, t->shape, f->ix[0]) : NULL;
     if (plain != NULL)
-        return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_GATHER, xs, ct_lower(l, plain), NULL));
-    CtCore *rows = ct_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->span));
-    CtCore *none = ct_lower_zeros(l, t->span, t->element, m);
-    return ct_seq_close(&seq, ct_lower_array(l, t->span, ARRAY_GATHER_OR, none, rows, xs));
+        return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_GATHER, xs, ct_bulk_lower_lower(l, plain), NULL));
+    CtCore *rows = ct_ad_seq_name(&seq, "rows", positions(l, f, source->shape, t->shape, t->span));
+    CtCore *none = ct_bulk_lower_zeros(l, t->span, t->element, m);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, t->span, ARRAY_GATHER_OR, none, rows, xs));
 }
 
 /* ---- scatter ---- */
 
 /* [0 …, xs, 0 …]; adding −0 changes nothing. */
 static CtCore *between_zeros(CtLower *l, CtBulk *t, CtCore *xs, int64_t before, int64_t after) {
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     if (before > 0) {
-        CtCore *named = ct_seq_name(&seq, "xs", xs);
-        xs = ct_lower_array(l, t->span, ARRAY_APPEND, ct_lower_zeros(l, t->span, t->element, before), named, NULL);
+        CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
+        xs = ct_bulk_lower_array(l, t->span, ARRAY_APPEND, ct_bulk_lower_zeros(l, t->span, t->element, before), named, NULL);
     }
     if (after > 0)
-        xs = ct_lower_array(l, t->span, ARRAY_APPEND, xs, ct_lower_zeros(l, t->span, t->element, after), NULL);
-    return ct_seq_close(&seq, xs);
+        xs = ct_bulk_lower_array(l, t->span, ARRAY_APPEND, xs, ct_bulk_lower_zeros(l, t->span, t->element, after), NULL);
+    return ct_ad_seq_close(&seq, xs);
 }
 
 /* Of rows that go one behind the other to neighbouring places; NULL when they do not. */
 static CtCore *scatter_in_order(CtLower *l, CtBulk *t, CtCore *xs, const Affine *a, int64_t m) {
     const CtIndexing *f = &t->as.move.f;
-    int64_t count = points_of(f, t->as.move.t->shape) * m, all = ct_shape_count(t->shape);
+    int64_t count = points_of(f, t->as.move.t->shape) * m, all = ct_bulk_shape_count(t->shape);
     CtDim *dims = dims_of(l, f, t->as.move.t->shape, a, m);
     uint32_t rank = count == 0 ? UINT32_MAX : join_dims(dims, f->var_count + 1);
     if (rank > 1 || (rank == 1 && dims[0].stride != 1)) return NULL;
@@ -534,44 +534,44 @@ static CtCore *long_runs(CtLower *l, CtSpan span, CtCore *xs, CtDim *dims, uint3
         dims[k] = to;
         source[k] = from;
     }
-    return ct_lower_view(l, span, xs, weight, 0, source, rank);
+    return ct_bulk_lower_view(l, span, xs, weight, 0, source, rank);
 }
 
-CtCore *ct_lower_scatter(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_scatter(CtLower *l, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     const CtIndexing *f = &t->as.move.f;
     CtShape points = source->shape;
-    for (uint32_t i = 0; i < f->var_count; i++) ct_lower_own(l, f->vars[i], points.sizes[i]);
-    int64_t m = ct_shape_count(ct_shape_tail(source->shape, f->var_count)), count = ct_shape_count(t->shape);
-    CtCore *xs = ct_lower_flat(l, source);
+    for (uint32_t i = 0; i < f->var_count; i++) ct_bulk_lower_own(l, f->vars[i], points.sizes[i]);
+    int64_t m = ct_bulk_shape_count(ct_bulk_shape_tail(source->shape, f->var_count)), count = ct_bulk_shape_count(t->shape);
+    CtCore *xs = ct_bulk_lower_flat(l, source);
     Affine a;
     bool is_affine = affine_position(l, f, t->shape, strides_of(l, t->shape, f->count, m), NONE_LEFT_OUT, &a);
     CtCore *in_order = is_affine ? scatter_in_order(l, t, xs, &a, m) : NULL;
-    if (in_order != NULL) return ct_lower_unflat(l, t, in_order);
-    CtSeq seq = ct_seq(l->p, NULL);
+    if (in_order != NULL) return ct_bulk_lower_unflat(l, t, in_order);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *rows;
     if (is_affine && m > 0 && points_of(f, points) > 0) {
         CtDim *dims = dims_of(l, f, points, &a, 1);
         for (uint32_t i = 0; i < f->var_count; i++) dims[i].stride /= m;
         if (m == 1 && f->var_count > 0) xs = long_runs(l, t->span, xs, dims, f->var_count);
-        CtCore *all = ct_lower_array(l, t->span, ARRAY_IOTA, whole(l, t->span, count / m), NULL, NULL);
-        rows = ct_lower_constant(l, ct_lower_view(l, t->span, all, count / m, a.offset / m, dims, f->var_count));
+        CtCore *all = ct_bulk_lower_array(l, t->span, ARRAY_IOTA, whole(l, t->span, count / m), NULL, NULL);
+        rows = ct_bulk_lower_constant(l, ct_bulk_lower_view(l, t->span, all, count / m, a.offset / m, dims, f->var_count));
     } else {
-        xs = ct_seq_name(&seq, "xs", xs);
+        xs = ct_ad_seq_name(&seq, "xs", xs);
         rows = positions(l, f, t->shape, points, t->span);
     }
-    CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, whole(l, t->span, count), rows, xs);
-    return ct_seq_close(&seq, ct_lower_unflat(l, t, sums));
+    CtCore *sums = ct_bulk_lower_array(l, t->span, ARRAY_SCATTER_ADD, whole(l, t->span, count), rows, xs);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_unflat(l, t, sums));
 }
 
-CtCore *ct_lower_one_hot(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_one_hot(CtLower *l, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     f.live = ct_bulk_bool(l->r, false, (CtShape){0, NULL});
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *xs = ct_seq_name(&seq, "xs", ct_lower_flat(l, t->as.move.t));
-    CtCore *row = ct_lower_position(l, &f, t->shape, t->span);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_flat(l, t->as.move.t));
+    CtCore *row = ct_bulk_lower_position(l, &f, t->shape, t->span);
     CtCore *rows = ct_core_array_lit(l->p, t->span, l->p->int_type, &row, 1);
-    CtCore *count = whole(l, t->span, ct_shape_count(t->shape));
-    CtCore *sums = ct_lower_array(l, t->span, ARRAY_SCATTER_ADD, count, rows, xs);
-    return ct_seq_close(&seq, ct_lower_unflat(l, t, sums));
+    CtCore *count = whole(l, t->span, ct_bulk_shape_count(t->shape));
+    CtCore *sums = ct_bulk_lower_array(l, t->span, ARRAY_SCATTER_ADD, count, rows, xs);
+    return ct_ad_seq_close(&seq, ct_bulk_lower_unflat(l, t, sums));
 }

@@ -14,8 +14,8 @@ typedef struct CtLoweredLoop {
 } CtLoweredLoop;
 
 static CtVar *bind_core(CtLower *l, CtSeq *seq, const char *name, CtCore *rhs) {
-    CtVar *var = ct_var_new(l->p, name, rhs->type);
-    ct_seq_let(seq, rhs->span, var, rhs);
+    CtVar *var = ct_core_var_new(l->p, name, rhs->type);
+    ct_ad_seq_let(seq, rhs->span, var, rhs);
     return var;
 }
 
@@ -28,9 +28,9 @@ static CtCore *packed(CtLower *l, CtSpan span, CtCore *const *parts, uint32_t co
 
 static void unpack(CtLower *l, CtSeq *seq, CtSpan span, CtVar *const *vars, uint32_t count, CtCore *whole) {
     if (count == 1)
-        ct_seq_let(seq, span, vars[0], whole);
+        ct_ad_seq_let(seq, span, vars[0], whole);
     else if (count > 1)
-        ct_seq_unpack(seq, span, vars, count, whole);
+        ct_ad_seq_unpack(seq, span, vars, count, whole);
     (void)l;
 }
 
@@ -49,10 +49,10 @@ static CtCore *row(const Loop *b, const CtBulkVar *var, CtVar *array, CtVar *ind
     CtLower *l = b->l;
     CtCore *at = var_of(l, b->span, index), *xs = var_of(l, b->span, array);
     if (var->shape.rank == 0)
-        return ct_lower_value(l, var->element, ct_lower_array(l, b->span, ARRAY_INDEX, xs, at, NULL));
-    int64_t m = ct_shape_count(var->shape);
-    CtCore *start = ct_lower_op(l, b->span, PRIM_INT_MUL, at, ct_lower_int(l, b->span, m));
-    return ct_lower_array(l, b->span, ARRAY_SLICE, start, ct_lower_int(l, b->span, m), xs);
+        return ct_bulk_lower_value(l, var->element, ct_bulk_lower_array(l, b->span, ARRAY_INDEX, xs, at, NULL));
+    int64_t m = ct_bulk_shape_count(var->shape);
+    CtCore *start = ct_bulk_lower_op(l, b->span, PRIM_INT_MUL, at, ct_bulk_lower_int(l, b->span, m));
+    return ct_bulk_lower_array(l, b->span, ARRAY_SLICE, start, ct_bulk_lower_int(l, b->span, m), xs);
 }
 
 static void bind_params(Loop *b, CtSeq *seq, CtVar *const *states, CtVar *index) {
@@ -61,7 +61,7 @@ static void bind_params(Loop *b, CtSeq *seq, CtVar *const *states, CtVar *index)
     for (uint32_t p = 0; p < fixed; p++) {
         CtBulkVar *param = loop->params[p];
         CtVar *var = p < elements ? states[p] : bind_core(b->l, seq, param->name, row(b, param, b->args[p], index));
-        b->before[p] = ct_lower_bind(b->l, param, var);
+        b->before[p] = ct_bulk_lower_bind(b->l, param, var);
     }
 }
 
@@ -73,16 +73,16 @@ static CtCore *step(Loop *b, CtSeq *seq) {
     CtLoweredLoop *outer = l->r->loops;
     CtVar **before = CT_NEW_ARRAY(arena, CtVar *, loop->vars.count + 1);
     for (uint32_t k = 0; k < loop->vars.count; k++) {
-        CtVar *var = ct_lower_binding(l, seq, loop->vars.items[k], loop->terms.items[k]);
-        before[k] = ct_lower_bind(l, loop->vars.items[k], var);
+        CtVar *var = ct_bulk_lower_bound(l, seq, loop->vars.items[k], loop->terms.items[k]);
+        before[k] = ct_bulk_lower_bind(l, loop->vars.items[k], var);
     }
-    CtCore **results = CT_NEW_ARRAY(arena, CtCore *, ct_loop_results(loop) + 1);
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++) {
+    CtCore **results = CT_NEW_ARRAY(arena, CtCore *, ct_bulk_loop_results(loop) + 1);
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++) {
         CtBulk *t = loop->results[k];
-        results[k] = ct_lower(l, t);
-        if (k >= loop->count.states && t->shape.rank == 0) results[k] = ct_lower_item(l, t->element, results[k]);
+        results[k] = ct_bulk_lower_lower(l, t);
+        if (k >= loop->count.states && t->shape.rank == 0) results[k] = ct_bulk_lower_item(l, t->element, results[k]);
     }
-    for (uint32_t k = loop->vars.count; k-- > 0;) ct_lower_unbind(l, loop->vars.items[k], before[k]);
+    for (uint32_t k = loop->vars.count; k-- > 0;) ct_bulk_lower_unbind(l, loop->vars.items[k], before[k]);
     l->r->loops = outer;
     CtCore *next = packed(l, b->span, results, loop->count.states);
     if (loop->outputs == 0) return next;
@@ -95,29 +95,29 @@ static CtCore *function(Loop *b) {
     CtLower *l = b->l;
     const CtBulkLoop *loop = b->loop;
     uint32_t states = loop->count.states, fixed = states + loop->count.elements;
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtVar **vars = CT_NEW_ARRAY(l->r->arena, CtVar *, states + 1);
     CtType **types = CT_NEW_ARRAY(l->r->arena, CtType *, states + 1);
     for (uint32_t s = 0; s < states; s++) {
-        types[s] = ct_bulk_type(l->p, loop->params[s]->element, loop->params[s]->shape);
-        vars[s] = ct_var_new(l->p, loop->params[s]->name, types[s]);
+        types[s] = ct_bulk_lower_type(l->p, loop->params[s]->element, loop->params[s]->shape);
+        vars[s] = ct_core_var_new(l->p, loop->params[s]->name, types[s]);
     }
-    CtVar *params[2] = {vars[0], ct_var_new(l->p, "i", l->p->int_type)};
+    CtVar *params[2] = {vars[0], ct_core_var_new(l->p, "i", l->p->int_type)};
     if (states > 1) {
-        params[0] = ct_var_new(l->p, "s", ct_type_tuple(l->p, types, states));
+        params[0] = ct_core_var_new(l->p, "s", ct_core_type_tuple(l->p, types, states));
         unpack(l, &seq, b->span, vars, states, var_of(l, b->span, params[0]));
     }
     CtVar *index = params[1];
     if (loop->from_back && states > 0) {
-        CtCore *last = ct_lower_int(l, b->span, loop->steps - 1);
-        index = bind_core(l, &seq, "i", ct_lower_op(l, b->span, PRIM_INT_SUB, last, var_of(l, b->span, index)));
+        CtCore *last = ct_bulk_lower_int(l, b->span, loop->steps - 1);
+        index = bind_core(l, &seq, "i", ct_bulk_lower_op(l, b->span, PRIM_INT_SUB, last, var_of(l, b->span, index)));
     }
-    CtVar *before = ct_lower_bind(l, loop->index, index);
-    ct_lower_own(l, loop->index, loop->steps);
+    CtVar *before = ct_bulk_lower_bind(l, loop->index, index);
+    ct_bulk_lower_own(l, loop->index, loop->steps);
     bind_params(b, &seq, vars, index);
-    CtCore *body = ct_seq_close(&seq, step(b, &seq));
-    for (uint32_t p = fixed; p-- > 0;) ct_lower_unbind(l, loop->params[p], b->before[p]);
-    ct_lower_unbind(l, loop->index, before);
+    CtCore *body = ct_ad_seq_close(&seq, step(b, &seq));
+    for (uint32_t p = fixed; p-- > 0;) ct_bulk_lower_unbind(l, loop->params[p], b->before[p]);
+    ct_bulk_lower_unbind(l, loop->index, before);
     return states > 0 ? ct_core_lam(l->p, b->span, NULL, params, 2, body)
                       : ct_core_lam(l->p, b->span, NULL, &params[1], 1, body);
 }
@@ -130,22 +130,22 @@ static CtCore *output(Loop *b, CtVar *all, uint32_t k) {
     const CtBulk *t = b->loop->results[b->loop->count.states + k];
     CtCore *array = var_of(l, b->span, all);
     if (b->loop->outputs > 1) {
-        CtVar *x = ct_var_new(l->p, "x", all->type->parts[0]);
+        CtVar *x = ct_core_var_new(l->p, "x", all->type->parts[0]);
         CtCore *part = ct_core_proj(l->p, b->span, var_of(l, b->span, x), k);
         CtCore *fun = ct_core_lam(l->p, b->span, NULL, &x, 1, part);
-        array = ct_lower_array(l, b->span, ARRAY_MAP, fun, array, NULL);
+        array = ct_bulk_lower_array(l, b->span, ARRAY_MAP, fun, array, NULL);
     }
-    return t->shape.rank > 0 ? ct_lower_array(l, b->span, ARRAY_CONCAT, array, NULL, NULL) : array;
+    return t->shape.rank > 0 ? ct_bulk_lower_array(l, b->span, ARRAY_CONCAT, array, NULL, NULL) : array;
 }
 
 static CtVar **bind_results(Loop *b, CtSeq *seq, CtCore *made) {
     CtLower *l = b->l;
     const CtBulkLoop *loop = b->loop;
     uint32_t states = loop->count.states;
-    CtVar **vars = CT_NEW_ARRAY(l->r->arena, CtVar *, ct_loop_results(loop) + 1);
+    CtVar **vars = CT_NEW_ARRAY(l->r->arena, CtVar *, ct_bulk_loop_results(loop) + 1);
     for (uint32_t s = 0; s < states; s++) {
-        CtType *type = ct_bulk_type(l->p, loop->params[s]->element, loop->params[s]->shape);
-        vars[s] = ct_var_new(l->p, loop->params[s]->name, type);
+        CtType *type = ct_bulk_lower_type(l->p, loop->params[s]->element, loop->params[s]->shape);
+        vars[s] = ct_core_var_new(l->p, loop->params[s]->name, type);
     }
     if (loop->outputs == 0) {
         unpack(l, seq, b->span, vars, states, made);
@@ -153,13 +153,13 @@ static CtVar **bind_results(Loop *b, CtSeq *seq, CtCore *made) {
     }
     CtVar *parts[2] = {NULL, NULL};
     if (states > 0) {
-        parts[0] = ct_var_new(l->p, "s", made->type->parts[0]);
-        parts[1] = ct_var_new(l->p, "ys", made->type->parts[1]);
-        ct_seq_unpack(seq, b->span, parts, 2, made);
+        parts[0] = ct_core_var_new(l->p, "s", made->type->parts[0]);
+        parts[1] = ct_core_var_new(l->p, "ys", made->type->parts[1]);
+        ct_ad_seq_unpack(seq, b->span, parts, 2, made);
         unpack(l, seq, b->span, vars, states, var_of(l, b->span, parts[0]));
         if (loop->from_back)
             parts[1] = bind_core(l, seq, "ys",
-                                 ct_lower_array(l, b->span, ARRAY_REVERSE, var_of(l, b->span, parts[1]), NULL, NULL));
+                                 ct_bulk_lower_array(l, b->span, ARRAY_REVERSE, var_of(l, b->span, parts[1]), NULL, NULL));
     } else {
         parts[1] = bind_core(l, seq, "ys", made);
     }
@@ -170,31 +170,31 @@ static CtVar **bind_results(Loop *b, CtSeq *seq, CtCore *made) {
 static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
     const CtBulkLoop *loop = t->as.loop.loop;
     CtArena *arena = l->r->arena;
-    uint32_t params = ct_loop_params(loop), states = loop->count.states, fixed = states + loop->count.elements;
+    uint32_t params = ct_bulk_loop_params(loop), states = loop->count.states, fixed = states + loop->count.elements;
     Loop b = {.l = l, .t = t, .loop = loop, .span = t->span};
     b.args = CT_NEW_ARRAY(arena, CtVar *, params + 1);
     b.before = CT_NEW_ARRAY(arena, CtVar *, params + 1);
     CtCore **start = CT_NEW_ARRAY(arena, CtCore *, states + 1);
     for (uint32_t p = 0; p < params; p++) {
-        CtCore *arg = ct_lower(l, t->as.loop.args[p]);
+        CtCore *arg = ct_bulk_lower_lower(l, t->as.loop.args[p]);
         if (p < states)
-            start[p] = ct_seq_name(seq, loop->params[p]->name, arg);
+            start[p] = ct_ad_seq_name(seq, loop->params[p]->name, arg);
         else
             b.args[p] = bind_core(l, seq, loop->params[p]->name, arg);
     }
-    for (uint32_t p = fixed; p < params; p++) b.before[p] = ct_lower_bind(l, loop->params[p], b.args[p]);
+    for (uint32_t p = fixed; p < params; p++) b.before[p] = ct_bulk_lower_bind(l, loop->params[p], b.args[p]);
     CtLowerLoop around;
-    ct_lower_enter(l, &around);
-    CtCore *fun = function(&b), *steps = ct_lower_int(l, b.span, loop->steps), *made;
+    ct_bulk_lower_enter(l, &around);
+    CtCore *fun = function(&b), *steps = ct_bulk_lower_int(l, b.span, loop->steps), *made;
     if (states == 0) {
-        made = ct_lower_array(l, b.span, ARRAY_BUILD, steps, fun, NULL);
+        made = ct_bulk_lower_array(l, b.span, ARRAY_BUILD, steps, fun, NULL);
     } else {
-        CtCore *numbers = ct_lower_array(l, b.span, ARRAY_IOTA, steps, NULL, NULL);
+        CtCore *numbers = ct_bulk_lower_array(l, b.span, ARRAY_IOTA, steps, NULL, NULL);
         CtCore *first = packed(l, b.span, start, states);
-        made = ct_lower_array(l, b.span, loop->outputs > 0 ? ARRAY_MAP_ACCUM : ARRAY_FOLDL, fun, first, numbers);
+        made = ct_bulk_lower_array(l, b.span, loop->outputs > 0 ? ARRAY_MAP_ACCUM : ARRAY_FOLDL, fun, first, numbers);
     }
-    made = ct_lower_leave(l, &around, made);
-    for (uint32_t p = params; p-- > fixed;) ct_lower_unbind(l, loop->params[p], b.before[p]);
+    made = ct_bulk_lower_leave(l, &around, made);
+    for (uint32_t p = params; p-- > fixed;) ct_bulk_lower_unbind(l, loop->params[p], b.before[p]);
     return bind_results(&b, seq, made);
 }
 
@@ -203,22 +203,22 @@ static CtVar **lower_loop(CtLower *l, CtSeq *seq, CtBulk *t) {
 static CtVar **known_results(CtLower *l, const CtBulk *t) {
     for (CtLoweredLoop *known = l->r->loops; known != NULL; known = known->outer) {
         bool same = known->t->as.loop.loop == t->as.loop.loop;
-        for (uint32_t p = 0; same && p < ct_loop_params(t->as.loop.loop); p++)
+        for (uint32_t p = 0; same && p < ct_bulk_loop_params(t->as.loop.loop); p++)
             same = ct_bulk_same(known->t->as.loop.args[p], t->as.loop.args[p]);
         if (same) return known->results;
     }
     return NULL;
 }
 
-CtCore *ct_lower_loop(CtLower *l, CtBulk *t) {
-    CtSeq seq = ct_seq(l->p, NULL);
+CtCore *ct_bulk_lower_loop(CtLower *l, CtBulk *t) {
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtVar **results = known_results(l, t);
     if (results == NULL) results = lower_loop(l, &seq, t);
-    return ct_seq_close(&seq, var_of(l, t->span, results[t->as.loop.result]));
+    return ct_ad_seq_close(&seq, var_of(l, t->span, results[t->as.loop.result]));
 }
 
-CtVar *ct_lower_binding(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t) {
-    if (t->kind != BULK_LOOP) return bind_core(l, seq, var->name, ct_lower(l, t));
+CtVar *ct_bulk_lower_bound(CtLower *l, CtSeq *seq, CtBulkVar *var, CtBulk *t) {
+    if (t->kind != BULK_LOOP) return bind_core(l, seq, var->name, ct_bulk_lower_lower(l, t));
     CtVar **results = known_results(l, t);
     if (results == NULL) {
         results = lower_loop(l, seq, t);

@@ -7,55 +7,55 @@
 
 static const CtShape scalar = {0, NULL};
 
-CtType *ct_bulk_type(CtProgram *p, CtElement element, CtShape shape) {
+CtType *ct_bulk_lower_type(CtProgram *p, CtElement element, CtShape shape) {
     CtType *item = element == ELEMENT_REAL ? p->double_type : p->int_type;
-    if (shape.rank > 0) return ct_type_array(p, item);
+    if (shape.rank > 0) return ct_core_type_array(p, item);
     return element == ELEMENT_BOOL ? p->bool_type : item;
 }
 
 /* ---- pieces ---- */
 
-CtCore *ct_lower_int(CtLower *l, CtSpan span, int64_t value) { return ct_core_int(l->p, span, value); }
+CtCore *ct_bulk_lower_int(CtLower *l, CtSpan span, int64_t value) { return ct_core_int(l->p, span, value); }
 
-CtCore *ct_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b) {
+CtCore *ct_bulk_lower_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b) {
     CtCore *args[2] = {a, b};
     return ct_core_prim(l->p, span, prim, args, b != NULL ? 2 : 1);
 }
 
-CtCore *ct_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
+CtCore *ct_bulk_lower_array(CtLower *l, CtSpan span, CtArrayOp op, CtCore *a, CtCore *b, CtCore *c) {
     CtCore *args[3] = {a, b, c};
     return ct_core_array(l->p, span, op, args, c != NULL ? 3 : b != NULL ? 2 : 1);
 }
 
-CtCore *ct_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count) {
+CtCore *ct_bulk_lower_ints(CtLower *l, CtSpan span, const int64_t *items, uint32_t count) {
     CtCore **cores = CT_NEW_ARRAY(l->r->arena, CtCore *, count);
-    for (uint32_t i = 0; i < count; i++) cores[i] = ct_lower_int(l, span, items[i]);
+    for (uint32_t i = 0; i < count; i++) cores[i] = ct_bulk_lower_int(l, span, items[i]);
     return ct_core_array_lit(l->p, span, l->p->int_type, cores, count);
 }
 
-CtCore *ct_lower_zero(CtLower *l, CtSpan span, CtElement element) {
-    return element == ELEMENT_REAL ? ct_core_double(l->p, span, -0.0) : ct_lower_int(l, span, 0);
+CtCore *ct_bulk_lower_zero(CtLower *l, CtSpan span, CtElement element) {
+    return element == ELEMENT_REAL ? ct_core_double(l->p, span, -0.0) : ct_bulk_lower_int(l, span, 0);
 }
 
-CtCore *ct_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count) {
-    CtCore *number = ct_lower_int(l, span, count);
-    return ct_lower_array(l, span, ARRAY_REPLICATE, number, ct_lower_zero(l, span, element), NULL);
+CtCore *ct_bulk_lower_zeros(CtLower *l, CtSpan span, CtElement element, int64_t count) {
+    CtCore *number = ct_bulk_lower_int(l, span, count);
+    return ct_bulk_lower_array(l, span, ARRAY_REPLICATE, number, ct_bulk_lower_zero(l, span, element), NULL);
 }
 
-CtCore *ct_lower_item(CtLower *l, CtElement element, CtCore *value) {
+CtCore *ct_bulk_lower_item(CtLower *l, CtElement element, CtCore *value) {
     if (element != ELEMENT_BOOL) return value;
-    CtCore *one = ct_lower_int(l, value->span, 1);
-    return ct_core_if(l->p, value->span, value, one, ct_lower_int(l, value->span, 0));
+    CtCore *one = ct_bulk_lower_int(l, value->span, 1);
+    return ct_core_if(l->p, value->span, value, one, ct_bulk_lower_int(l, value->span, 0));
 }
 
-CtCore *ct_lower_value(CtLower *l, CtElement element, CtCore *item) {
+CtCore *ct_bulk_lower_value(CtLower *l, CtElement element, CtCore *item) {
     if (element != ELEMENT_BOOL) return item;
-    return ct_lower_op(l, item->span, PRIM_INT_EQ, item, ct_lower_int(l, item->span, 1));
+    return ct_bulk_lower_op(l, item->span, PRIM_INT_EQ, item, ct_bulk_lower_int(l, item->span, 1));
 }
 
-CtCore *ct_lower_constant(CtLower *l, CtCore *core) {
+CtCore *ct_bulk_lower_constant(CtLower *l, CtCore *core) {
     CtGlobal *global =
-        ct_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->span);
+        ct_core_global_new(l->p, ct_format(l->r->arena, "bulk.%u", l->p->next_global), core->type, core->span);
     global->body = core;
     global->is_library = true;
     return ct_core_global(l->p, core->span, global);
@@ -63,14 +63,14 @@ CtCore *ct_lower_constant(CtLower *l, CtCore *core) {
 
 /* ---- variables and loops ---- */
 
-CtVar *ct_lower_bind(CtLower *l, CtBulkVar *var, CtVar *to) {
+CtVar *ct_bulk_lower_bind(CtLower *l, CtBulkVar *var, CtVar *to) {
     CtVar *before = ct_map_get(l->vars, ct_key(var));
     ct_map_set(l->r->arena, l->vars, ct_key(var), to);
     if (l->outside != NULL) ct_push(l->r->arena, &l->own, var);
     return before;
 }
 
-void ct_lower_unbind(CtLower *l, CtBulkVar *var, CtVar *before) {
+void ct_bulk_lower_unbind(CtLower *l, CtBulkVar *var, CtVar *before) {
     ct_map_set(l->r->arena, l->vars, ct_key(var), before);
 }
 
@@ -83,20 +83,20 @@ static void note_range(CtLower *l, CtBulkVar *var, CtRange range) {
     l->facts.safe = (CtMap){0};
 }
 
-void ct_lower_own(CtLower *l, CtBulkVar *var, int64_t size) { note_range(l, var, (CtRange){0, size - 1}); }
+void ct_bulk_lower_own(CtLower *l, CtBulkVar *var, int64_t size) { note_range(l, var, (CtRange){0, size - 1}); }
 
-void ct_lower_enter(CtLower *l, CtLowerLoop *loop) {
+void ct_bulk_lower_enter(CtLower *l, CtLowerLoop *loop) {
     loop->outer = l->outside;
-    loop->seq = ct_seq(l->p, NULL);
+    loop->seq = ct_ad_seq(l->p, NULL);
     if (loop->outer == NULL) {
         l->own.count = 0;
         l->outside = &loop->seq;
     }
 }
 
-CtCore *ct_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made) {
+CtCore *ct_bulk_lower_leave(CtLower *l, CtLowerLoop *loop, CtCore *made) {
     l->outside = loop->outer;
-    return ct_seq_close(&loop->seq, made);
+    return ct_ad_seq_close(&loop->seq, made);
 }
 
 /* An array that is the same at every turn of the loops around, and cannot fail. */
@@ -107,7 +107,7 @@ static bool can_be_lifted(CtLower *l, CtBulk *t) {
     return true;
 }
 
-CtLower ct_lower_begin_apart(CtLower *l) {
+CtLower ct_bulk_lower_begin_apart(CtLower *l) {
     CtLower before = *l;
     l->outside = NULL;
     l->own.items = NULL;
@@ -115,7 +115,7 @@ CtLower ct_lower_begin_apart(CtLower *l) {
     return before;
 }
 
-void ct_lower_end_apart(CtLower *l, const CtLower *before) {
+void ct_bulk_lower_end_apart(CtLower *l, const CtLower *before) {
     l->outside = before->outside;
     l->own.items = before->own.items;
     l->own.count = before->own.count;
@@ -123,10 +123,10 @@ void ct_lower_end_apart(CtLower *l, const CtLower *before) {
 }
 
 static CtCore *lift(CtLower *l, CtBulk *t) {
-    CtLower before = ct_lower_begin_apart(l);
-    CtCore *core = ct_lower(l, t);
-    ct_lower_end_apart(l, &before);
-    return ct_seq_name(l->outside, "xs", core);
+    CtLower before = ct_bulk_lower_begin_apart(l);
+    CtCore *core = ct_bulk_lower_lower(l, t);
+    ct_bulk_lower_end_apart(l, &before);
+    return ct_ad_seq_name(l->outside, "xs", core);
 }
 
 /* ---- constants ---- */
@@ -138,11 +138,11 @@ static CtCore *constant_item(CtLower *l, CtBulk *t, int64_t i) {
     if (is_real)
         return ct_core_double(l->p, t->span,
                               t->as.constant.reals != NULL ? t->as.constant.reals[i] : t->as.constant.real);
-    return ct_lower_int(l, t->span,
+    return ct_bulk_lower_int(l, t->span,
                         t->as.constant.integers != NULL ? t->as.constant.integers[i] : t->as.constant.integer);
 }
 
-bool ct_lower_is_iota(const CtBulk *t, int64_t count) {
+bool ct_bulk_lower_is_iota(const CtBulk *t, int64_t count) {
     if (t->element != ELEMENT_INT || t->as.constant.integers == NULL) return false;
     for (int64_t i = 0; i < count; i++)
         if (t->as.constant.integers[i] != i) return false;
@@ -150,23 +150,23 @@ bool ct_lower_is_iota(const CtBulk *t, int64_t count) {
 }
 
 static CtCore *lower_const(CtLower *l, CtBulk *t) {
-    int64_t count = ct_shape_count(t->shape);
-    if (t->shape.rank == 0 && t->element == ELEMENT_BOOL) return ct_core_bool(l->p, t->span, ct_lower_number(t) != 0);
+    int64_t count = ct_bulk_shape_count(t->shape);
+    if (t->shape.rank == 0 && t->element == ELEMENT_BOOL) return ct_core_bool(l->p, t->span, ct_bulk_lower_number(t) != 0);
     if (t->shape.rank == 0) return constant_item(l, t, 0);
-    CtCore *number = ct_lower_int(l, t->span, count);
-    if (ct_lower_is_iota(t, count)) return ct_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
+    CtCore *number = ct_bulk_lower_int(l, t->span, count);
+    if (ct_bulk_lower_is_iota(t, count)) return ct_bulk_lower_array(l, t->span, ARRAY_IOTA, number, NULL, NULL);
     if (t->as.constant.reals == NULL && t->as.constant.integers == NULL)
-        return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
+        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, constant_item(l, t, 0), NULL);
     CtCore **items = CT_NEW_ARRAY(l->r->arena, CtCore *, (size_t)count);
     for (int64_t i = 0; i < count; i++) items[i] = constant_item(l, t, i);
-    CtType *type = ct_bulk_type(l->p, t->element, t->shape)->parts[0];
+    CtType *type = ct_bulk_lower_type(l->p, t->element, t->shape)->parts[0];
     CtCore *array = ct_core_array_lit(l->p, t->span, type, items, (uint32_t)count);
-    return count <= FEW ? array : ct_lower_constant(l, array);
+    return count <= FEW ? array : ct_bulk_lower_constant(l, array);
 }
 
 /* ---- element by element ---- */
 
-CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t) {
+CtBulk *ct_bulk_lower_uniform(CtLower *l, CtBulk *t) {
     if (t->shape.rank == 0) return t;
     switch ((int)t->kind) {
     case BULK_CONST:
@@ -174,9 +174,9 @@ CtBulk *ct_lower_uniform(CtLower *l, CtBulk *t) {
         if (t->element == ELEMENT_REAL) return ct_bulk_real(l->r, t->as.constant.real, scalar);
         if (t->element == ELEMENT_INT) return ct_bulk_int(l->r, t->as.constant.integer, scalar);
         return ct_bulk_bool(l->r, t->as.constant.integer != 0, scalar);
-    case BULK_REPLICATE: return ct_lower_uniform(l, t->as.t);
-    case BULK_RESHAPE: return ct_lower_uniform(l, t->as.t);
-    case BULK_TRANSPOSE: return ct_lower_uniform(l, t->as.transpose.t);
+    case BULK_REPLICATE: return ct_bulk_lower_uniform(l, t->as.t);
+    case BULK_RESHAPE: return ct_bulk_lower_uniform(l, t->as.t);
+    case BULK_TRANSPOSE: return ct_bulk_lower_uniform(l, t->as.transpose.t);
     default: return NULL;
     }
 }
@@ -191,17 +191,17 @@ static bool cannot_fail(CtPrim prim, const CtCore *divisor) {
 
 /* A primitive on atoms; 0 where it fails. */
 static CtCore *total_op(CtLower *l, CtSpan span, CtPrim prim, CtCore *a, CtCore *b) {
-    CtCore *value = ct_lower_op(l, span, prim, a, b);
+    CtCore *value = ct_bulk_lower_op(l, span, prim, a, b);
     if (cannot_fail(prim, b)) return value;
-    CtCore *zero = ct_lower_int(l, span, 0);
+    CtCore *zero = ct_bulk_lower_int(l, span, 0);
     if (b != NULL) {
-        CtCore *fails = ct_lower_op(l, span, PRIM_INT_EQ, b, ct_lower_int(l, span, 0));
+        CtCore *fails = ct_bulk_lower_op(l, span, PRIM_INT_EQ, b, ct_bulk_lower_int(l, span, 0));
         return ct_core_if(l->p, span, fails, zero, value);
     }
-    CtCore *low = ct_lower_op(l, span, PRIM_LE, ct_core_double(l->p, span, -0x1p63), a);
-    CtCore *high = ct_lower_op(l, span, PRIM_LT, a, ct_core_double(l->p, span, 0x1p63));
+    CtCore *low = ct_bulk_lower_op(l, span, PRIM_LE, ct_core_double(l->p, span, -0x1p63), a);
+    CtCore *high = ct_bulk_lower_op(l, span, PRIM_LT, a, ct_core_double(l->p, span, 0x1p63));
     CtCore *below = ct_core_if(l->p, span, high, value, zero);
-    return ct_core_if(l->p, span, low, below, ct_lower_int(l, span, 0));
+    return ct_core_if(l->p, span, low, below, ct_bulk_lower_int(l, span, 0));
 }
 
 /* The operation of an OP or LOGIC. */
@@ -232,23 +232,23 @@ static CtCore *on_values(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b)
 /* On what arrays hold, atoms too; so is the result. */
 static CtCore *on_items(CtLower *l, const Elementwise *e, CtCore *a, CtCore *b) {
     CtBulk *t = e->t;
-    if (t->kind == BULK_OP) return ct_lower_item(l, t->element, total_op(l, t->span, t->as.op.prim, a, b));
+    if (t->kind == BULK_OP) return ct_bulk_lower_item(l, t->element, total_op(l, t->span, t->as.op.prim, a, b));
     switch (t->as.logic.logic) {
-    case LOGIC_AND: return ct_lower_op(l, t->span, PRIM_INT_AND, a, b);
-    case LOGIC_OR: return ct_lower_op(l, t->span, PRIM_INT_OR, a, b);
-    case LOGIC_NOT: return ct_lower_op(l, t->span, PRIM_INT_SUB, ct_lower_int(l, t->span, 1), a);
+    case LOGIC_AND: return ct_bulk_lower_op(l, t->span, PRIM_INT_AND, a, b);
+    case LOGIC_OR: return ct_bulk_lower_op(l, t->span, PRIM_INT_OR, a, b);
+    case LOGIC_NOT: return ct_bulk_lower_op(l, t->span, PRIM_INT_SUB, ct_bulk_lower_int(l, t->span, 1), a);
     }
     return a;
 }
 
 static CtCore *lower_scalars(CtLower *l, const Elementwise *e, CtBulk *const *scalars) {
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *args[2] = {NULL, NULL};
-    for (uint32_t i = 0; i < e->count; i++) args[i] = ct_lower(l, scalars[i]);
+    for (uint32_t i = 0; i < e->count; i++) args[i] = ct_bulk_lower_lower(l, scalars[i]);
     bool once = e->t->kind == BULK_OP && cannot_fail(e->t->as.op.prim, args[1]);
-    for (uint32_t i = 0; !once && i < e->count; i++) args[i] = ct_seq_name(&seq, "x", args[i]);
+    for (uint32_t i = 0; !once && i < e->count; i++) args[i] = ct_ad_seq_name(&seq, "x", args[i]);
     CtCore *value = on_values(l, e, args[0], args[1]);
-    return ct_seq_close(&seq, value);
+    return ct_ad_seq_close(&seq, value);
 }
 
 /* A scalar that is lowered to a literal or a variable, wherever it stands. */
@@ -257,42 +257,42 @@ static bool is_atom(const CtBulk *t) {
 }
 
 static CtCore *lower_elementwise(CtLower *l, CtBulk *t) {
-    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_lower_add_one(l, t) : NULL;
+    CtCore *updated = t->kind == BULK_OP && t->as.op.count == 2 ? ct_bulk_lower_add_one(l, t) : NULL;
     if (updated != NULL) return updated;
     Elementwise e = elementwise(t);
     CtBulk *scalars[2] = {NULL, NULL};
     uint32_t arrays = 0;
     for (uint32_t i = 0; i < e.count; i++) {
-        scalars[i] = ct_lower_uniform(l, e.args[i]);
+        scalars[i] = ct_bulk_lower_uniform(l, e.args[i]);
         arrays += scalars[i] == NULL;
     }
     if (arrays == 0) {
         CtCore *value = lower_scalars(l, &e, scalars);
         if (t->shape.rank == 0) return value;
-        CtCore *item = ct_lower_item(l, t->element, value),
-               *number = ct_lower_int(l, t->span, ct_shape_count(t->shape));
-        return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, item, NULL);
+        CtCore *item = ct_bulk_lower_item(l, t->element, value),
+               *number = ct_bulk_lower_int(l, t->span, ct_bulk_shape_count(t->shape));
+        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, item, NULL);
     }
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtVar *params[2];
     CtCore *args[2] = {NULL, NULL}, *operands[2];
     uint32_t count = 0;
     for (uint32_t i = 0; i < e.count; i++) {
         if (scalars[i] != NULL) {
-            args[i] = ct_seq_name(&seq, "s", ct_lower_item(l, scalars[i]->element, ct_lower(l, scalars[i])));
+            args[i] = ct_ad_seq_name(&seq, "s", ct_bulk_lower_item(l, scalars[i]->element, ct_bulk_lower_lower(l, scalars[i])));
             continue;
         }
-        operands[count] = ct_lower(l, e.args[i]);
+        operands[count] = ct_bulk_lower_lower(l, e.args[i]);
         CtBulk *other = scalars[1 - i];
-        if (other != NULL && !is_atom(other)) operands[count] = ct_seq_name(&seq, "xs", operands[count]);
-        params[count] = ct_var_new(l->p, count == 0 ? "x" : "y", operands[count]->type->parts[0]);
+        if (other != NULL && !is_atom(other)) operands[count] = ct_ad_seq_name(&seq, "xs", operands[count]);
+        params[count] = ct_core_var_new(l->p, count == 0 ? "x" : "y", operands[count]->type->parts[0]);
         args[i] = ct_core_var(l->p, t->span, params[count++]);
     }
     CtCore *body = on_items(l, &e, args[0], args[1]);
     CtCore *fun = ct_core_lam(l->p, t->span, NULL, params, count, body);
-    CtCore *made = count == 1 ? ct_lower_array(l, t->span, ARRAY_MAP, fun, operands[0], NULL)
-                              : ct_lower_array(l, t->span, ARRAY_ZIP_WITH, fun, operands[0], operands[1]);
-    return ct_seq_close(&seq, made);
+    CtCore *made = count == 1 ? ct_bulk_lower_array(l, t->span, ARRAY_MAP, fun, operands[0], NULL)
+                              : ct_bulk_lower_array(l, t->span, ARRAY_ZIP_WITH, fun, operands[0], operands[1]);
+    return ct_ad_seq_close(&seq, made);
 }
 
 /* ---- reductions ---- */
@@ -312,18 +312,18 @@ static CtArrayOp reduction_op(CtReduction reduction) {
 
 /* build m (λj. op (strided [|j, rows, m|] xs)) */
 static CtCore *by_columns(CtLower *l, CtSpan span, CtArrayOp op, CtCore *xs, int64_t rows, int64_t m) {
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *named = ct_seq_name(&seq, "xs", xs);
-    CtVar *j = ct_var_new(l->p, "j", l->p->int_type);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *named = ct_ad_seq_name(&seq, "xs", xs);
+    CtVar *j = ct_core_var_new(l->p, "j", l->p->int_type);
     CtCore *view[3];
     view[0] = ct_core_var(l->p, span, j);
-    view[1] = ct_lower_int(l, span, rows);
-    view[2] = ct_lower_int(l, span, m);
+    view[1] = ct_bulk_lower_int(l, span, rows);
+    view[2] = ct_bulk_lower_int(l, span, m);
     CtCore *numbers = ct_core_array_lit(l->p, span, l->p->int_type, view, 3);
-    CtCore *column = ct_lower_array(l, span, ARRAY_STRIDED, numbers, named, NULL);
-    CtCore *body = ct_lower_array(l, span, op, column, NULL, NULL);
+    CtCore *column = ct_bulk_lower_array(l, span, ARRAY_STRIDED, numbers, named, NULL);
+    CtCore *body = ct_bulk_lower_array(l, span, op, column, NULL, NULL);
     CtCore *fun = ct_core_lam(l->p, span, NULL, &j, 1, body);
-    return ct_seq_close(&seq, ct_lower_array(l, span, ARRAY_BUILD, ct_lower_int(l, span, m), fun, NULL));
+    return ct_ad_seq_close(&seq, ct_bulk_lower_array(l, span, ARRAY_BUILD, ct_bulk_lower_int(l, span, m), fun, NULL));
 }
 
 static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
@@ -333,19 +333,19 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
     }
     CtBulk *part = t->as.reduce.t;
     CtArrayOp op = reduction_op(t->as.reduce.reduction);
-    int64_t rows = part->shape.sizes[0], m = ct_shape_count(t->shape);
-    CtCore *xs = ct_lower(l, part);
+    int64_t rows = part->shape.sizes[0], m = ct_bulk_shape_count(t->shape);
+    CtCore *xs = ct_bulk_lower_lower(l, part);
     if (op == ARRAY_SUM_ROWS) {
-        return ct_lower_unflat(l, t, ct_lower_array(l, t->span, op, ct_lower_int(l, t->span, m), xs, NULL));
+        return ct_bulk_lower_unflat(l, t, ct_bulk_lower_array(l, t->span, op, ct_bulk_lower_int(l, t->span, m), xs, NULL));
     }
     if (rows == 0 && op != ARRAY_PRODUCT) { /* of nothing: 0 */
-        CtSeq seq = ct_seq(l->p, NULL);
-        ct_seq_name(&seq, "none", xs);
+        CtSeq seq = ct_ad_seq(l->p, NULL);
+        ct_ad_seq_name(&seq, "none", xs);
         bool is_scalar = t->shape.rank == 0;
-        return ct_seq_close(&seq, is_scalar ? ct_lower_zero(l, t->span, t->element)
-                                            : ct_lower_zeros(l, t->span, t->element, m));
+        return ct_ad_seq_close(&seq, is_scalar ? ct_bulk_lower_zero(l, t->span, t->element)
+                                            : ct_bulk_lower_zeros(l, t->span, t->element, m));
     }
-    if (t->shape.rank == 0) return ct_lower_array(l, t->span, op, xs, NULL, NULL);
+    if (t->shape.rank == 0) return ct_bulk_lower_array(l, t->span, op, xs, NULL, NULL);
     return by_columns(l, t->span, op, xs, rows, m);
 }
 
@@ -353,57 +353,57 @@ static CtCore *lower_reduce(CtLower *l, CtBulk *t) {
 
 static CtCore *lower_let(CtLower *l, CtBulk *t) {
     CtBulkVar *var = t->as.let.var;
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     struct CtLoweredLoop *outer = l->r->loops;
-    CtVar *bound = ct_lower_binding(l, &seq, var, t->as.let.rhs);
+    CtVar *bound = ct_bulk_lower_bound(l, &seq, var, t->as.let.rhs);
     if (var->element == ELEMENT_INT) note_range(l, var, ct_bulk_range(&l->facts, t->as.let.rhs));
-    CtVar *before = ct_lower_bind(l, var, bound);
-    CtCore *body = ct_lower(l, t->as.let.body);
-    ct_lower_unbind(l, var, before);
+    CtVar *before = ct_bulk_lower_bind(l, var, bound);
+    CtCore *body = ct_bulk_lower_lower(l, t->as.let.body);
+    ct_bulk_lower_unbind(l, var, before);
     l->r->loops = outer;
-    return ct_seq_close(&seq, body);
+    return ct_ad_seq_close(&seq, body);
 }
 
 /* The test has outermost dimensions of the branches: it is the same for all of a row. */
 static CtCore *select_elements(CtLower *l, CtBulk *t) {
-    int64_t tests = ct_shape_count(t->as.cond.test->shape);
-    CtDim dims[] = {{tests, 1}, {ct_shape_count(ct_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
-    CtCore *test = ct_lower(l, t->as.cond.test);
-    CtCore *each = ct_lower_view(l, t->span, test, tests, 0, dims, 2);
-    CtCore *yes = ct_lower(l, t->as.cond.yes);
-    return ct_lower_array(l, t->span, ARRAY_SELECT, each, yes, ct_lower(l, t->as.cond.no));
+    int64_t tests = ct_bulk_shape_count(t->as.cond.test->shape);
+    CtDim dims[] = {{tests, 1}, {ct_bulk_shape_count(ct_bulk_shape_tail(t->shape, t->as.cond.test->shape.rank)), 0}};
+    CtCore *test = ct_bulk_lower_lower(l, t->as.cond.test);
+    CtCore *each = ct_bulk_lower_view(l, t->span, test, tests, 0, dims, 2);
+    CtCore *yes = ct_bulk_lower_lower(l, t->as.cond.yes);
+    return ct_bulk_lower_array(l, t->span, ARRAY_SELECT, each, yes, ct_bulk_lower_lower(l, t->as.cond.no));
 }
 
 /* A branch that cannot fail is evaluated where it is taken; one that may fail always, since what stands in it may be
  * meant always. */
 static CtCore *lower_cond(CtLower *l, CtBulk *t) {
-    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = ct_lower_uniform(l, t->as.cond.test);
+    CtBulk *branches[2] = {t->as.cond.yes, t->as.cond.no}, *same = ct_bulk_lower_uniform(l, t->as.cond.test);
     if (same == NULL) {
-        CtCore *updated = ct_lower_update(l, t);
+        CtCore *updated = ct_bulk_lower_update(l, t);
         return updated != NULL ? updated : select_elements(l, t);
     }
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *test = ct_lower(l, same), *values[2];
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *test = ct_bulk_lower_lower(l, same), *values[2];
     bool fails = !ct_bulk_is_safe(&l->facts, branches[0]) || !ct_bulk_is_safe(&l->facts, branches[1]);
-    if (fails) test = ct_seq_name(&seq, "b", test);
+    if (fails) test = ct_ad_seq_name(&seq, "b", test);
     for (int i = 0; i < 2; i++) {
-        values[i] = ct_lower(l, branches[i]);
-        if (!ct_bulk_is_safe(&l->facts, branches[i])) values[i] = ct_seq_name(&seq, "x", values[i]);
+        values[i] = ct_bulk_lower_lower(l, branches[i]);
+        if (!ct_bulk_is_safe(&l->facts, branches[i])) values[i] = ct_ad_seq_name(&seq, "x", values[i]);
     }
-    return ct_seq_close(&seq, ct_core_if(l->p, t->span, test, values[0], values[1]));
+    return ct_ad_seq_close(&seq, ct_core_if(l->p, t->span, test, values[0], values[1]));
 }
 
 /* Rows of arrays behind each other. */
 static CtCore *rows(CtLower *l, CtSpan span, CtElement element, CtShape shape, CtCore *const *items, uint32_t count) {
-    CtType *type = ct_bulk_type(l->p, element, shape);
+    CtType *type = ct_bulk_lower_type(l->p, element, shape);
     if (shape.rank == 0 && element == ELEMENT_BOOL) type = l->p->int_type;
     CtCore *array = ct_core_array_lit(l->p, span, type, items, count);
-    return shape.rank == 0 ? array : ct_lower_array(l, span, ARRAY_CONCAT, array, NULL, NULL);
+    return shape.rank == 0 ? array : ct_bulk_lower_array(l, span, ARRAY_CONCAT, array, NULL, NULL);
 }
 
 static CtCore *lower_part(CtLower *l, CtBulk *t) {
-    CtCore *value = ct_lower(l, t);
-    return t->shape.rank == 0 ? ct_lower_item(l, t->element, value) : value;
+    CtCore *value = ct_bulk_lower_lower(l, t);
+    return t->shape.rank == 0 ? ct_bulk_lower_item(l, t->element, value) : value;
 }
 
 static CtCore *lower_literal(CtLower *l, CtBulk *t) {
@@ -413,67 +413,67 @@ static CtCore *lower_literal(CtLower *l, CtBulk *t) {
 }
 
 static CtCore *lower_replicate(CtLower *l, CtBulk *t) {
-    CtBulk *same = ct_lower_uniform(l, t);
-    int64_t count = ct_shape_count(t->shape), k = t->shape.sizes[0];
+    CtBulk *same = ct_bulk_lower_uniform(l, t);
+    int64_t count = ct_bulk_shape_count(t->shape), k = t->shape.sizes[0];
     if (same != NULL) {
-        CtCore *number = ct_lower_int(l, t->span, count);
-        return ct_lower_array(l, t->span, ARRAY_REPLICATE, number, lower_part(l, same), NULL);
+        CtCore *number = ct_bulk_lower_int(l, t->span, count);
+        return ct_bulk_lower_array(l, t->span, ARRAY_REPLICATE, number, lower_part(l, same), NULL);
     }
-    int64_t m = ct_shape_count(t->as.t->shape);
+    int64_t m = ct_bulk_shape_count(t->as.t->shape);
     CtDim dims[] = {{k, 0}, {m, 1}};
-    return ct_lower_view(l, t->span, ct_lower(l, t->as.t), m, 0, dims, 2);
+    return ct_bulk_lower_view(l, t->span, ct_bulk_lower_lower(l, t->as.t), m, 0, dims, 2);
 }
 
 static CtCore *lower_build(CtLower *l, CtBulk *t) {
     CtBulkVar *var = t->as.build.var;
     CtLowerLoop loop;
-    ct_lower_enter(l, &loop);
-    CtVar *i = ct_var_new(l->p, var->name, l->p->int_type);
-    CtVar *before = ct_lower_bind(l, var, i);
-    ct_lower_own(l, var, t->shape.sizes[0]);
+    ct_bulk_lower_enter(l, &loop);
+    CtVar *i = ct_core_var_new(l->p, var->name, l->p->int_type);
+    CtVar *before = ct_bulk_lower_bind(l, var, i);
+    ct_bulk_lower_own(l, var, t->shape.sizes[0]);
     CtCore *body = lower_part(l, t->as.build.body);
-    ct_lower_unbind(l, var, before);
+    ct_bulk_lower_unbind(l, var, before);
     CtCore *fun = ct_core_lam(l->p, t->span, NULL, &i, 1, body);
-    CtCore *made = ct_lower_array(l, t->span, ARRAY_BUILD, ct_lower_int(l, t->span, t->shape.sizes[0]), fun, NULL);
-    if (t->shape.rank > 1) made = ct_lower_array(l, t->span, ARRAY_CONCAT, made, NULL, NULL);
-    return ct_lower_leave(l, &loop, made);
+    CtCore *made = ct_bulk_lower_array(l, t->span, ARRAY_BUILD, ct_bulk_lower_int(l, t->span, t->shape.sizes[0]), fun, NULL);
+    if (t->shape.rank > 1) made = ct_bulk_lower_array(l, t->span, ARRAY_CONCAT, made, NULL, NULL);
+    return ct_bulk_lower_leave(l, &loop, made);
 }
 
-CtCore *ct_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
+CtCore *ct_bulk_lower_failure(CtLower *l, CtSpan span, CtCore *failure) {
     if (l->r->again == NULL) return failure;
     l->r->is_again_used = true;
-    CtSeq seq = ct_seq(l->p, NULL);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
     CtCore *run = ct_core_app(l->p, span, ct_core_var(l->p, span, l->r->again), NULL, 0);
-    ct_seq_let(&seq, span, ct_var_new(l->p, "y", run->type), run);
-    return ct_seq_close(&seq, failure);
+    ct_ad_seq_let(&seq, span, ct_core_var_new(l->p, "y", run->type), run);
+    return ct_ad_seq_close(&seq, failure);
 }
 
 static CtCore *lower_check(CtLower *l, CtBulk *t) {
-    CtBulk *test = t->as.check.test, *same = ct_lower_uniform(l, test);
+    CtBulk *test = t->as.check.test, *same = ct_bulk_lower_uniform(l, test);
     CtCore *fails;
-    if (same != NULL && ct_shape_count(test->shape) > 0) {
-        fails = ct_lower(l, same);
+    if (same != NULL && ct_bulk_shape_count(test->shape) > 0) {
+        fails = ct_bulk_lower_lower(l, same);
     } else {
-        CtCore *count = ct_lower_array(l, t->span, ARRAY_SUM, ct_lower(l, test), NULL, NULL);
-        fails = ct_lower_op(l, t->span, PRIM_INT_LT, ct_lower_int(l, t->span, 0), count);
+        CtCore *count = ct_bulk_lower_array(l, t->span, ARRAY_SUM, ct_bulk_lower_lower(l, test), NULL, NULL);
+        fails = ct_bulk_lower_op(l, t->span, PRIM_INT_LT, ct_bulk_lower_int(l, t->span, 0), count);
     }
-    CtCore *body = ct_lower(l, t->as.check.t);
+    CtCore *body = ct_bulk_lower_lower(l, t->as.check.t);
     CtCore *failure = ct_core_fail(l->p, t->span, body->type, t->as.check.code, t->as.check.text, NULL);
-    return ct_core_if(l->p, t->span, fails, ct_lower_failure(l, t->span, failure), body);
+    return ct_core_if(l->p, t->span, fails, ct_bulk_lower_failure(l, t->span, failure), body);
 }
 
-CtCore *ct_lower_flat(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_flat(CtLower *l, CtBulk *t) {
     CtCore *item = lower_part(l, t);
     return t->shape.rank > 0 ? item : ct_core_array_lit(l->p, t->span, item->type, &item, 1);
 }
 
-CtCore *ct_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array) {
+CtCore *ct_bulk_lower_unflat(CtLower *l, const CtBulk *t, CtCore *array) {
     if (t->shape.rank > 0) return array;
-    CtCore *item = ct_lower_array(l, t->span, ARRAY_INDEX, array, ct_lower_int(l, t->span, 0), NULL);
-    return ct_lower_value(l, t->element, item);
+    CtCore *item = ct_bulk_lower_array(l, t->span, ARRAY_INDEX, array, ct_bulk_lower_int(l, t->span, 0), NULL);
+    return ct_bulk_lower_value(l, t->element, item);
 }
 
-CtCore *ct_lower(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_lower(CtLower *l, CtBulk *t) {
     if (can_be_lifted(l, t)) return lift(l, t);
     switch (t->kind) {
     case BULK_CONST: return lower_const(l, t);
@@ -482,26 +482,26 @@ CtCore *ct_lower(CtLower *l, CtBulk *t) {
     case BULK_COND: return lower_cond(l, t);
     case BULK_OP:
     case BULK_LOGIC: return lower_elementwise(l, t);
-    case BULK_INDEX: return ct_lower_index(l, t);
+    case BULK_INDEX: return ct_bulk_lower_index(l, t);
     case BULK_REDUCE: return lower_reduce(l, t);
-    case BULK_GATHER: return ct_lower_gather(l, t);
-    case BULK_SCATTER: return ct_lower_scatter(l, t);
+    case BULK_GATHER: return ct_bulk_lower_gather(l, t);
+    case BULK_SCATTER: return ct_bulk_lower_scatter(l, t);
     case BULK_LITERAL: return lower_literal(l, t);
     case BULK_REPLICATE: return lower_replicate(l, t);
-    case BULK_TRANSPOSE: return ct_lower_transpose(l, t);
+    case BULK_TRANSPOSE: return ct_bulk_lower_transpose(l, t);
     case BULK_RESHAPE: {
-        CtCore *array = ct_lower_flat(l, t->as.t);
-        return ct_lower_unflat(l, t, array);
+        CtCore *array = ct_bulk_lower_flat(l, t->as.t);
+        return ct_bulk_lower_unflat(l, t, array);
     }
     case BULK_BUILD: return lower_build(l, t);
-    case BULK_ONE_HOT: return ct_lower_one_hot(l, t);
+    case BULK_ONE_HOT: return ct_bulk_lower_one_hot(l, t);
     case BULK_STOP: {
-        CtCore *inner = ct_lower(l, t->as.t);
+        CtCore *inner = ct_bulk_lower_lower(l, t->as.t);
         return ct_core_deriv(l->p, t->span, DERIV_STOP, &inner, 1);
     }
-    case BULK_SHARE: return ct_lower(l, t->as.share.t);
+    case BULK_SHARE: return ct_bulk_lower_lower(l, t->as.share.t);
     case BULK_CHECK: return lower_check(l, t);
-    case BULK_LOOP: return ct_lower_loop(l, t);
+    case BULK_LOOP: return ct_bulk_lower_loop(l, t);
     }
     return NULL;
 }
@@ -515,34 +515,34 @@ static CtLower lowering(CtBulkRoom *r, CtMap *vars) {
 CtCore *ct_bulk_lower(CtBulkRoom *r, CtBulk *t, CtMap *vars) {
     CtLower l = lowering(r, vars);
     ct_bulk_note(&l.facts, t);
-    return ct_lower(&l, t);
+    return ct_bulk_lower_lower(&l, t);
 }
 
 void ct_bulk_lower_binding(CtBulkRoom *r, CtSeq *seq, CtBulkVar *var, CtBulk *t, CtMap *vars) {
     CtLower l = lowering(r, vars);
     ct_bulk_note(&l.facts, t);
-    ct_map_set(r->arena, vars, ct_key(var), ct_lower_binding(&l, seq, var, t));
+    ct_map_set(r->arena, vars, ct_key(var), ct_bulk_lower_bound(&l, seq, var, t));
 }
 
 CtCore *ct_bulk_lower_gradient(CtBulkRoom *r, CtSpan span, const CtBulkGradient *g, uint32_t count, CtMap *vars) {
     CtLower l = lowering(r, vars);
-    CtSeq seq = ct_seq(r->p, NULL);
+    CtSeq seq = ct_ad_seq(r->p, NULL);
     struct CtLoweredLoop *outer = r->loops;
     for (uint32_t i = 0; i < g->vars.count; i++) {
         CtBulkVar *var = g->vars.items[i];
         CtBulk *t = g->terms.items[i];
         ct_bulk_note(&l.facts, t);
         if (var->element == ELEMENT_INT) note_range(&l, var, ct_bulk_range(&l.facts, t));
-        ct_lower_bind(&l, var, ct_lower_binding(&l, &seq, var, t));
+        ct_bulk_lower_bind(&l, var, ct_bulk_lower_bound(&l, &seq, var, t));
     }
     CtCore **parts = CT_NEW_ARRAY(r->arena, CtCore *, count + 1);
     for (uint32_t i = 0; i <= count; i++) {
         CtBulk *t = i == 0 ? g->value : g->gradient[i - 1];
         if (t != NULL) ct_bulk_note(&l.facts, t);
-        parts[i] = t != NULL ? ct_lower(&l, t) : ct_core_unit(r->p, span);
+        parts[i] = t != NULL ? ct_bulk_lower_lower(&l, t) : ct_core_unit(r->p, span);
     }
-    for (uint32_t i = g->vars.count; i-- > 0;) ct_lower_unbind(&l, g->vars.items[i], NULL);
+    for (uint32_t i = g->vars.count; i-- > 0;) ct_bulk_lower_unbind(&l, g->vars.items[i], NULL);
     r->loops = outer;
     CtCore *result = count > 0 ? ct_core_tuple(r->p, span, parts, count + 1) : parts[0];
-    return ct_seq_close(&seq, result);
+    return ct_ad_seq_close(&seq, result);
 }

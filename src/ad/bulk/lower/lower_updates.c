@@ -11,46 +11,46 @@ static CtBulk *marked(CtLower *l, CtBulk *t) {
     if (t->kind != BULK_OP || t->as.op.prim != PRIM_INT_EQ || t->shape.rank != 1) return NULL;
     for (int k = 0; k < 2; k++) {
         CtBulk *numbers = t->as.op.args[k];
-        if (numbers->kind != BULK_CONST || !ct_lower_is_iota(numbers, t->shape.sizes[0])) continue;
-        return ct_lower_uniform(l, t->as.op.args[1 - k]);
+        if (numbers->kind != BULK_CONST || !ct_bulk_lower_is_iota(numbers, t->shape.sizes[0])) continue;
+        return ct_bulk_lower_uniform(l, t->as.op.args[1 - k]);
     }
     return NULL;
 }
 
-static CtCore *number(CtLower *l, CtSpan span, int64_t value) { return ct_lower_int(l, span, value); }
+static CtCore *number(CtLower *l, CtSpan span, int64_t value) { return ct_bulk_lower_int(l, span, value); }
 
 /* if 0 ≤ at < n then changed else xs; the first test alone where `below` is known to hold. */
 static CtCore *where_inside(CtLower *l, CtSpan span, CtCore *at, int64_t n, bool below, CtCore *changed, CtCore *xs) {
-    CtCore *from_zero = ct_lower_op(l, span, PRIM_INT_LE, number(l, span, 0), at);
+    CtCore *from_zero = ct_bulk_lower_op(l, span, PRIM_INT_LE, number(l, span, 0), at);
     if (!below) {
-        CtCore *test = ct_lower_op(l, span, PRIM_INT_LT, at, number(l, span, n));
+        CtCore *test = ct_bulk_lower_op(l, span, PRIM_INT_LT, at, number(l, span, n));
         changed = ct_core_if(l->p, span, test, changed, xs);
     }
     return ct_core_if(l->p, span, from_zero, changed, xs);
 }
 
-CtCore *ct_lower_update(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_update(CtLower *l, CtBulk *t) {
     CtSpan span = t->span;
     CtBulk *i = t->shape.rank == 1 ? marked(l, t->as.cond.test) : NULL;
     if (i == NULL) return NULL;
     int64_t n = t->shape.sizes[0];
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *at = ct_seq_name(&seq, "at", ct_lower(l, i));
-    CtBulk *same = ct_lower_uniform(l, t->as.cond.yes);
-    CtCore *value = same != NULL ? ct_lower_item(l, t->element, ct_lower(l, same)) : ct_lower(l, t->as.cond.yes);
-    value = ct_seq_name(&seq, same != NULL ? "x" : "xs", value);
-    CtCore *xs = ct_seq_name(&seq, "xs", ct_lower(l, t->as.cond.no));
-    if (same == NULL) value = ct_lower_array(l, span, ARRAY_INDEX, value, at, NULL);
-    CtCore *changed = ct_lower_array(l, span, ARRAY_UPDATE, xs, at, value);
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_lower(l, i));
+    CtBulk *same = ct_bulk_lower_uniform(l, t->as.cond.yes);
+    CtCore *value = same != NULL ? ct_bulk_lower_item(l, t->element, ct_bulk_lower_lower(l, same)) : ct_bulk_lower_lower(l, t->as.cond.yes);
+    value = ct_ad_seq_name(&seq, same != NULL ? "x" : "xs", value);
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, t->as.cond.no));
+    if (same == NULL) value = ct_bulk_lower_array(l, span, ARRAY_INDEX, value, at, NULL);
+    CtCore *changed = ct_bulk_lower_array(l, span, ARRAY_UPDATE, xs, at, value);
     bool inside = ct_bulk_is_inside(&l->facts, i, n);
-    return ct_seq_close(&seq, inside ? changed : where_inside(l, span, at, n, false, changed, xs));
+    return ct_ad_seq_close(&seq, inside ? changed : where_inside(l, span, at, n, false, changed, xs));
 }
 
 static bool is_hot(const CtBulk *t) {
     return t->kind == BULK_ONE_HOT && t->shape.rank > 0 && t->as.move.f.count == t->shape.rank;
 }
 
-CtCore *ct_lower_add_one(CtLower *l, CtBulk *t) {
+CtCore *ct_bulk_lower_add_one(CtLower *l, CtBulk *t) {
     CtBulk *hot = t->as.op.args[0], *rest = t->as.op.args[1];
     if (t->as.op.prim != PRIM_ADD && t->as.op.prim != PRIM_INT_ADD) return NULL;
     if (!is_hot(hot)) {
@@ -62,12 +62,12 @@ CtCore *ct_lower_add_one(CtLower *l, CtBulk *t) {
     CtSpan span = t->span;
     CtIndexing f = hot->as.move.f;
     f.live = ct_bulk_bool(l->r, false, scalar);
-    CtSeq seq = ct_seq(l->p, NULL);
-    CtCore *x = ct_seq_name(&seq, "x", ct_lower(l, hot->as.move.t));
-    CtCore *at = ct_seq_name(&seq, "at", ct_lower_position(l, &f, hot->shape, span));
-    CtCore *xs = ct_seq_name(&seq, "xs", ct_lower(l, rest));
-    CtCore *old = ct_lower_array(l, span, ARRAY_INDEX, xs, at, NULL);
-    CtCore *changed = ct_lower_array(l, span, ARRAY_UPDATE, xs, at, ct_lower_op(l, span, t->as.op.prim, old, x));
+    CtSeq seq = ct_ad_seq(l->p, NULL);
+    CtCore *x = ct_ad_seq_name(&seq, "x", ct_bulk_lower_lower(l, hot->as.move.t));
+    CtCore *at = ct_ad_seq_name(&seq, "at", ct_bulk_lower_position(l, &f, hot->shape, span));
+    CtCore *xs = ct_ad_seq_name(&seq, "xs", ct_bulk_lower_lower(l, rest));
+    CtCore *old = ct_bulk_lower_array(l, span, ARRAY_INDEX, xs, at, NULL);
+    CtCore *changed = ct_bulk_lower_array(l, span, ARRAY_UPDATE, xs, at, ct_bulk_lower_op(l, span, t->as.op.prim, old, x));
     if (!ct_bulk_never_misses(&l->facts, &f, hot->shape)) changed = where_inside(l, span, at, 0, true, changed, xs);
-    return ct_seq_close(&seq, changed);
+    return ct_ad_seq_close(&seq, changed);
 }

@@ -8,20 +8,20 @@
 
 /* ---- constants ---- */
 
-bool ct_is_splat(const CtBulk *t) { return t->kind == BULK_CONST && !t->as.constant.reals && !t->as.constant.integers; }
+bool ct_bulk_is_splat(const CtBulk *t) { return t->kind == BULK_CONST && !t->as.constant.reals && !t->as.constant.integers; }
 
-bool ct_is_splat_real(const CtBulk *t, double value) {
-    return ct_is_splat(t) && t->element == ELEMENT_REAL && memcmp(&t->as.constant.real, &value, sizeof value) == 0;
+bool ct_bulk_is_splat_real(const CtBulk *t, double value) {
+    return ct_bulk_is_splat(t) && t->element == ELEMENT_REAL && memcmp(&t->as.constant.real, &value, sizeof value) == 0;
 }
 
-bool ct_is_known_int(const CtBulk *t, int64_t *value) {
+bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value) {
     *value = t->as.constant.integer;
-    return ct_is_splat(t) && t->element == ELEMENT_INT;
+    return ct_bulk_is_splat(t) && t->element == ELEMENT_INT;
 }
 
-bool ct_is_known_bool(const CtBulk *t, bool *value) {
+bool ct_bulk_is_known_bool(const CtBulk *t, bool *value) {
     *value = t->as.constant.integer != 0;
-    return ct_is_splat(t) && t->element == ELEMENT_BOOL;
+    return ct_bulk_is_splat(t) && t->element == ELEMENT_BOOL;
 }
 
 CtBulk *ct_bulk_zero(CtBulkRoom *r, CtElement element, CtShape shape) {
@@ -29,14 +29,14 @@ CtBulk *ct_bulk_zero(CtBulkRoom *r, CtElement element, CtShape shape) {
     return element == ELEMENT_INT ? ct_bulk_int(r, 0, shape) : ct_bulk_bool(r, false, shape);
 }
 
-CtBulk *ct_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape) {
+CtBulk *ct_bulk_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape) {
     if (t->element == ELEMENT_REAL) return ct_bulk_real(r, t->as.constant.real, shape);
     if (t->element == ELEMENT_INT) return ct_bulk_int(r, t->as.constant.integer, shape);
     return ct_bulk_bool(r, t->as.constant.integer != 0, shape);
 }
 
 static CtBulk *rule_constant(CtSimplifier *s, const CtBulk *t) {
-    int64_t count = ct_shape_count(t->shape);
+    int64_t count = ct_bulk_shape_count(t->shape);
     const double *reals = t->as.constant.reals;
     const int64_t *integers = t->as.constant.integers;
     if (count == 0) return ct_bulk_zero(s->r, t->element, t->shape);
@@ -73,7 +73,7 @@ static CtBulk *fold_ints(CtSimplifier *s, const CtBulk *t, int64_t a, int64_t b)
 static CtBulk *fold(CtSimplifier *s, const CtBulk *t) {
     const CtPrimInfo *info = ct_prim_info(t->as.op.prim);
     const CtBulk *a = t->as.op.args[0], *b = t->as.op.count > 1 ? t->as.op.args[1] : a;
-    if (!ct_is_splat(a) || !ct_is_splat(b)) return NULL;
+    if (!ct_bulk_is_splat(a) || !ct_bulk_is_splat(b)) return NULL;
     if (a->element == ELEMENT_INT) return fold_ints(s, t, a->as.constant.integer, b->as.constant.integer);
     if (info->result == 'I') return NULL;
     double value = ct_prim_value(t->as.op.prim, a->as.constant.real, b->as.constant.real);
@@ -96,34 +96,34 @@ static CtBulk *compare(CtSimplifier *s, const CtBulk *t, CtBulk *a, CtBulk *b) {
  * round. */
 static CtBulk *sum_of_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     int64_t m, n;
-    const CtBulk *known = ct_simplify_known(s, a);
-    if (!ct_is_known_int(b, &n) || known->kind != BULK_OP || known->as.op.count != 2) return NULL;
+    const CtBulk *known = ct_bulk_simplify_known(s, a);
+    if (!ct_bulk_is_known_int(b, &n) || known->kind != BULK_OP || known->as.op.count != 2) return NULL;
     CtPrim outer = t->as.op.prim, inner = known->as.op.prim;
     if (outer == PRIM_INT_SUB) n = ct_wrap_sub(0, n);
     CtBulk *x = known->as.op.args[0], *y = known->as.op.args[1];
-    if ((inner == PRIM_INT_ADD || inner == PRIM_INT_SUB) && ct_is_known_int(y, &m)) {
+    if ((inner == PRIM_INT_ADD || inner == PRIM_INT_SUB) && ct_bulk_is_known_int(y, &m)) {
         if (inner == PRIM_INT_SUB) m = ct_wrap_sub(0, m);
-    } else if ((inner == PRIM_INT_ADD || inner == PRIM_INT_SUB) && ct_is_known_int(x, &m)) {
+    } else if ((inner == PRIM_INT_ADD || inner == PRIM_INT_SUB) && ct_bulk_is_known_int(x, &m)) {
         CtBulk *sum = ct_bulk_int(s->r, ct_wrap_add(m, n), t->shape);
-        return ct_simplify_emit(s, ct_bulk_op2(s->r, inner, sum, y));
+        return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, inner, sum, y));
     } else {
         return NULL;
     }
     int64_t sum = ct_wrap_add(m, n);
     bool minus = sum < 0 && sum != INT64_MIN;
     CtBulk *by = ct_bulk_int(s->r, minus ? -sum : sum, t->shape);
-    return ct_simplify_emit(s, ct_bulk_op2(s->r, minus ? PRIM_INT_SUB : PRIM_INT_ADD, x, by));
+    return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, minus ? PRIM_INT_SUB : PRIM_INT_ADD, x, by));
 }
 
 static CtBulk *rule_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     int64_t n;
-    bool zero_a = ct_is_known_int(a, &n) && n == 0, one_a = ct_is_known_int(a, &n) && n == 1;
-    bool zero_b = ct_is_known_int(b, &n) && n == 0, one_b = ct_is_known_int(b, &n) && n == 1;
+    bool zero_a = ct_bulk_is_known_int(a, &n) && n == 0, one_a = ct_bulk_is_known_int(a, &n) && n == 1;
+    bool zero_b = ct_bulk_is_known_int(b, &n) && n == 0, one_b = ct_bulk_is_known_int(b, &n) && n == 1;
     switch (t->as.op.prim) {
     case PRIM_INT_ADD:
         if (zero_a) return b;
         if (zero_b) return a;
-        return ct_is_splat(a) ? ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_INT_ADD, b, a)) : sum_of_ints(s, t, a, b);
+        return ct_bulk_is_splat(a) ? ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_INT_ADD, b, a)) : sum_of_ints(s, t, a, b);
     case PRIM_INT_SUB: return zero_b ? a : sum_of_ints(s, t, a, b);
     case PRIM_INT_MUL:
         if (zero_a || one_b) return a;
@@ -134,7 +134,7 @@ static CtBulk *rule_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     case PRIM_INT_MOD:
     case PRIM_INT_REM: {
         CtRange x = ct_bulk_range(&s->ranges, a);
-        return ct_is_known_int(b, &n) && x.low >= 0 && x.high < n ? a : NULL;
+        return ct_bulk_is_known_int(b, &n) && x.low >= 0 && x.high < n ? a : NULL;
     }
     case PRIM_INT_MIN:
     case PRIM_INT_MAX: {
@@ -149,26 +149,26 @@ static CtBulk *rule_ints(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
 
 /* cond b u 0 + cond b 0 v = cond b u v */
 static CtBulk *sum_of_sides(CtSimplifier *s, CtBulk *a, CtBulk *b) {
-    const CtBulk *x = ct_simplify_known(s, a), *y = ct_simplify_known(s, b);
+    const CtBulk *x = ct_bulk_simplify_known(s, a), *y = ct_bulk_simplify_known(s, b);
     if (x->kind != BULK_COND || y->kind != BULK_COND || !ct_bulk_same(x->as.cond.test, y->as.cond.test)) return NULL;
-    if (ct_is_splat_real(x->as.cond.yes, -0.0) && ct_is_splat_real(y->as.cond.no, -0.0)) {
+    if (ct_bulk_is_splat_real(x->as.cond.yes, -0.0) && ct_bulk_is_splat_real(y->as.cond.no, -0.0)) {
         const CtBulk *swap = x;
         x = y;
         y = swap;
     }
-    if (!ct_is_splat_real(x->as.cond.no, -0.0) || !ct_is_splat_real(y->as.cond.yes, -0.0)) return NULL;
-    return ct_simplify_emit(s, ct_bulk_cond(s->r, x->as.cond.test, x->as.cond.yes, y->as.cond.no));
+    if (!ct_bulk_is_splat_real(x->as.cond.no, -0.0) || !ct_bulk_is_splat_real(y->as.cond.yes, -0.0)) return NULL;
+    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, x->as.cond.test, x->as.cond.yes, y->as.cond.no));
 }
 
 /* scale p (cond b c 0) = cond b (scale p c) 0 */
 static CtBulk *scale_of_side(CtSimplifier *s, CtBulk *p, CtBulk *c) {
-    const CtBulk *known = ct_simplify_known(s, c);
+    const CtBulk *known = ct_bulk_simplify_known(s, c);
     if (known->kind != BULK_COND) return NULL;
     CtBulk *yes = known->as.cond.yes, *no = known->as.cond.no;
-    if (!ct_is_splat_real(yes, -0.0) && !ct_is_splat_real(no, -0.0)) return NULL;
-    yes = ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, yes));
-    no = ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, no));
-    return ct_simplify_emit(s, ct_bulk_cond(s->r, known->as.cond.test, yes, no));
+    if (!ct_bulk_is_splat_real(yes, -0.0) && !ct_bulk_is_splat_real(no, -0.0)) return NULL;
+    yes = ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, yes));
+    no = ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_SCALE, p, no));
+    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, known->as.cond.test, yes, no));
 }
 
 /* ---- sums of oneHots: one at a time they would cost a whole array each ---- */
@@ -183,23 +183,23 @@ enum { ROWS_LIMIT = 1024, FEW_ROWS = 8 };
 
 static CtBulk *sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
     if (!a || !b) return a ? a : b;
-    return ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, a, b));
+    return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, a, b));
 }
 
 /* Whether t is a oneHot at a known place; of which row, if it is one of the outermost dimension. */
 static bool is_known_row(const CtBulk *t, int64_t *place) {
-    return t->kind == BULK_ONE_HOT && ct_is_known_int(t->as.move.f.ix[0], place) && *place >= 0 &&
+    return t->kind == BULK_ONE_HOT && ct_bulk_is_known_int(t->as.move.f.ix[0], place) && *place >= 0 &&
            *place < t->shape.sizes[0];
 }
 
 static CtBulk *row_of(CtSimplifier *s, const CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
-    CtShape shape = ct_shape_tail(t->shape, 1);
-    return ct_simplify_emit(s, ct_bulk_one_hot(s->r, shape, f->ix + 1, f->count - 1, t->as.move.t));
+    CtShape shape = ct_bulk_shape_tail(t->shape, 1);
+    return ct_bulk_simplify_emit(s, ct_bulk_one_hot(s->r, shape, f->ix + 1, f->count - 1, t->as.move.t));
 }
 
 static bool take_rows(CtSimplifier *s, Rows *rows, CtBulk *t) {
-    const CtBulk *known = ct_simplify_known(s, t);
+    const CtBulk *known = ct_bulk_simplify_known(s, t);
     int64_t place;
     if (known->kind == BULK_LITERAL) {
         for (uint32_t k = 0; k < rows->size; k++) rows->items[k] = sum(s, rows->items[k], known->as.literal.items[k]);
@@ -213,14 +213,14 @@ static bool take_rows(CtSimplifier *s, Rows *rows, CtBulk *t) {
 
 /* Added to `older`, a sum whose newest term comes first, when that gives rows enough for a literal. */
 static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
-    const CtBulk *known = ct_simplify_known(s, newer);
+    const CtBulk *known = ct_bulk_simplify_known(s, newer);
     int64_t place, size = newer->shape.rank ? newer->shape.sizes[0] : 0;
     bool literal = known->kind == BULK_LITERAL;
     if (size == 0 || size > ROWS_LIMIT || (!literal && !is_known_row(known, &place))) return NULL;
     uint32_t count = 1;
     for (CtBulk *t = older; t; count++) {
-        const CtBulk *u = ct_simplify_known(s, t), *first = u;
-        if (u->kind == BULK_OP && u->as.op.prim == PRIM_ADD) first = ct_simplify_known(s, u->as.op.args[0]);
+        const CtBulk *u = ct_bulk_simplify_known(s, t), *first = u;
+        if (u->kind == BULK_OP && u->as.op.prim == PRIM_ADD) first = ct_bulk_simplify_known(s, u->as.op.args[0]);
         if (first->kind == BULK_LITERAL) literal = true;
         if (first->kind != BULK_LITERAL && !is_known_row(first, &place)) break;
         t = first == u ? NULL : u->as.op.args[1];
@@ -230,7 +230,7 @@ static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
     CtBulk *others = NULL;
     take_rows(s, &rows, newer);
     for (CtBulk *t = older; t;) {
-        const CtBulk *u = ct_simplify_known(s, t);
+        const CtBulk *u = ct_bulk_simplify_known(s, t);
         bool more = u->kind == BULK_OP && u->as.op.prim == PRIM_ADD;
         if (!take_rows(s, &rows, more ? u->as.op.args[0] : t)) {
             others = t;
@@ -238,16 +238,16 @@ static CtBulk *sum_of_rows(CtSimplifier *s, CtBulk *newer, CtBulk *older) {
         }
         t = more ? u->as.op.args[1] : NULL;
     }
-    CtBulk *zero = ct_bulk_zero(s->r, ELEMENT_REAL, ct_shape_tail(newer->shape, 1));
+    CtBulk *zero = ct_bulk_zero(s->r, ELEMENT_REAL, ct_bulk_shape_tail(newer->shape, 1));
     for (uint32_t k = 0; k < rows.size; k++)
         if (!rows.items[k]) rows.items[k] = zero;
-    CtBulk *made = ct_simplify_emit(s, ct_bulk_literal(s->r, rows.items, rows.size));
-    return others ? ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, made, others)) : made;
+    CtBulk *made = ct_bulk_simplify_emit(s, ct_bulk_literal(s->r, rows.items, rows.size));
+    return others ? ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_ADD, made, others)) : made;
 }
 
 static CtBulk *rule_sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
-    if (ct_is_splat_real(a, -0.0)) return b;
-    if (ct_is_splat_real(b, -0.0)) return a;
+    if (ct_bulk_is_splat_real(a, -0.0)) return b;
+    if (ct_bulk_is_splat_real(b, -0.0)) return a;
     CtBulk *made = sum_of_sides(s, a, b);
     return made ? made : sum_of_rows(s, a, b);
 }
@@ -255,15 +255,15 @@ static CtBulk *rule_sum(CtSimplifier *s, CtBulk *a, CtBulk *b) {
 static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
     switch (t->as.op.prim) {
     case PRIM_ADD: return rule_sum(s, a, b);
-    case PRIM_SUB: return ct_is_splat_real(b, 0.0) ? a : NULL;
+    case PRIM_SUB: return ct_bulk_is_splat_real(b, 0.0) ? a : NULL;
     case PRIM_MUL:
-        if (ct_is_splat_real(a, 1)) return b;
-        return ct_is_splat_real(b, 1) ? a : NULL;
-    case PRIM_DIV: return ct_is_splat_real(b, 1) ? a : NULL;
+        if (ct_bulk_is_splat_real(a, 1)) return b;
+        return ct_bulk_is_splat_real(b, 1) ? a : NULL;
+    case PRIM_DIV: return ct_bulk_is_splat_real(b, 1) ? a : NULL;
     case PRIM_SCALE:
-        if (ct_is_splat_real(b, -0.0) || ct_is_splat_real(a, 1)) return b;
-        if (ct_is_splat_real(b, 1)) return a;
-        if (ct_is_splat(b)) return ct_simplify_emit(s, ct_bulk_op2(s->r, PRIM_MUL, a, b));
+        if (ct_bulk_is_splat_real(b, -0.0) || ct_bulk_is_splat_real(a, 1)) return b;
+        if (ct_bulk_is_splat_real(b, 1)) return a;
+        if (ct_bulk_is_splat(b)) return ct_bulk_simplify_emit(s, ct_bulk_op2(s->r, PRIM_MUL, a, b));
         return scale_of_side(s, a, b);
     default: return NULL;
     }
@@ -273,8 +273,8 @@ static CtBulk *rule_reals(CtSimplifier *s, CtBulk *t, CtBulk *a, CtBulk *b) {
 
 /* What t is, were it one dimension less: of replicate k u it is u. */
 static CtBulk *row(CtSimplifier *s, CtBulk *t, bool *replicated) {
-    const CtBulk *known = ct_simplify_known(s, t);
-    if (ct_is_splat(t)) return ct_splat_as(s->r, t, ct_shape_tail(t->shape, 1));
+    const CtBulk *known = ct_bulk_simplify_known(s, t);
+    if (ct_bulk_is_splat(t)) return ct_bulk_splat_as(s->r, t, ct_bulk_shape_tail(t->shape, 1));
     if (known->kind != BULK_REPLICATE) return NULL;
     *replicated = true;
     return known->as.t;
@@ -297,7 +297,7 @@ static CtBulk *rule_rows(CtSimplifier *s, CtBulk *t) {
     else
         made =
             count == 1 ? ct_bulk_op1(s->r, t->as.op.prim, rows[0]) : ct_bulk_op2(s->r, t->as.op.prim, rows[0], rows[1]);
-    return ct_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], ct_simplify_emit(s, made)));
+    return ct_bulk_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], ct_bulk_simplify_emit(s, made)));
 }
 
 static CtBulk *rule_op(CtSimplifier *s, CtBulk *t) {
@@ -312,14 +312,14 @@ static CtBulk *rule_logic(CtSimplifier *s, CtBulk *t) {
     CtBulk *a = t->as.logic.args[0], *b = t->as.logic.args[1];
     bool value;
     if (t->as.logic.logic == LOGIC_NOT) {
-        const CtBulk *known = ct_simplify_known(s, a);
-        if (ct_is_known_bool(a, &value)) return ct_bulk_bool(s->r, !value, t->shape);
+        const CtBulk *known = ct_bulk_simplify_known(s, a);
+        if (ct_bulk_is_known_bool(a, &value)) return ct_bulk_bool(s->r, !value, t->shape);
         if (known->kind == BULK_LOGIC && known->as.logic.logic == LOGIC_NOT) return known->as.logic.args[0];
         return rule_rows(s, t);
     }
     bool neutral = t->as.logic.logic == LOGIC_AND;
-    if (ct_is_known_bool(a, &value)) return value == neutral ? b : a;
-    if (ct_is_known_bool(b, &value)) return value == neutral ? a : b;
+    if (ct_bulk_is_known_bool(a, &value)) return value == neutral ? b : a;
+    if (ct_bulk_is_known_bool(b, &value)) return value == neutral ? a : b;
     return ct_bulk_same(a, b) ? a : rule_rows(s, t);
 }
 
@@ -327,29 +327,29 @@ static CtBulk *rule_logic(CtSimplifier *s, CtBulk *t) {
 
 static CtBulk *rule_cond(CtSimplifier *s, CtBulk *t) {
     CtBulk *test = t->as.cond.test, *yes = t->as.cond.yes, *no = t->as.cond.no;
-    const CtBulk *known = ct_simplify_known(s, test), *u = ct_simplify_known(s, yes), *v = ct_simplify_known(s, no);
+    const CtBulk *known = ct_bulk_simplify_known(s, test), *u = ct_bulk_simplify_known(s, yes), *v = ct_bulk_simplify_known(s, no);
     bool value;
-    if (ct_is_known_bool(test, &value)) return value ? yes : no;
+    if (ct_bulk_is_known_bool(test, &value)) return value ? yes : no;
     if (ct_bulk_same(yes, no)) return yes;
-    if (ct_shape_count(t->shape) == 0) return ct_bulk_zero(s->r, t->element, t->shape);
+    if (ct_bulk_shape_count(t->shape) == 0) return ct_bulk_zero(s->r, t->element, t->shape);
     if (known->kind == BULK_LOGIC && known->as.logic.logic == LOGIC_NOT)
-        return ct_simplify_emit(s, ct_bulk_cond(s->r, known->as.logic.args[0], no, yes));
+        return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, known->as.logic.args[0], no, yes));
     if (u->kind == BULK_COND && ct_bulk_same(u->as.cond.test, test))
-        return ct_simplify_emit(s, ct_bulk_cond(s->r, test, u->as.cond.yes, no));
+        return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, u->as.cond.yes, no));
     if (v->kind == BULK_COND && ct_bulk_same(v->as.cond.test, test))
-        return ct_simplify_emit(s, ct_bulk_cond(s->r, test, yes, v->as.cond.no));
+        return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, yes, v->as.cond.no));
     bool replicated = false;
     CtBulk *row_yes = t->shape.rank ? row(s, yes, &replicated) : NULL;
     CtBulk *row_no = t->shape.rank ? row(s, no, &replicated) : NULL;
     if (known->kind == BULK_REPLICATE && row_yes && row_no) {
-        CtBulk *made = ct_simplify_emit(s, ct_bulk_cond(s->r, known->as.t, row_yes, row_no));
-        return ct_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], made));
+        CtBulk *made = ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, known->as.t, row_yes, row_no));
+        return ct_bulk_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], made));
     }
     if (known->kind == BULK_REPLICATE && known->as.t->shape.rank == 0)
-        return ct_simplify_emit(s, ct_bulk_cond(s->r, known->as.t, yes, no));
+        return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, known->as.t, yes, no));
     if (test->shape.rank || !row_yes || !row_no || !replicated) return NULL;
-    CtBulk *made = ct_simplify_emit(s, ct_bulk_cond(s->r, test, row_yes, row_no));
-    return ct_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], made));
+    CtBulk *made = ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, row_yes, row_no));
+    return ct_bulk_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[0], made));
 }
 
 /* ---- reductions ---- */
@@ -365,20 +365,20 @@ static bool is_iota(const CtBulk *t) {
 /* sumOuter (cond ([0, …, k − 1] == replicate k i) c 0) = index c [i], 0 where that is outside: what an update gives
  * back to the element that it has put there. */
 static CtBulk *sum_of_one(CtSimplifier *s, const CtBulk *t) {
-    const CtBulk *u = ct_simplify_known(s, t->as.reduce.t);
-    if (u->kind != BULK_COND || !ct_is_splat_real(u->as.cond.no, -0.0)) return NULL;
-    const CtBulk *test = ct_simplify_known(s, u->as.cond.test);
+    const CtBulk *u = ct_bulk_simplify_known(s, t->as.reduce.t);
+    if (u->kind != BULK_COND || !ct_bulk_is_splat_real(u->as.cond.no, -0.0)) return NULL;
+    const CtBulk *test = ct_bulk_simplify_known(s, u->as.cond.test);
     if (test->kind != BULK_OP || test->as.op.prim != PRIM_INT_EQ || test->shape.rank != 1) return NULL;
     for (int k = 0; k < 2; k++) {
         CtBulk *other = test->as.op.args[1 - k];
-        const CtBulk *known = ct_simplify_known(s, other);
-        if (!is_iota(ct_simplify_known(s, test->as.op.args[k]))) continue;
+        const CtBulk *known = ct_bulk_simplify_known(s, other);
+        if (!is_iota(ct_bulk_simplify_known(s, test->as.op.args[k]))) continue;
         CtBulk *i = known->kind == BULK_REPLICATE ? known->as.t : NULL;
-        if (ct_is_splat(other)) i = ct_splat_as(s->r, other, (CtShape){0, NULL});
+        if (ct_bulk_is_splat(other)) i = ct_bulk_splat_as(s->r, other, (CtShape){0, NULL});
         if (!i) return NULL;
         bool inside = ct_bulk_is_inside(&s->ranges, i, test->shape.sizes[0]);
         CtBulk *live = inside ? NULL : ct_bulk_bool(s->r, false, (CtShape){0, NULL});
-        return ct_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->span));
+        return ct_bulk_simplify_emit(s, ct_bulk_index(s->r, u->as.cond.yes, &i, 1, live, t->span));
     }
     return NULL;
 }
@@ -389,7 +389,7 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     CtReduction reduction = t->as.reduce.reduction;
     bool replicated = false, is_index = reduction == REDUCE_ARGMAX || reduction == REDUCE_ARGMIN;
     int64_t k = u->shape.sizes[0];
-    if (ct_shape_count(t->shape) == 0) return ct_bulk_zero(r, t->element, t->shape);
+    if (ct_bulk_shape_count(t->shape) == 0) return ct_bulk_zero(r, t->element, t->shape);
     if (k == 0 && reduction == REDUCE_PLAIN_SUM) return ct_bulk_real(r, 0, t->shape);
     if (k == 0 && reduction == REDUCE_PRODUCT)
         return t->element == ELEMENT_INT ? ct_bulk_int(r, 1, t->shape) : ct_bulk_real(r, 1, t->shape);
@@ -398,29 +398,29 @@ static CtBulk *rule_reduce(CtSimplifier *s, CtBulk *t) {
     if (one) return one;
     CtBulk *each = row(s, u, &replicated);
     if (reduction == REDUCE_PLAIN_SUM && (k == 1 || each)) {
-        CtBulk *sum = ct_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
-        return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
+        CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(r, REDUCE_SUM, u, t->span));
+        return ct_bulk_simplify_emit(s, ct_bulk_op2(r, PRIM_ADD, sum, ct_bulk_real(r, 0, t->shape)));
     }
-    if (k == 1 && !is_index) return ct_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
+    if (k == 1 && !is_index) return ct_bulk_simplify_emit(s, ct_bulk_reshape(r, t->shape, u));
     if (is_index) return k == 1 || each ? ct_bulk_int(r, 0, t->shape) : NULL;
     if (!each || reduction == REDUCE_PRODUCT || reduction == REDUCE_PLAIN_SUM) return NULL;
     if (reduction != REDUCE_SUM) return each;
     if (t->element == ELEMENT_INT)
-        return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, k, t->shape), each));
-    return ct_simplify_emit(s, ct_bulk_op2(r, PRIM_MUL, ct_bulk_real(r, (double)k, t->shape), each));
+        return ct_bulk_simplify_emit(s, ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, k, t->shape), each));
+    return ct_bulk_simplify_emit(s, ct_bulk_op2(r, PRIM_MUL, ct_bulk_real(r, (double)k, t->shape), each));
 }
 
 /* ---- shapes ---- */
 
 static CtBulk *rule_transpose(CtSimplifier *s, CtBulk *t) {
     CtBulk *u = t->as.transpose.t;
-    const CtBulk *known = ct_simplify_known(s, u);
+    const CtBulk *known = ct_bulk_simplify_known(s, u);
     const uint32_t *permutation = t->as.transpose.permutation;
     uint32_t count = t->as.transpose.count, used = count;
     while (used && permutation[used - 1] == used - 1) used--;
     if (used == 0) return u;
-    if (ct_is_splat(u)) return ct_splat_as(s->r, u, t->shape);
-    if (used < count) return ct_simplify_emit(s, ct_bulk_transpose(s->r, permutation, used, u));
+    if (ct_bulk_is_splat(u)) return ct_bulk_splat_as(s->r, u, t->shape);
+    if (used < count) return ct_bulk_simplify_emit(s, ct_bulk_transpose(s->r, permutation, used, u));
     if (known->kind != BULK_TRANSPOSE) return NULL;
     uint32_t inner = known->as.transpose.count, whole = inner > count ? inner : count;
     uint32_t *both = CT_NEW_ARRAY(s->r->arena, uint32_t, whole);
@@ -428,19 +428,19 @@ static CtBulk *rule_transpose(CtSimplifier *s, CtBulk *t) {
         uint32_t from = k < count ? permutation[k] : k;
         both[k] = from < inner ? known->as.transpose.permutation[from] : from;
     }
-    return ct_simplify_emit(s, ct_bulk_transpose(s->r, both, whole, known->as.transpose.t));
+    return ct_bulk_simplify_emit(s, ct_bulk_transpose(s->r, both, whole, known->as.transpose.t));
 }
 
 static CtBulk *rule_reshape(CtSimplifier *s, CtBulk *t) {
     CtBulk *u = t->as.t;
-    const CtBulk *known = ct_simplify_known(s, u);
-    if (ct_shape_equal(t->shape, u->shape)) return u;
-    if (ct_is_splat(u)) return ct_splat_as(s->r, u, t->shape);
-    if (known->kind == BULK_RESHAPE) return ct_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.t));
+    const CtBulk *known = ct_bulk_simplify_known(s, u);
+    if (ct_bulk_shape_equal(t->shape, u->shape)) return u;
+    if (ct_bulk_is_splat(u)) return ct_bulk_splat_as(s->r, u, t->shape);
+    if (known->kind == BULK_RESHAPE) return ct_bulk_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.t));
     if (known->kind == BULK_REPLICATE && known->shape.sizes[0] == 1)
-        return ct_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.t));
+        return ct_bulk_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.t));
     if (known->kind == BULK_LITERAL && known->as.literal.count == 1)
-        return ct_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.literal.items[0]));
+        return ct_bulk_simplify_emit(s, ct_bulk_reshape(s->r, t->shape, known->as.literal.items[0]));
     return NULL;
 }
 
@@ -448,14 +448,14 @@ static CtBulk *rule_reshape(CtSimplifier *s, CtBulk *t) {
 static CtBulk *all_rows(const CtSimplifier *s, const CtBulk *t) {
     CtBulk *whole = NULL;
     for (uint32_t k = 0; k < t->as.literal.count; k++) {
-        const CtBulk *item = ct_simplify_known(s, t->as.literal.items[k]);
+        const CtBulk *item = ct_bulk_simplify_known(s, t->as.literal.items[k]);
         int64_t position;
         if (item->kind != BULK_INDEX || item->as.move.f.count != 1) return NULL;
-        if (!ct_is_known_int(item->as.move.f.ix[0], &position) || position != k) return NULL;
+        if (!ct_bulk_is_known_int(item->as.move.f.ix[0], &position) || position != k) return NULL;
         if (whole && !ct_bulk_same(whole, item->as.move.t)) return NULL;
         whole = item->as.move.t;
     }
-    return whole && ct_shape_equal(whole->shape, t->shape) ? whole : NULL;
+    return whole && ct_bulk_shape_equal(whole->shape, t->shape) ? whole : NULL;
 }
 
 static CtBulk *rule_literal(CtSimplifier *s, CtBulk *t) {
@@ -463,9 +463,9 @@ static CtBulk *rule_literal(CtSimplifier *s, CtBulk *t) {
     uint32_t count = t->as.literal.count, same = 0, scalars = 0;
     for (uint32_t k = 0; k < count; k++) {
         if (ct_bulk_same(items[0], items[k])) same++;
-        if (ct_is_splat(items[k]) && items[k]->shape.rank == 0) scalars++;
+        if (ct_bulk_is_splat(items[k]) && items[k]->shape.rank == 0) scalars++;
     }
-    if (same == count) return ct_simplify_emit(s, ct_bulk_replicate(s->r, count, items[0]));
+    if (same == count) return ct_bulk_simplify_emit(s, ct_bulk_replicate(s->r, count, items[0]));
     if (scalars < count) return all_rows(s, t);
     double *reals = CT_NEW_ARRAY(s->r->arena, double, count);
     int64_t *integers = CT_NEW_ARRAY(s->r->arena, int64_t, count);
@@ -473,11 +473,11 @@ static CtBulk *rule_literal(CtSimplifier *s, CtBulk *t) {
         reals[k] = items[k]->as.constant.real;
         integers[k] = items[k]->as.constant.integer;
     }
-    if (t->element == ELEMENT_REAL) return ct_simplify_emit(s, ct_bulk_reals(s->r, reals, t->shape));
-    return ct_simplify_emit(s, ct_bulk_integers(s->r, integers, t->shape, t->element));
+    if (t->element == ELEMENT_REAL) return ct_bulk_simplify_emit(s, ct_bulk_reals(s->r, reals, t->shape));
+    return ct_bulk_simplify_emit(s, ct_bulk_integers(s->r, integers, t->shape, t->element));
 }
 
-CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
+CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t) {
     bool value;
     switch (t->kind) {
     case BULK_CONST: return rule_constant(s, t);
@@ -488,13 +488,13 @@ CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t) {
     case BULK_INDEX:
     case BULK_GATHER:
     case BULK_SCATTER:
-    case BULK_ONE_HOT: return ct_simplify_move(s, t);
+    case BULK_ONE_HOT: return ct_bulk_simplify_move(s, t);
     case BULK_LITERAL: return rule_literal(s, t);
-    case BULK_REPLICATE: return ct_is_splat(t->as.t) ? ct_splat_as(s->r, t->as.t, t->shape) : NULL;
+    case BULK_REPLICATE: return ct_bulk_is_splat(t->as.t) ? ct_bulk_splat_as(s->r, t->as.t, t->shape) : NULL;
     case BULK_TRANSPOSE: return rule_transpose(s, t);
     case BULK_RESHAPE: return rule_reshape(s, t);
     case BULK_STOP: return t->as.t->kind == BULK_CONST ? t->as.t : NULL;
-    case BULK_CHECK: return ct_is_known_bool(t->as.check.test, &value) && !value ? t->as.check.t : NULL;
+    case BULK_CHECK: return ct_bulk_is_known_bool(t->as.check.test, &value) && !value ? t->as.check.t : NULL;
     case BULK_VAR:
     case BULK_LET:
     case BULK_BUILD:

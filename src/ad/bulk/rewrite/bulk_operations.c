@@ -32,7 +32,7 @@ static CtBulk *tr(CtBulkRewriter *w, CtBulk *t) { return ct_bulk_transpose(w->r,
 
 /* build1 0 (λi. t) ~> [] */
 static CtBulk *build_none(CtBulkRewriter *w, const Build *b) {
-    CtShape shape = ct_shape_cons(w->r->arena, 0, b->body->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, 0, b->body->shape);
     return b->body->element == ELEMENT_REAL ? ct_bulk_reals(w->r, NULL, shape)
                                             : ct_bulk_integers(w->r, NULL, shape, b->body->element);
 }
@@ -41,7 +41,7 @@ static CtBulk *build_none(CtBulkRewriter *w, const Build *b) {
 static CtBulk *build_iota(CtBulkRewriter *w, const Build *b) {
     int64_t *items = CT_NEW_ARRAY(w->r->arena, int64_t, b->k);
     for (int64_t i = 0; i < b->k; i++) items[i] = i;
-    return ct_bulk_integers(w->r, items, ct_shape_of(w->r->arena, &b->k, 1), ELEMENT_INT);
+    return ct_bulk_integers(w->r, items, ct_bulk_shape_of(w->r->arena, &b->k, 1), ELEMENT_INT);
 }
 
 static bool is_position(const CtBulk *t, uint32_t depth) {
@@ -76,7 +76,7 @@ static CtBulk *build_let(CtBulkRewriter *w, const Build *b) {
             ct_map_set(arena, &replace, ct_key(x), v);
             continue;
         }
-        CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_shape_cons(arena, b->k, x->shape)) : x;
+        CtBulkVar *all = varies ? ct_bulk_new_var(w->r, x->name, x->element, ct_bulk_shape_cons(arena, b->k, x->shape)) : x;
         if (varies && x->element == ELEMENT_INT) ct_bulk_note_var(w, all, ct_bulk_range(w, v));
         CtBulk *by = ct_bulk_var(w->r, all);
         ct_map_set(arena, &replace, ct_key(x), varies ? ct_bulk_index(w->r, by, &i, 1, NULL, v->span) : by);
@@ -155,7 +155,7 @@ static CtBulk *build_gather(CtBulkRewriter *w, const Build *b) {
     CtBulk *gather = apart_from_index(w, b), *t = gather->as.move.t;
     bool whole = !depends(b, t);
     CtIndexing f = with_index(w, b, &gather->as.move.f, whole);
-    CtShape shape = ct_shape_cons(w->r->arena, b->k, gather->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, gather->shape);
     return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, gather->span);
 }
 
@@ -163,7 +163,7 @@ static CtBulk *build_gather(CtBulkRewriter *w, const Build *b) {
 static CtBulk *build_scatter(CtBulkRewriter *w, const Build *b) {
     CtBulk *scatter = apart_from_index(w, b);
     CtIndexing f = with_index(w, b, &scatter->as.move.f, false);
-    CtShape shape = ct_shape_cons(w->r->arena, b->k, scatter->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, scatter->shape);
     return ct_bulk_scatter(w->r, shape, build_of(w, b, scatter->as.move.t), f, scatter->span);
 }
 
@@ -172,7 +172,7 @@ static CtBulk *build_scatter(CtBulkRewriter *w, const Build *b) {
 static CtBulk *build_one_hot(CtBulkRewriter *w, const Build *b) {
     CtIndexing f = with_index(w, b, &b->body->as.move.f, false);
     f.live = ct_bulk_bool(w->r, false, scalar);
-    CtShape shape = ct_shape_cons(w->r->arena, b->k, b->body->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, b->body->shape);
     return ct_bulk_scatter(w->r, shape, build_of(w, b, b->body->as.move.t), f, b->body->span);
 }
 
@@ -199,7 +199,7 @@ static CtBulk *build_transpose(CtBulkRewriter *w, const Build *b) {
 
 /* build1 k (λi. reshape sh t) ~> reshape (k ::: sh) (build1 k (λi. t)) */
 static CtBulk *build_reshape(CtBulkRewriter *w, const Build *b) {
-    CtShape shape = ct_shape_cons(w->r->arena, b->k, b->body->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, b->body->shape);
     return ct_bulk_reshape(w->r, shape, build_of(w, b, b->body->as.t));
 }
 
@@ -231,7 +231,7 @@ static CtBulk *build_index(CtBulkRewriter *w, const Build *b) {
     if (!is_normal) return NULL; /* Fig. 10 comes first */
     bool whole = !depends(b, t);
     CtIndexing f = with_index(w, b, &index->as.move.f, whole);
-    CtShape shape = ct_shape_cons(w->r->arena, b->k, index->shape);
+    CtShape shape = ct_bulk_shape_cons(w->r->arena, b->k, index->shape);
     return ct_bulk_gather(w->r, shape, whole ? t : build_of(w, b, t), f, index->span);
 }
 
@@ -335,7 +335,7 @@ CtBulkLoop *ct_bulk_loop_normal(CtBulkRoom *r, CtBulkLoop *loop) {
         ct_push(r->arena, &made->vars, var);
         ct_push(r->arena, &made->terms, term);
     }
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) {
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) {
         made->results[i] = normalise(&d, loop->results[i]);
         changed |= made->results[i] != loop->results[i];
     }

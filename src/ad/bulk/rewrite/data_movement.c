@@ -16,7 +16,7 @@ static bool never_misses(CtSimplifier *s, const CtBulk *t) {
     return ct_bulk_never_misses(&s->ranges, &t->as.move.f, target_of(t));
 }
 
-bool ct_may_fail(CtSimplifier *s, const CtBulk *t) {
+bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t) {
     const CtIndexing *f = &t->as.move.f;
     bool live = true;
     if (t->kind == BULK_CHECK) return true;
@@ -26,7 +26,7 @@ bool ct_may_fail(CtSimplifier *s, const CtBulk *t) {
     for (uint32_t k = 0; k < f->count; k++)
         if (!ct_bulk_is_safe(&s->ranges, f->ix[k])) return true;
     if (f->live && !ct_bulk_is_safe(&s->ranges, f->live)) return true;
-    if (f->live && ct_is_known_bool(f->live, &live) && !live) return false;
+    if (f->live && ct_bulk_is_known_bool(f->live, &live) && !live) return false;
     return !never_misses(s, t);
 }
 
@@ -34,12 +34,12 @@ bool ct_may_fail(CtSimplifier *s, const CtBulk *t) {
 
 /* Of a function whose last variable is gone, what were trees become atoms. */
 static CtBulk *made(CtSimplifier *s, const CtBulk *like, CtBulkKind kind, CtShape shape, CtBulk *source, CtIndexing f) {
-    if (f.var_count == 0) f = ct_simplify_indexing(s, f, NULL);
+    if (f.var_count == 0) f = ct_bulk_simplify_indexing(s, f, NULL);
     CtBulk *t = CT_NEW(s->r->arena, CtBulk);
     *t = (CtBulk){.kind = kind, .element = source->element, .shape = shape, .span = like->span};
     t->as.move.t = source;
     t->as.move.f = f;
-    return ct_simplify_emit(s, t);
+    return ct_bulk_simplify_emit(s, t);
 }
 
 /* f without its variable v. */
@@ -70,7 +70,7 @@ static CtShape without_size(CtSimplifier *s, CtShape shape, uint32_t v) {
 static CtBulk *outermost(CtSimplifier *s, CtBulk *t, uint32_t v, bool back) {
     uint32_t *permutation = CT_NEW_ARRAY(s->r->arena, uint32_t, v + 1);
     for (uint32_t k = 0; k <= v; k++) permutation[k] = back ? (k < v ? k + 1 : 0) : (k ? k - 1 : v);
-    return ct_simplify_emit(s, ct_bulk_transpose(s->r, permutation, v + 1, t));
+    return ct_bulk_simplify_emit(s, ct_bulk_transpose(s->r, permutation, v + 1, t));
 }
 
 /* ---- what a function does with its variables ---- */
@@ -116,7 +116,7 @@ static CtBulk *rule_permutation(CtSimplifier *s, CtBulk *t) {
         else
             permutation[m] = from[m];
     }
-    return ct_simplify_emit(s, ct_bulk_transpose(s->r, permutation, count, t->as.move.t));
+    return ct_bulk_simplify_emit(s, ct_bulk_transpose(s->r, permutation, count, t->as.move.t));
 }
 
 static CtBulk *rule_whole_rows(CtSimplifier *s, CtBulk *t) {
@@ -151,7 +151,7 @@ static uint32_t size_of(CtSimplifier *s, CtBulk *t) {
 /* gather sh (gather sh' t f) g, or index (gather sh' t f) g: f after g. */
 static CtBulk *rule_gathered(CtSimplifier *s, CtBulk *t, CtBulk *inner) {
     CtIndexing g = t->as.move.f, f = inner->as.move.f;
-    if (g.count < f.var_count || ct_may_fail(s, t) || !never_misses(s, t) || ct_may_fail(s, inner)) return NULL;
+    if (g.count < f.var_count || ct_bulk_may_fail(s, t) || !never_misses(s, t) || ct_bulk_may_fail(s, inner)) return NULL;
     CtMap replace = {0};
     uint32_t size = 0;
     for (uint32_t k = 0; k < f.var_count; k++) {
@@ -166,7 +166,7 @@ static CtBulk *rule_gathered(CtSimplifier *s, CtBulk *t, CtBulk *inner) {
     for (uint32_t k = f.count; k < count; k++) ix[k] = g.ix[k - f.count + f.var_count];
     CtBulk *live = f.live ? ct_bulk_substitute(s->r, f.live, &replace) : NULL;
     CtIndexing both = {.vars = g.vars, .var_count = g.var_count, .ix = ix, .count = count, .live = live};
-    both = ct_simplify_indexing(s, both, t->shape.sizes);
+    both = ct_bulk_simplify_indexing(s, both, t->shape.sizes);
     return made(s, t, t->kind, t->shape, inner->as.move.t, both);
 }
 
@@ -183,7 +183,7 @@ static CtBulk *rule_transposed(CtSimplifier *s, CtBulk *t, const CtBulk *inner) 
 /* build1 k₁ (λi₁. … build1 kₙ (λiₙ. t)) as bulk operations */
 static CtBulk *bulk_of(CtSimplifier *s, const CtIndexing *f, CtShape points, CtBulk *t) {
     for (uint32_t k = f->var_count; k-- > 0;) t = ct_bulk_build(s->r, points.sizes[k], f->vars[k], t);
-    return ct_simplify_walk(s, ct_bulk_rewrite(s->r, t));
+    return ct_bulk_simplify_walk(s, ct_bulk_rewrite(s->r, t));
 }
 
 /* gather sh [t₁, …, tₙ] (λis. cond b k l ::: ix) = cond (build1 … b) (gather sh tₖ (λis. ix)) (gather sh tₗ (λis. ix)):
@@ -192,22 +192,22 @@ static CtBulk *rule_of_items(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
     CtIndexing f = t->as.move.f;
     int64_t k, l, count = inner->as.literal.count;
     if (f.count == 0) return NULL;
-    CtBulk *first = f.var_count ? f.ix[0] : ct_simplify_known(s, f.ix[0]);
-    if (ct_is_known_int(first, &k) && k >= 0 && k < count)
+    CtBulk *first = f.var_count ? f.ix[0] : ct_bulk_simplify_known(s, f.ix[0]);
+    if (ct_bulk_is_known_int(first, &k) && k >= 0 && k < count)
         return made(s, t, t->kind, t->shape, inner->as.literal.items[k], behind_first(f));
-    if (first->kind != BULK_COND || !ct_is_known_int(first->as.cond.yes, &k) || !ct_is_known_int(first->as.cond.no, &l))
+    if (first->kind != BULK_COND || !ct_bulk_is_known_int(first->as.cond.yes, &k) || !ct_bulk_is_known_int(first->as.cond.no, &l))
         return NULL;
     if (k < 0 || k >= count || l < 0 || l >= count) return NULL;
     CtBulk *test = f.var_count ? bulk_of(s, &f, t->shape, first->as.cond.test) : first->as.cond.test;
     CtBulk *yes = made(s, t, t->kind, t->shape, inner->as.literal.items[k], behind_first(f));
     CtBulk *no = made(s, t, t->kind, t->shape, inner->as.literal.items[l], behind_first(f));
-    return ct_simplify_emit(s, ct_bulk_cond(s->r, test, yes, no));
+    return ct_bulk_simplify_emit(s, ct_bulk_cond(s->r, test, yes, no));
 }
 
 static CtBulk *rule_source(CtSimplifier *s, CtBulk *t) {
-    CtBulk *source = t->as.move.t, *known = ct_simplify_known(s, source);
+    CtBulk *source = t->as.move.t, *known = ct_bulk_simplify_known(s, source);
     CtIndexing f = t->as.move.f;
-    if (ct_is_splat(source) && never_misses(s, t) && !ct_may_fail(s, t)) return ct_splat_as(s->r, source, t->shape);
+    if (ct_bulk_is_splat(source) && never_misses(s, t) && !ct_bulk_may_fail(s, t)) return ct_bulk_splat_as(s->r, source, t->shape);
     if (known->kind == BULK_REPLICATE && f.count && ct_bulk_is_inside(&s->ranges, f.ix[0], known->shape.sizes[0]) &&
         ct_bulk_is_safe(&s->ranges, f.ix[0]))
         return made(s, t, t->kind, t->shape, known->as.t, behind_first(f));
@@ -220,11 +220,11 @@ static CtBulk *rule_source(CtSimplifier *s, CtBulk *t) {
 /* ---- each kind ---- */
 
 static CtBulk *constant_at(CtSimplifier *s, const CtBulk *t) {
-    const CtBulk *known = ct_simplify_known(s, t->as.move.t);
+    const CtBulk *known = ct_bulk_simplify_known(s, t->as.move.t);
     int64_t at = 0, position;
     if (known->kind != BULK_CONST || t->shape.rank) return NULL;
     for (uint32_t k = 0; k < t->as.move.f.count; k++) {
-        if (!ct_is_known_int(t->as.move.f.ix[k], &position) || position < 0 || position >= known->shape.sizes[k])
+        if (!ct_bulk_is_known_int(t->as.move.f.ix[k], &position) || position < 0 || position >= known->shape.sizes[k])
             return NULL;
         at = at * known->shape.sizes[k] + position;
     }
@@ -248,9 +248,9 @@ static CtBulk *rule_indexed(CtSimplifier *s, CtBulk *t, const CtBulk *inner) {
 static CtBulk *rule_index(CtSimplifier *s, CtBulk *t) {
     CtBulk *source = t->as.move.t;
     if (t->as.move.f.count == 0) return source;
-    CtBulk *value = ct_is_splat(source) ? NULL : constant_at(s, t);
+    CtBulk *value = ct_bulk_is_splat(source) ? NULL : constant_at(s, t);
     if (value) return value;
-    const CtBulk *known = ct_simplify_known(s, source);
+    const CtBulk *known = ct_bulk_simplify_known(s, source);
     if (known->kind == BULK_INDEX) return rule_indexed(s, t, known);
     return rule_source(s, t);
 }
@@ -264,7 +264,7 @@ static CtBulk *rule_gather(CtSimplifier *s, CtBulk *t) {
     for (uint32_t v = 0; !simpler && v < f.var_count; v++) {
         if (mentions(&f, v, f.count)) continue;
         CtBulk *once = made(s, t, BULK_GATHER, without_size(s, t->shape, v), t->as.move.t, without_var(s, f, v));
-        simpler = outermost(s, ct_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[v], once)), v, true);
+        simpler = outermost(s, ct_bulk_simplify_emit(s, ct_bulk_replicate(s->r, t->shape.sizes[v], once)), v, true);
     }
     return simpler ? simpler : rule_source(s, t);
 }
@@ -274,20 +274,20 @@ static CtBulk *rule_scatter(CtSimplifier *s, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     CtBulk *source = t->as.move.t;
     int64_t position;
-    if (ct_is_splat(source) && ct_bulk_same(source, ct_bulk_zero(s->r, t->element, source->shape)) &&
-        !ct_may_fail(s, t))
+    if (ct_bulk_is_splat(source) && ct_bulk_same(source, ct_bulk_zero(s->r, t->element, source->shape)) &&
+        !ct_bulk_may_fail(s, t))
         return ct_bulk_zero(s->r, t->element, t->shape);
-    if (f.var_count == 0 && !ct_may_fail(s, t)) return made(s, t, BULK_ONE_HOT, t->shape, source, f);
+    if (f.var_count == 0 && !ct_bulk_may_fail(s, t)) return made(s, t, BULK_ONE_HOT, t->shape, source, f);
     CtBulk *simpler = rule_whole_rows(s, t);
     if (!simpler) simpler = rule_permutation(s, t);
     if (simpler) return simpler;
     for (uint32_t v = 0; v < f.var_count; v++) {
         if (mentions(&f, v, f.count)) continue;
-        CtBulk *sum = ct_simplify_emit(s, ct_bulk_reduce(s->r, REDUCE_SUM, outermost(s, source, v, false), t->span));
+        CtBulk *sum = ct_bulk_simplify_emit(s, ct_bulk_reduce(s->r, REDUCE_SUM, outermost(s, source, v, false), t->span));
         return made(s, t, BULK_SCATTER, t->shape, sum, without_var(s, f, v));
     }
-    if (f.count && ct_is_known_int(f.ix[0], &position) && position >= 0 && position < t->shape.sizes[0]) {
-        CtBulk *inner = made(s, t, BULK_SCATTER, ct_shape_tail(t->shape, 1), source, behind_first(f));
+    if (f.count && ct_bulk_is_known_int(f.ix[0], &position) && position >= 0 && position < t->shape.sizes[0]) {
+        CtBulk *inner = made(s, t, BULK_SCATTER, ct_bulk_shape_tail(t->shape, 1), source, behind_first(f));
         CtIndexing first = {.ix = f.ix, .count = 1};
         return made(s, t, BULK_ONE_HOT, t->shape, inner, first);
     }
@@ -298,9 +298,9 @@ static CtBulk *rule_scatter(CtSimplifier *s, CtBulk *t) {
 static CtBulk *rule_one_hot(CtSimplifier *s, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     CtBulk *source = t->as.move.t;
-    const CtBulk *known = ct_simplify_known(s, source);
+    const CtBulk *known = ct_bulk_simplify_known(s, source);
     if (f.count == 0) return source;
-    if (ct_is_splat(source) && ct_bulk_same(source, ct_bulk_zero(s->r, t->element, source->shape)))
+    if (ct_bulk_is_splat(source) && ct_bulk_same(source, ct_bulk_zero(s->r, t->element, source->shape)))
         return ct_bulk_zero(s->r, t->element, t->shape);
     if (known->kind != BULK_ONE_HOT) return NULL;
     CtIndexing g = known->as.move.f;
@@ -310,13 +310,13 @@ static CtBulk *rule_one_hot(CtSimplifier *s, CtBulk *t) {
     return made(s, t, BULK_ONE_HOT, t->shape, known->as.move.t, (CtIndexing){.ix = ix, .count = f.count + g.count});
 }
 
-CtBulk *ct_simplify_move(CtSimplifier *s, CtBulk *t) {
+CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t) {
     CtIndexing f = t->as.move.f;
     CtShape points = points_of(t);
     bool live;
     for (uint32_t k = 0; k < f.var_count; k++)
         if (points.sizes[k] == 0) return ct_bulk_zero(s->r, t->element, t->shape); /* f is never asked */
-    if (f.live && (never_misses(s, t) || t->kind == BULK_ONE_HOT || (ct_is_known_bool(f.live, &live) && live))) {
+    if (f.live && (never_misses(s, t) || t->kind == BULK_ONE_HOT || (ct_bulk_is_known_bool(f.live, &live) && live))) {
         if (f.var_count == 0 || ct_bulk_is_safe(&s->ranges, f.live)) {
             f.live = NULL;
             return made(s, t, t->kind, t->shape, t->as.move.t, f);

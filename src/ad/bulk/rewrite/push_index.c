@@ -329,7 +329,7 @@ static CtBulk *index_reshape(CtBulkRewriter *w, const Index *x) {
     CtBulk *t = x->source->as.t;
     CtShape to = x->source->shape, from = t->shape;
     uint32_t outer = to.rank, inner = from.rank;
-    while (outer > 0 && inner > 0 && to.sizes[outer - 1] == from.sizes[inner - 1] && ct_shape_count(to) > 0)
+    while (outer > 0 && inner > 0 && to.sizes[outer - 1] == from.sizes[inner - 1] && ct_bulk_shape_count(to) > 0)
         outer--, inner--;
     CtBulkVar *const *vars = fresh_indices(w, to, outer);
     CtBulk *const *ix = from_linear(w, from, to_linear(w, to, vars, outer), inner);
@@ -442,7 +442,7 @@ static CtBulk *index_gather(CtBulkRewriter *w, const Index *x) {
     if (!none) left.live = both(w, live, left.live);
     CtBulk *rest = left.var_count == 0
                        ? ct_bulk_index(w->r, t, left.ix, left.count, left.live, x->span)
-                       : ct_bulk_gather(w->r, ct_shape_tail(gather->shape, taken), t, left, gather->span);
+                       : ct_bulk_gather(w->r, ct_bulk_shape_tail(gather->shape, taken), t, left, gather->span);
     ct_bulk_note(w, rest);
     if (x->count > taken) rest = ct_bulk_index(w->r, rest, x->ix + taken, x->count - taken, x->live, x->span);
     return check_gather(w, gather, bind_names(&names, check_inside(w, NULL, test, x->span, rest)));

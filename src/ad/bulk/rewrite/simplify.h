@@ -36,26 +36,26 @@ typedef struct CtSimplifier {
 } CtSimplifier;
 
 /* ---- simplify_term.c ---- */
-CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t); /* any term; gives an atom */
-CtBulk *ct_simplify_emit(CtSimplifier *s, CtBulk *t); /* one whose parts are atoms; gives an atom */
-CtBulk *ct_simplify_known(const CtSimplifier *s,
+CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t); /* any term; gives an atom */
+CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t); /* one whose parts are atoms; gives an atom */
+CtBulk *ct_bulk_simplify_known(const CtSimplifier *s,
                           CtBulk *t); /* what an atom is bound to; itself when that is not known */
 /* The function with its terms simplified; its variables stay below `sizes`. */
-CtIndexing ct_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes);
+CtIndexing ct_bulk_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes);
 bool ct_bulk_same(CtBulk *a, CtBulk *b); /* but for the names of what is bound inside */
 
 /* ---- algebra.c: an atom that means the same, or NULL ---- */
-CtBulk *ct_simplify_rule(CtSimplifier *s, CtBulk *t);
-bool ct_is_splat(const CtBulk *t);                                  /* a constant whose elements are all the same */
-CtBulk *ct_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
-bool ct_is_splat_real(const CtBulk *t, double value);               /* every element has these bits */
-bool ct_is_known_int(const CtBulk *t, int64_t *value);
-bool ct_is_known_bool(const CtBulk *t, bool *value);
+CtBulk *ct_bulk_simplify_rule(CtSimplifier *s, CtBulk *t);
+bool ct_bulk_is_splat(const CtBulk *t);                                  /* a constant whose elements are all the same */
+CtBulk *ct_bulk_splat_as(CtBulkRoom *r, const CtBulk *t, CtShape shape); /* the same constant in another shape */
+bool ct_bulk_is_splat_real(const CtBulk *t, double value);               /* every element has these bits */
+bool ct_bulk_is_known_int(const CtBulk *t, int64_t *value);
+bool ct_bulk_is_known_bool(const CtBulk *t, bool *value);
 CtBulk *ct_bulk_zero(CtBulkRoom *r, CtElement element, CtShape shape); /* −0.0, 0, False */
 
 /* ---- data_movement.c ---- */
-CtBulk *ct_simplify_move(CtSimplifier *s, CtBulk *t);
+CtBulk *ct_bulk_simplify_move(CtSimplifier *s, CtBulk *t);
 /* Whether evaluating the term itself, not its parts, can be an error. */
-bool ct_may_fail(CtSimplifier *s, const CtBulk *t);
+bool ct_bulk_may_fail(CtSimplifier *s, const CtBulk *t);
 
 #endif

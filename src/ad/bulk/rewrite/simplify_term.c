@@ -22,7 +22,7 @@ static bool same_var(const CtBulkVar *a, const CtBulkVar *b, const Pairs *pairs)
 static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs);
 
 static bool same_constant(const CtBulk *a, const CtBulk *b) {
-    int64_t count = ct_shape_count(a->shape);
+    int64_t count = ct_bulk_shape_count(a->shape);
     bool splat = !a->as.constant.reals && !a->as.constant.integers && !b->as.constant.reals && !b->as.constant.integers;
     for (int64_t i = 0; i < (splat ? 1 : count); i++) {
         double x = a->as.constant.reals ? a->as.constant.reals[i] : a->as.constant.real;
@@ -52,7 +52,7 @@ static bool same_parts(CtBulk *const *a, CtBulk *const *b, uint32_t count, const
 }
 
 static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
-    if (a->kind != b->kind || a->element != b->element || !ct_shape_equal(a->shape, b->shape)) return false;
+    if (a->kind != b->kind || a->element != b->element || !ct_bulk_shape_equal(a->shape, b->shape)) return false;
     switch (a->kind) {
     case BULK_CONST: return same_constant(a, b);
     case BULK_VAR: return same_var(a->as.var, b->as.var, pairs);
@@ -96,7 +96,7 @@ static bool same(CtBulk *a, CtBulk *b, const Pairs *pairs) {
                same(a->as.check.test, b->as.check.test, pairs) && same(a->as.check.t, b->as.check.t, pairs);
     case BULK_LOOP:
         return a->as.loop.loop == b->as.loop.loop && a->as.loop.result == b->as.loop.result &&
-               same_parts(a->as.loop.args, b->as.loop.args, ct_loop_params(a->as.loop.loop), pairs);
+               same_parts(a->as.loop.args, b->as.loop.args, ct_bulk_loop_params(a->as.loop.loop), pairs);
     }
     return false;
 }
@@ -119,7 +119,7 @@ static uint64_t hash_term(const CtBulk *t) {
     for (uint32_t k = 0; k < t->shape.rank; k++) hash = mix(hash, (uint64_t)t->shape.sizes[k]);
     switch (t->kind) {
     case BULK_CONST:
-        for (int64_t i = 0; i < ct_shape_count(t->shape) && i < 16; i++) {
+        for (int64_t i = 0; i < ct_bulk_shape_count(t->shape) && i < 16; i++) {
             uint64_t bits = 0;
             if (t->as.constant.reals) memcpy(&bits, &t->as.constant.reals[i], sizeof bits);
             hash = mix(hash, t->as.constant.integers ? (uint64_t)t->as.constant.integers[i] : bits);
@@ -150,7 +150,7 @@ static uint64_t hash_term(const CtBulk *t) {
     case BULK_CHECK: return hash_part(hash_part(hash, t->as.check.test), t->as.check.t);
     case BULK_LOOP:
         hash = mix(hash, t->as.loop.result);
-        for (uint32_t k = 0; k < ct_loop_params(t->as.loop.loop); k++) hash = hash_part(hash, t->as.loop.args[k]);
+        for (uint32_t k = 0; k < ct_bulk_loop_params(t->as.loop.loop); k++) hash = hash_part(hash, t->as.loop.args[k]);
         return hash;
     case BULK_VAR:
     case BULK_LET:
@@ -164,7 +164,7 @@ static uint64_t hash_term(const CtBulk *t) {
 
 static const char made_name[] = "t"; /* of what has no name in the program: known by its address */
 
-CtBulk *ct_simplify_known(const CtSimplifier *s, CtBulk *t) {
+CtBulk *ct_bulk_simplify_known(const CtSimplifier *s, CtBulk *t) {
     const CtBulkBinding *b = t->kind == BULK_VAR ? ct_map_get(&s->known, ct_key(t->as.var)) : NULL;
     return b ? b->term : t;
 }
@@ -186,10 +186,10 @@ static CtBulk *number(CtSimplifier *s, CtBulk *t) {
     return ct_bulk_var(s->r, made->var);
 }
 
-CtBulk *ct_simplify_emit(CtSimplifier *s, CtBulk *t) {
+CtBulk *ct_bulk_simplify_emit(CtSimplifier *s, CtBulk *t) {
     if (is_atom(t)) return t;
-    if (ct_shape_count(t->shape) == 0 && !ct_may_fail(s, t)) return ct_bulk_zero(s->r, t->element, t->shape);
-    CtBulk *simpler = ct_simplify_rule(s, t);
+    if (ct_bulk_shape_count(t->shape) == 0 && !ct_bulk_may_fail(s, t)) return ct_bulk_zero(s->r, t->element, t->shape);
+    CtBulk *simpler = ct_bulk_simplify_rule(s, t);
     return simpler ? simpler : number(s, t);
 }
 
@@ -281,7 +281,7 @@ static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
         const CtBulk *u = block->bindings.items[j]->term;
         bool same = j != k && u->kind == BULK_LOOP && u->as.loop.loop == t->as.loop.loop;
         if (!same || (j > k && !block->bindings.items[j]->uses)) continue;
-        if (same_parts(t->as.loop.args, u->as.loop.args, ct_loop_params(t->as.loop.loop), NULL)) return true;
+        if (same_parts(t->as.loop.args, u->as.loop.args, ct_bulk_loop_params(t->as.loop.loop), NULL)) return true;
     }
     return false;
 }
@@ -290,7 +290,7 @@ static bool another_result_stays(const CtBulkBlock *block, uint32_t k) {
 static void count_all(Assembly *a, const CtBulkBlock *block) {
     for (uint32_t k = block->bindings.count; k-- > 0;) {
         CtBulkBinding *b = block->bindings.items[k];
-        b->fails = ct_may_fail(a->s, b->term);
+        b->fails = ct_bulk_may_fail(a->s, b->term);
         if (!b->uses && b->term->kind == BULK_LOOP && another_result_stays(block, k)) b->fails = false;
         a->late = b->late;
         a->user = k;
@@ -339,7 +339,7 @@ static void assemble_all(Assembly *a, const CtBulkBlock *block, CtBulkGradient *
 static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
     CtBulkBlock inner = {{0}}, *outer = s->block;
     s->block = &inner;
-    CtBulk *root = ct_simplify_walk(s, t);
+    CtBulk *root = ct_bulk_simplify_walk(s, t);
     s->block = outer;
     Assembly a = {.s = s};
     CtBulkGradient out = {.value = NULL};
@@ -354,22 +354,22 @@ static CtBulk *closed(CtSimplifier *s, CtBulk *t) {
     return t;
 }
 
-CtIndexing ct_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes) {
+CtIndexing ct_bulk_simplify_indexing(CtSimplifier *s, CtIndexing f, const int64_t *sizes) {
     CtArena *arena = s->r->arena;
     for (uint32_t k = 0; k < f.var_count; k++) ct_bulk_note_var(&s->ranges, f.vars[k], (CtRange){0, sizes[k] - 1});
     CtBulk **ix = CT_NEW_ARRAY(arena, CtBulk *, f.count);
-    for (uint32_t k = 0; k < f.count; k++) ix[k] = f.var_count ? closed(s, f.ix[k]) : ct_simplify_walk(s, f.ix[k]);
+    for (uint32_t k = 0; k < f.count; k++) ix[k] = f.var_count ? closed(s, f.ix[k]) : ct_bulk_simplify_walk(s, f.ix[k]);
     f.ix = ix;
-    if (f.live) f.live = f.var_count ? closed(s, f.live) : ct_simplify_walk(s, f.live);
+    if (f.live) f.live = f.var_count ? closed(s, f.live) : ct_bulk_simplify_walk(s, f.live);
     return f;
 }
 
-static CtBulk *walk_part(void *data, CtBulk *t) { return ct_simplify_walk(data, t); }
+static CtBulk *walk_part(void *data, CtBulk *t) { return ct_bulk_simplify_walk(data, t); }
 
 static CtBulk *walk_move(CtSimplifier *s, CtBulk *t) {
-    CtBulk *source = ct_simplify_walk(s, t->as.move.t);
+    CtBulk *source = ct_bulk_simplify_walk(s, t->as.move.t);
     CtShape points = t->kind == BULK_GATHER ? t->shape : source->shape;
-    CtIndexing f = ct_simplify_indexing(s, t->as.move.f, points.sizes);
+    CtIndexing f = ct_bulk_simplify_indexing(s, t->as.move.f, points.sizes);
     CtBulk *made = CT_NEW(s->r->arena, CtBulk);
     *made = *t;
     made->as.move.t = source;
@@ -384,11 +384,11 @@ static CtBulk *walk_build(CtSimplifier *s, CtBulk *t) {
 
 static CtBulk *walk_loop(CtSimplifier *s, CtBulk *t) {
     if (t->as.loop.loop->steps == 1 && t->as.loop.loop->rule == NULL)
-        return ct_simplify_walk(s, ct_bulk_one_step(s->r, t));
+        return ct_bulk_simplify_walk(s, ct_bulk_one_step(s->r, t));
     CtBulkLoop *loop = ct_bulk_loop_simple(s->r, t->as.loop.loop);
-    CtBulk **args = CT_NEW_ARRAY(s->r->arena, CtBulk *, ct_loop_params(loop));
-    for (uint32_t k = 0; k < ct_loop_params(loop); k++) args[k] = ct_simplify_walk(s, t->as.loop.args[k]);
-    return ct_simplify_emit(s, ct_bulk_loop(s->r, loop, args, t->as.loop.result));
+    CtBulk **args = CT_NEW_ARRAY(s->r->arena, CtBulk *, ct_bulk_loop_params(loop));
+    for (uint32_t k = 0; k < ct_bulk_loop_params(loop); k++) args[k] = ct_bulk_simplify_walk(s, t->as.loop.args[k]);
+    return ct_bulk_simplify_emit(s, ct_bulk_loop(s->r, loop, args, t->as.loop.result));
 }
 
 /* let x = t: a variable that was made for t takes the name. */
@@ -397,13 +397,13 @@ static void name_it(CtSimplifier *s, CtBulkVar *var, CtBulk *atom) {
     ct_map_set(s->r->arena, &s->env, ct_key(var), atom);
 }
 
-CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
+CtBulk *ct_bulk_simplify_walk(CtSimplifier *s, CtBulk *t) {
     while (t->kind == BULK_LET) {
-        name_it(s, t->as.let.var, ct_simplify_walk(s, t->as.let.rhs));
+        name_it(s, t->as.let.var, ct_bulk_simplify_walk(s, t->as.let.rhs));
         t = t->as.let.body;
     }
     switch (t->kind) {
-    case BULK_CONST: return ct_simplify_emit(s, t);
+    case BULK_CONST: return ct_bulk_simplify_emit(s, t);
     case BULK_VAR: {
         CtBulk *now = ct_map_get(&s->env, ct_key(t->as.var));
         return now ? now : t;
@@ -411,10 +411,10 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_INDEX:
     case BULK_GATHER:
     case BULK_SCATTER:
-    case BULK_ONE_HOT: return ct_simplify_emit(s, walk_move(s, t));
-    case BULK_BUILD: return ct_simplify_emit(s, walk_build(s, t));
+    case BULK_ONE_HOT: return ct_bulk_simplify_emit(s, walk_move(s, t));
+    case BULK_BUILD: return ct_bulk_simplify_emit(s, walk_build(s, t));
     case BULK_LOOP: return walk_loop(s, t);
-    case BULK_SHARE: return ct_simplify_walk(s, t->as.share.t);
+    case BULK_SHARE: return ct_bulk_simplify_walk(s, t->as.share.t);
     case BULK_LET:
     case BULK_COND:
     case BULK_OP:
@@ -427,7 +427,7 @@ CtBulk *ct_simplify_walk(CtSimplifier *s, CtBulk *t) {
     case BULK_STOP:
     case BULK_CHECK: break;
     }
-    return ct_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));
+    return ct_bulk_simplify_emit(s, ct_bulk_map(s->r, t, walk_part, s));
 }
 
 /* One turn: bindings and roots simplified together, under the bindings that are left. */
@@ -436,9 +436,9 @@ static void simplify_once(CtBulkRoom *r, CtBulkLoop *around, CtBulkGradient *g, 
     CtBulkBlock block = {{0}};
     CtSimplifier s = {.r = r, .block = &block, .ranges = {.r = r}};
     if (around) ct_bulk_note_var(&s.ranges, around->index, (CtRange){0, around->steps - 1});
-    for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_simplify_walk(&s, g->terms.items[k]));
+    for (uint32_t k = 0; k < g->vars.count; k++) name_it(&s, g->vars.items[k], ct_bulk_simplify_walk(&s, g->terms.items[k]));
     for (uint32_t k = 0; k < count; k++)
-        if (roots[k]) roots[k] = ct_simplify_walk(&s, roots[k]);
+        if (roots[k]) roots[k] = ct_bulk_simplify_walk(&s, roots[k]);
     Assembly a = {.s = &s, .cotangent = cotangent};
     for (uint32_t k = 0; k < block.bindings.count; k++) {
         CtBulkBinding *b = block.bindings.items[k];
@@ -479,9 +479,9 @@ CtBulkLoop *ct_bulk_loop_simple(CtBulkRoom *r, CtBulkLoop *loop) {
     made->from_back = loop->from_back;
     made->total = loop->total;
     made->rule = loop->rule;
-    for (uint32_t k = 0; k < ct_loop_params(loop); k++) made->params[k] = loop->params[k];
-    for (uint32_t k = 0; k < ct_loop_results(loop); k++) made->results[k] = loop->results[k];
-    simplify_all(r, made, &g, made->results, ct_loop_results(made), NULL);
+    for (uint32_t k = 0; k < ct_bulk_loop_params(loop); k++) made->params[k] = loop->params[k];
+    for (uint32_t k = 0; k < ct_bulk_loop_results(loop); k++) made->results[k] = loop->results[k];
+    simplify_all(r, made, &g, made->results, ct_bulk_loop_results(made), NULL);
     for (uint32_t k = 0; k < g.vars.count; k++) {
         ct_push(r->arena, &made->vars, g.vars.items[k]);
         ct_push(r->arena, &made->terms, g.terms.items[k]);

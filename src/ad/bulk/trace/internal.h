@@ -37,11 +37,11 @@ typedef struct Tracer {
 
 typedef CtBulk *Leaf(Tracer *tr, void *data, CtBulk *term);
 
-CtStand *ct_stand_new(CtBulkRoom *r, CtStandKind kind);
-CtShape ct_trace_scalar(void);
-CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core);
+CtStand *ct_bulk_abstract_new(CtBulkRoom *r, CtStandKind kind);
+CtShape ct_bulk_trace_scalar(void);
+CtStand *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core);
 /* Goes through the bindings that a term begins with: what they are around. NULL: something was refused. */
-CtCore *ct_trace_bindings(Tracer *tr, const Env **env, CtCore *core);
+CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core);
 /* A CASE: the alternative that is taken, in its environment, where the scrutinee is known; else, where that is a Bool,
  * the test and both branches. NULL where there is none. */
 typedef struct CtBranches {
@@ -50,65 +50,65 @@ typedef struct CtBranches {
     CtCore *taken, *yes, *no;
     CtBulk *test;
 } CtBranches;
-CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core);
-CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
-CtStand *ct_trace_array(Tracer *tr, const Env *env, CtCore *core);
+CtBranches ct_bulk_trace_branches(Tracer *tr, const Env *env, CtCore *core);
+CtStand *ct_bulk_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
+CtStand *ct_bulk_trace_array(Tracer *tr, const Env *env, CtCore *core);
 /* Where what stands at `span` is told of: the call that led there, if that is in the library. */
-CtSpan ct_trace_place(const Tracer *tr, CtSpan span);
+CtSpan ct_bulk_trace_place(const Tracer *tr, CtSpan span);
 /* The first refusal is told; gives a value that does not matter any more. */
-CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what);
-bool ct_trace_refused(const Tracer *tr);
+CtStand *ct_bulk_trace_refuse(Tracer *tr, CtSpan span, const char *what);
+bool ct_bulk_trace_refused(const Tracer *tr);
 /* A number, a Bool or an array of them as a term; NULL when it is something else. */
-CtBulk *ct_trace_term(Tracer *tr, const CtStand *s);
+CtBulk *ct_bulk_trace_term(Tracer *tr, const CtStand *s);
 /* A variable for a term, in the innermost scope that it needs; atoms are given back. */
-CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t);
-CtStand *ct_trace_named(Tracer *tr, CtBulk *t);
+CtBulk *ct_bulk_trace_name(Tracer *tr, const char *text, CtBulk *t);
+CtStand *ct_bulk_trace_named(Tracer *tr, CtBulk *t);
 /* What a variable is bound to; NULL when it is none of the scopes in sight. */
-CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t);
-Scope *ct_trace_scope(Tracer *tr, CtBulk *t);
-void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level);
+CtBulk *ct_bulk_trace_bound(const Tracer *tr, const CtBulk *t);
+Scope *ct_bulk_trace_scope(Tracer *tr, CtBulk *t);
+void ct_bulk_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level);
 /* Conditions; a may be NULL: true. */
-CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
-CtBulk *ct_trace_not(Tracer *tr, CtBulk *a);
+CtBulk *ct_bulk_trace_both(Tracer *tr, CtBulk *a, CtBulk *b);
+CtBulk *ct_bulk_trace_not(Tracer *tr, CtBulk *a);
 /* An error where `test` holds, if this is reached. */
-void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
+void ct_bulk_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span);
 /* At the end of a scope: what its result does not need, but can fail, is needed by checks that never fail themselves.
  */
-void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
+void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result);
 /* The same check with another test, which says by itself when it is reached. */
-void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
+void ct_bulk_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check);
 /* A stand-in with every term replaced. What is known stays. */
-CtStand *ct_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
+CtStand *ct_bulk_trace_leaves(Tracer *tr, CtStand *s, Leaf *leaf, void *data);
 /* An array of `size` elements, from one whose terms have that as their outermost dimension. */
-CtStand *ct_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
+CtStand *ct_bulk_trace_array_of(Tracer *tr, int64_t size, CtStand *element);
 /* Ints and Bools that are known, as terms, so that each element of an array can have its own. */
-CtStand *ct_trace_unknown(Tracer *tr, CtStand *s);
-int64_t ct_trace_size(const CtStand *xs);
+CtStand *ct_bulk_trace_unknown(Tracer *tr, CtStand *s);
+int64_t ct_bulk_trace_size(const CtStand *xs);
 /* How long the arrays at a depth of nesting are; -1 when there are none. */
-int64_t ct_trace_length_at(const CtStand *s, uint32_t depth);
+int64_t ct_bulk_trace_length_at(const CtStand *s, uint32_t depth);
 /* xs ! i */
-CtStand *ct_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
+CtStand *ct_bulk_trace_element(Tracer *tr, CtStand *xs, CtStand *i, CtSpan span);
 /* An error unless 0 ≤ i < size. */
-void ct_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
+void ct_bulk_trace_check_inside(Tracer *tr, CtBulk *i, int64_t size, const char *text, CtSpan span);
 /* Whether what lies this deep inside two arrays, or they themselves, has one shape. */
-bool ct_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
-CtStand *ct_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
+bool ct_bulk_trace_regular(const CtStand *a, uint32_t inside_a, const CtStand *b, uint32_t inside_b);
+CtStand *ct_bulk_trace_irregular(Tracer *tr, CtSpan span); /* the error that it is not */
 /* An array of these elements. */
-CtStand *ct_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
-CtStand *ct_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);
+CtStand *ct_bulk_trace_array_from(Tracer *tr, CtStand *const *items, uint32_t count);
+CtStand *ct_bulk_trace_append(Tracer *tr, CtStand *xs, CtStand *ys, CtSpan span);
 /* Whether they stand for the same, but for the terms of the same shape in them. */
-bool ct_trace_alike(const CtStand *a, const CtStand *b);
+bool ct_bulk_trace_alike(const CtStand *a, const CtStand *b);
 /* Whether an array of these could be: numbers, Bools, tuples and the like of them. */
-bool ct_trace_has_terms_only(const CtStand *s);
+bool ct_bulk_trace_has_terms_only(const CtStand *s);
 /* cond test a b, leaf by leaf. */
-CtStand *ct_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
+CtStand *ct_bulk_trace_merge(Tracer *tr, CtBulk *test, CtStand *a, CtStand *b, CtSpan span);
 
 /* ---- nested.c ---- */
 
 /* DUAL f, x…: a derivative inside the function that is traced. */
-CtStand *ct_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
+CtStand *ct_bulk_trace_derivative(Tracer *tr, CtCore *dual, CtStand *const *args);
 /* What the pullback gives for a cotangent. */
-CtStand *ct_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
+CtStand *ct_bulk_trace_pull_back(Tracer *tr, const struct CtPullback *pullback, CtStand *dy);
 
 /* Variables of a level, for the reals of a structure, and those. */
 typedef struct CtFresh {
@@ -118,16 +118,16 @@ typedef struct CtFresh {
     uint32_t level;
 } CtFresh;
 /* The structure of the variables. */
-CtStand *ct_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh);
+CtStand *ct_bulk_trace_fresh(Tracer *tr, CtStand *s, CtFresh *fresh);
 /* let ⟨vars⟩ = ⟨terms⟩, each in the innermost scope that it needs. */
-void ct_trace_bind_fresh(Tracer *tr, const CtFresh *fresh);
+void ct_bulk_trace_bind_fresh(Tracer *tr, const CtFresh *fresh);
 /* Checks of a scope that has been left, in those around it. */
-void ct_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings);
+void ct_bulk_trace_lift_checks(Tracer *tr, const CtBulkTrace *bindings);
 
 /* ---- trace_rules.c ---- */
 
 /* withVjp f rule x, withJvp f rule x */
-CtStand *ct_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args);
+CtStand *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args);
 
 /* ---- trace_folds.c ---- */
 
@@ -138,7 +138,7 @@ typedef enum CtFoldKind {
     FOLD_PAIR,   /* mapAccumL: (last state, what each step gives beside it) */
 } CtFoldKind;
 /* f takes (state, element). */
-CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
+CtStand *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span);
 
 /* A loop that a function is that calls itself last (trace_recursion.c). Few calls are no loop: what is known in each of
  * them makes a simpler term. */
@@ -165,28 +165,28 @@ typedef struct CtTraceMark {
     CT_VEC(uint32_t) checks, bindings;
     uint32_t terms;
 } CtTraceMark;
-CtTraceMark ct_trace_mark(Tracer *tr);
-void ct_trace_go_back(Tracer *tr, const CtTraceMark *to);
+CtTraceMark ct_bulk_trace_mark(Tracer *tr);
+void ct_bulk_trace_go_back(Tracer *tr, const CtTraceMark *to);
 /* The states of so many steps, from the first; NULL when it is no loop. */
-CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start);
+CtStand *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start);
 
 /* The bindings of a scope that the results of a loop need, in its body. */
-void ct_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop);
+void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop);
 
 /* ---- trace_recursion.c ---- */
 
 /* The result of a call of a closure, when it calls itself last and counts; NULL when it does not. */
-CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
+CtStand *ct_bulk_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span);
 /* One step on counters, of an index: the next state; NULL when the function does not go on, or not as before. */
-CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index);
-CtBulk *ct_trace_counter_term(Tracer *tr, const CtStand *s);
+CtStand *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index);
+CtBulk *ct_bulk_trace_counter_term(Tracer *tr, const CtStand *s);
 /* A primitive on counters and known integers; NULL when nothing is known of its result. */
-CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b);
+CtStand *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b);
 
 /* ---- for it, of trace.c ---- */
 
-CtStand *ct_trace_known_bool(Tracer *tr, bool value);
-const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value);
-const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core);
+CtStand *ct_bulk_trace_known_bool(Tracer *tr, bool value);
+const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value);
+const Env *ct_bulk_trace_letrec(Tracer *tr, const Env *env, CtCore *core);
 
 #endif

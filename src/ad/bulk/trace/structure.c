@@ -7,34 +7,34 @@
 
 /* ---- leaves ---- */
 
-void ct_stand_leaves(CtArena *arena, const CtStand *s, CtLeaves *out) {
+void ct_bulk_abstract_leaves(CtArena *arena, const CtStand *s, CtLeaves *out) {
     if (s->kind == STAND_TERM) ct_push(arena, &out->terms, s->as.term);
-    if (s->kind == STAND_ROWS) ct_stand_leaves(arena, s->as.rows.element, out);
+    if (s->kind == STAND_ROWS) ct_bulk_abstract_leaves(arena, s->as.rows.element, out);
     if (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST) return;
-    for (uint32_t i = 0; i < s->as.of.count; i++) ct_stand_leaves(arena, s->as.of.parts[i], out);
+    for (uint32_t i = 0; i < s->as.of.count; i++) ct_bulk_abstract_leaves(arena, s->as.of.parts[i], out);
 }
 
-uint32_t ct_leaves_real_count(const CtLeaves *leaves) {
+uint32_t ct_bulk_trace_leaves_real_count(const CtLeaves *leaves) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < leaves->terms.count; i++) count += leaves->terms.items[i]->element == ELEMENT_REAL;
     return count;
 }
 
-CtBulk *ct_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span) {
+CtBulk *ct_bulk_trace_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span) {
     int64_t total = 0, before = 0;
     CtBulk *only = NULL, *sum = NULL;
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
         if (leaves->terms.items[i]->element != ELEMENT_REAL) continue;
         only = leaves->terms.items[i];
-        total += ct_shape_count(only->shape);
+        total += ct_bulk_shape_count(only->shape);
     }
-    if (ct_leaves_real_count(leaves) == 1) return only;
-    CtShape whole = ct_shape_of(r->arena, &total, 1);
+    if (ct_bulk_trace_leaves_real_count(leaves) == 1) return only;
+    CtShape whole = ct_bulk_shape_of(r->arena, &total, 1);
     for (uint32_t i = 0; i < leaves->terms.count; i++) {
         CtBulk *t = leaves->terms.items[i];
         if (t->element != ELEMENT_REAL) continue;
-        int64_t count = ct_shape_count(t->shape);
-        CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(r->arena, &count, 1), t);
+        int64_t count = ct_bulk_shape_count(t->shape);
+        CtBulk *flat = ct_bulk_reshape(r, ct_bulk_shape_of(r->arena, &count, 1), t);
         CtBulkVar **var = CT_NEW(r->arena, CtBulkVar *);
         CtBulk **at = CT_NEW(r->arena, CtBulk *);
         *var = ct_bulk_new_var(r, "i", ELEMENT_INT, (CtShape){0, NULL});
@@ -68,7 +68,7 @@ static CtCore *array2(const Flat *f, CtArrayOp op, CtCore *a, CtCore *b) {
 typedef CtCore *Body(const Flat *f, CtCore *x, void *data);
 
 static CtCore *map(const Flat *f, Body *body, void *data, CtCore *xs) {
-    CtVar *x = ct_var_new(f->p, "x", xs->type->parts[0]);
+    CtVar *x = ct_core_var_new(f->p, "x", xs->type->parts[0]);
     CtCore *made = body(f, ct_core_var(f->p, f->span, x), data);
     return array2(f, ARRAY_MAP, ct_core_lam(f->p, f->span, NULL, &x, 1, made), xs);
 }
@@ -97,7 +97,7 @@ static CtCore *field(const Flat *f, CtCore *x, void *data) {
     if (field->con == NULL) return ct_core_proj(f->p, f->span, x, field->k);
     CtVar **vars = CT_NEW_ARRAY(f->room->arena, CtVar *, field->con->count);
     CtType *type = field->con->fields[field->k];
-    vars[field->k] = ct_var_new(f->p, "x", type);
+    vars[field->k] = ct_core_var_new(f->p, "x", type);
     CtCase only = {field->con, vars, ct_core_var(f->p, f->span, vars[field->k])};
     bool all = field->con->data->con_count == 1;
     CtCore *other = all ? NULL : ct_core_fail(f->p, f->span, type, CT_E0901, "another constructor than before", NULL);
@@ -118,14 +118,14 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
             type = x->type;
         }
         if (type->kind == TYPE_ARRAY && is_bool(f, type->parts[0])) x = map(f, bool_to_int, NULL, x);
-        CtVar *var = ct_var_new(f->p, s->as.term->as.var->name, x->type);
-        ct_seq_let(f->seq, f->span, var, x);
+        CtVar *var = ct_core_var_new(f->p, s->as.term->as.var->name, x->type);
+        ct_ad_seq_let(f->seq, f->span, var, x);
         ct_map_set(f->room->arena, f->vars, ct_key(s->as.term->as.var), var);
         return;
     }
     case STAND_TUPLE:
     case STAND_DATA: {
-        if (s->as.of.count > 0) x = ct_seq_name(f->seq, "x", x);
+        if (s->as.of.count > 0) x = ct_ad_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
             Field which = {s->kind == STAND_DATA ? s->as.of.con : NULL, k};
             take_apart(f, s->as.of.parts[k], many ? map(f, field, &which, x) : field(f, x, &which), many);
@@ -134,7 +134,7 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     }
     case STAND_ROWS: take_apart(f, s->as.rows.element, many ? array2(f, ARRAY_CONCAT, x, NULL) : x, true); return;
     case STAND_LIST:
-        x = ct_seq_name(f->seq, "x", x);
+        x = ct_ad_seq_name(f->seq, "x", x);
         for (uint32_t k = 0; k < s->as.of.count; k++) {
             uint32_t at = k;
             take_apart(f, s->as.of.parts[k], many ? map(f, item, &at, x) : item(f, x, &at), many);
@@ -150,7 +150,7 @@ static void take_apart(Flat *f, const CtStand *s, CtCore *x, bool many) {
     }
 }
 
-void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars) {
+void ct_bulk_trace_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars) {
     Flat f = {.room = r, .p = r->p, .span = span, .seq = seq, .vars = vars};
     take_apart(&f, s, x, false);
 }
@@ -160,12 +160,12 @@ void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, CtSeq *seq, const CtStand *s
 /* A flat array as nested ones. */
 static CtCore *nest(const Flat *f, CtCore *x, CtShape shape);
 
-static CtCore *nest_row(const Flat *f, CtCore *x, void *data) { return nest(f, x, ct_shape_tail(*(CtShape *)data, 1)); }
+static CtCore *nest_row(const Flat *f, CtCore *x, void *data) { return nest(f, x, ct_bulk_shape_tail(*(CtShape *)data, 1)); }
 
 static CtCore *nest(const Flat *f, CtCore *x, CtShape shape) {
     if (shape.rank <= 1) return x;
     CtCore *args[3] = {ct_core_int(f->p, f->span, shape.sizes[0]),
-                       ct_core_int(f->p, f->span, ct_shape_count(ct_shape_tail(shape, 1))), x};
+                       ct_core_int(f->p, f->span, ct_bulk_shape_count(ct_bulk_shape_tail(shape, 1))), x};
     CtCore *rows = ct_core_array(f->p, f->span, ARRAY_RESHAPE, args, 3);
     return shape.rank == 2 ? rows : map(f, nest_row, &shape, rows);
 }
@@ -173,9 +173,9 @@ static CtCore *nest(const Flat *f, CtCore *x, CtShape shape) {
 static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions);
 
 static CtCore *element_at(const Flat *f, CtCore *flat, CtShape shape, CtCore *i, uint32_t dimensions) {
-    CtShape rest = ct_shape_tail(shape, dimensions);
+    CtShape rest = ct_bulk_shape_tail(shape, dimensions);
     if (rest.rank == 0) return array2(f, ARRAY_INDEX, flat, i);
-    CtCore *size = ct_core_int(f->p, f->span, ct_shape_count(rest));
+    CtCore *size = ct_core_int(f->p, f->span, ct_bulk_shape_count(rest));
     CtCore *start = ct_core_prim2(f->p, f->span, PRIM_INT_MUL, i, size);
     CtCore *args[3] = {start, size, flat};
     return nest(f, ct_core_array(f->p, f->span, ARRAY_SLICE, args, 3), rest);
@@ -201,7 +201,7 @@ static CtCore *parts_together(Flat *f, const CtStand *s, CtType *type, CtCore *o
 static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old, CtCore *i, uint32_t dimensions) {
     switch (s->kind) {
     case STAND_TERM: {
-        CtShape shape = f->rows ? ct_shape_cons(f->room->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
+        CtShape shape = f->rows ? ct_bulk_shape_cons(f->room->arena, *f->rows, s->as.term->shape) : s->as.term->shape;
         CtCore *flat = f->flat[f->next++];
         if (flat == NULL) return old; /* discrete: as it was */
         CtCore *made = i == NULL ? nest(f, flat, shape) : element_at(f, flat, shape, i, dimensions);
@@ -211,7 +211,7 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     case STAND_DATA:
     case STAND_LIST: return parts_together(f, s, type, old, i, dimensions);
     case STAND_ROWS: {
-        CtVar *j = ct_var_new(f->p, "i", f->p->int_type);
+        CtVar *j = ct_core_var_new(f->p, "i", f->p->int_type);
         CtCore *at = ct_core_var(f->p, f->span, j);
         CtCore *was = old != NULL ? array2(f, ARRAY_INDEX, old, at) : NULL;
         CtCore *row = at;
@@ -235,18 +235,18 @@ static CtCore *put_together(Flat *f, const CtStand *s, CtType *type, CtCore *old
     return old != NULL ? old : ct_core_fail(f->p, f->span, type, CT_E0901, "a value that is not first-order", NULL);
 }
 
-CtCore *ct_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
+CtCore *ct_bulk_trace_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
                          int64_t count) {
     Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
     if (s->kind == STAND_TERM && flat[0] != NULL)
-        return nest(&f, flat[0], ct_shape_cons(r->arena, count, s->as.term->shape));
-    CtVar *i = ct_var_new(r->p, "i", r->p->int_type);
+        return nest(&f, flat[0], ct_bulk_shape_cons(r->arena, count, s->as.term->shape));
+    CtVar *i = ct_core_var_new(r->p, "i", r->p->int_type);
     f.rows = &count;
     CtCore *row = put_together(&f, s, type, old, ct_core_var(r->p, span, i), 1);
     return array2(&f, ARRAY_BUILD, ct_core_int(r->p, span, count), ct_core_lam(r->p, span, NULL, &i, 1, row));
 }
 
-CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
+CtCore *ct_bulk_trace_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
                              CtCore *const *flat) {
     Flat f = {.room = r, .p = r->p, .span = span, .flat = flat};
     return put_together(&f, s, type, old, NULL, 0);

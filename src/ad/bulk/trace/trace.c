@@ -24,7 +24,7 @@ static void name_after(Tracer *tr, const CtVar *var, const CtStand *value) {
     named->name = var->name->text;
 }
 
-const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
+const Env *ct_bulk_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *value) {
     if (var == NULL) return env;
     if (value != NULL) name_after(tr, var, value);
     Env *made = CT_NEW(tr->arena, Env);
@@ -33,7 +33,7 @@ const Env *ct_trace_bind(Tracer *tr, const Env *env, const CtVar *var, CtStand *
 }
 
 static CtStand *closure(CtBulkRoom *r, CtLam *lam, const Env *env) {
-    CtStand *made = ct_stand_new(r, STAND_CLOSURE);
+    CtStand *made = ct_bulk_abstract_new(r, STAND_CLOSURE);
     made->as.closure.lam = lam;
     made->as.closure.env = env;
     return made;
@@ -48,10 +48,10 @@ static const Env *group(CtBulkRoom *r, const Env *env, CtVar *const *vars, CtLam
     return inner;
 }
 
-CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
+CtStand *ct_bulk_abstract_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count) {
     Tracer tr = {.arena = r->arena};
     const Env *env = NULL;
-    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(&tr, env, vars[i], values[i]);
+    for (uint32_t i = 0; i < count; i++) env = ct_bulk_trace_bind(&tr, env, vars[i], values[i]);
     return closure(r, lam, group(r, env, lam->group_vars, lam->group, lam->group_count));
 }
 
@@ -59,14 +59,14 @@ static bool is_user(const Tracer *tr, CtSpan span) {
     return span.source != 0 && !tr->p->context->sources.items[span.source].is_library;
 }
 
-CtSpan ct_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
+CtSpan ct_bulk_trace_place(const Tracer *tr, CtSpan span) { return is_user(tr, span) ? span : tr->place; }
 
-CtStand *ct_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
-    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_trace_place(tr, span), what};
-    return ct_stand_new(tr->room, STAND_FAILURE);
+CtStand *ct_bulk_trace_refuse(Tracer *tr, CtSpan span, const char *what) {
+    if (tr->refusal->what == NULL) *tr->refusal = (CtBulkRefusal){ct_bulk_trace_place(tr, span), what};
+    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
 }
 
-bool ct_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
+bool ct_bulk_trace_refused(const Tracer *tr) { return tr->refusal->what != NULL; }
 
 /* ---- names ---- */
 
@@ -85,7 +85,7 @@ static CtBulk *find_level(void *data, CtBulk *t) {
     return t;
 }
 
-Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
+Scope *ct_bulk_trace_scope(Tracer *tr, CtBulk *t) {
     Depth depth = {tr, 0};
     find_level(&depth, t);
     Scope *scope = tr->scope;
@@ -93,22 +93,22 @@ Scope *ct_trace_scope(Tracer *tr, CtBulk *t) {
     return scope;
 }
 
-CtBulk *ct_trace_bound(const Tracer *tr, const CtBulk *t) {
+CtBulk *ct_bulk_trace_bound(const Tracer *tr, const CtBulk *t) {
     for (const Scope *s = tr->scope; t->kind == BULK_VAR && s != NULL; s = s->outer)
         for (uint32_t i = s->bindings.vars.count; i-- > 0;)
             if (s->bindings.vars.items[i] == t->as.var) return s->bindings.terms.items[i];
     return NULL;
 }
 
-void ct_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
+void ct_bulk_trace_set_level(Tracer *tr, const CtBulkVar *var, uint32_t level) {
     ct_map_set(tr->arena, &tr->levels, var->id, (void *)(uintptr_t)(level + 1));
 }
 
-CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
+CtBulk *ct_bulk_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     if (is_atom(t)) return t;
-    Scope *scope = ct_trace_scope(tr, t);
+    Scope *scope = ct_bulk_trace_scope(tr, t);
     CtBulkVar *var = ct_bulk_new_var(tr->room, text, t->element, t->shape);
-    ct_trace_set_level(tr, var, scope->level);
+    ct_bulk_trace_set_level(tr, var, scope->level);
     ct_push(tr->arena, &scope->bindings.vars, var);
     ct_push(tr->arena, &scope->bindings.terms, t);
     ct_bulk_note(&tr->ranges, t);
@@ -117,7 +117,7 @@ CtBulk *ct_trace_name(Tracer *tr, const char *text, CtBulk *t) {
     return ct_bulk_var(tr->room, var);
 }
 
-CtStand *ct_trace_named(Tracer *tr, CtBulk *t) { return ct_stand_term(tr->room, ct_trace_name(tr, "t", t)); }
+CtStand *ct_bulk_trace_named(Tracer *tr, CtBulk *t) { return ct_bulk_abstract_term(tr->room, ct_bulk_trace_name(tr, "t", t)); }
 
 typedef struct Needed {
     CtBulkRoom *room;
@@ -131,7 +131,7 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
+CtBulk *ct_bulk_trace_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked) {
     for (uint32_t i = checked ? trace->checks.count : 0; i-- > 0;) {
         const CtBulk *check = trace->checks.items[i];
         t = ct_bulk_check(r, check->as.check.test, check->as.check.code, check->as.check.text, check->span, t);
@@ -150,32 +150,32 @@ CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool 
 
 /* ---- conditions and failures ---- */
 
-CtBulk *ct_trace_both(Tracer *tr, CtBulk *a, CtBulk *b) {
-    return a == NULL ? b : ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_AND, a, b));
+CtBulk *ct_bulk_trace_both(Tracer *tr, CtBulk *a, CtBulk *b) {
+    return a == NULL ? b : ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_AND, a, b));
 }
 
-CtBulk *ct_trace_not(Tracer *tr, CtBulk *a) {
-    return ct_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL));
+CtBulk *ct_bulk_trace_not(Tracer *tr, CtBulk *a) {
+    return ct_bulk_trace_name(tr, "b", ct_bulk_logic(tr->room, LOGIC_NOT, a, NULL));
 }
 
-void ct_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
-    CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_trace_place(tr, span), nothing);
-    ct_trace_push_check(tr, ct_trace_both(tr, tr->live, test), check);
+void ct_bulk_trace_check(Tracer *tr, CtBulk *test, CtErrorCode code, const char *text, CtSpan span) {
+    CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
+    CtBulk *check = ct_bulk_check(tr->room, test, code, text, ct_bulk_trace_place(tr, span), nothing);
+    ct_bulk_trace_push_check(tr, ct_bulk_trace_both(tr, tr->live, test), check);
 }
 
-void ct_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
+void ct_bulk_trace_push_check(Tracer *tr, CtBulk *test, const CtBulk *check) {
     CtBulk *made =
         ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, check->as.check.t);
-    ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks, made);
+    ct_push(tr->arena, &ct_bulk_trace_scope(tr, test)->bindings.checks, made);
 }
 
 /* False, for each element of t. */
 static CtBulk *never(Tracer *tr, CtBulk *t) {
     CtBulkRoom *r = tr->room;
-    if (t->element == ELEMENT_BOOL) return ct_trace_both(tr, t, ct_trace_not(tr, t));
+    if (t->element == ELEMENT_BOOL) return ct_bulk_trace_both(tr, t, ct_bulk_trace_not(tr, t));
     CtPrim less = t->element == ELEMENT_REAL ? PRIM_LT : PRIM_INT_LT;
-    return ct_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
+    return ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, less, t, t));
 }
 
 static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
@@ -183,11 +183,11 @@ static CtBulk *need_leaf(Tracer *tr, void *data, CtBulk *t) {
     return need(data, t);
 }
 
-void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
+void ct_bulk_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
     CtBulkTrace *b = &scope->bindings;
-    if (ct_trace_refused(tr)) return;
+    if (ct_bulk_trace_refused(tr)) return;
     Needed needed = {.room = tr->room};
-    ct_trace_leaves(tr, result, need_leaf, &needed);
+    ct_bulk_trace_leaves(tr, result, need_leaf, &needed);
     for (uint32_t i = 0; i < b->checks.count; i++) need(&needed, b->checks.items[i]);
     for (uint32_t i = b->vars.count; i-- > 0;) {
         CtBulkVar *var = b->vars.items[i];
@@ -196,20 +196,20 @@ void ct_trace_keep_failures(Tracer *tr, Scope *scope, CtStand *result) {
         if (dead && ct_bulk_is_safe(&tr->ranges, b->terms.items[i])) continue;
         need(&needed, b->terms.items[i]);
         if (!dead) continue;
-        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
+        CtBulk *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
         CtBulk *test = never(tr, ct_bulk_var(tr->room, var));
         ct_push(tr->arena, &b->checks, ct_bulk_check(tr->room, test, CT_E0501, "", CT_NO_SPAN, nothing));
     }
 }
 
-/* What a message that is computed says, the program says itself: see ct_lower_failure. */
+/* What a message that is computed says, the program says itself: see ct_bulk_lower_failure. */
 static CtStand *failure(Tracer *tr, CtCore *core) {
     const CtCore *message = core->as.fail.message;
     const char *text = core->as.fail.text ? core->as.fail.text : ct_error_title(core->as.fail.code);
     if (message != NULL && message->kind == CORE_STRING)
         text = ct_format(tr->arena, "%.*s", (int)message->as.string.length, message->as.string.data);
-    ct_trace_check(tr, ct_bulk_bool(tr->room, true, ct_trace_scalar()), core->as.fail.code, text, core->span);
-    return ct_stand_new(tr->room, STAND_FAILURE);
+    ct_bulk_trace_check(tr, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()), core->as.fail.code, text, core->span);
+    return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
 }
 
 /* ---- terms of Core ---- */
@@ -220,15 +220,15 @@ static CtStand *characters(Tracer *tr, const CtCore *string) {
     CtStand **points = CT_NEW_ARRAY(tr->arena, CtStand *, length + 1);
     uint32_t count = 0;
     for (size_t at = 0; at < length; at += bytes)
-        points[count++] = ct_stand_known(tr->room, ct_text_point(string->as.string.data, length, at, &bytes));
+        points[count++] = ct_bulk_abstract_known(tr->room, ct_text_point(string->as.string.data, length, at, &bytes));
     CtCon *nil = &tr->p->string_type->data->cons[0], *cons = &tr->p->string_type->data->cons[1];
-    CtStand *list = ct_stand_parts(tr->room, STAND_DATA, NULL, 0, nil);
-    while (count-- > 0) list = ct_stand_parts(tr->room, STAND_DATA, (CtStand *[]){points[count], list}, 2, cons);
+    CtStand *list = ct_bulk_abstract_parts(tr->room, STAND_DATA, NULL, 0, nil);
+    while (count-- > 0) list = ct_bulk_abstract_parts(tr->room, STAND_DATA, (CtStand *[]){points[count], list}, 2, cons);
     return list;
 }
 
-CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
-    CtStand *s = ct_trace_eval(tr, env, core->as.cases.scrutinee);
+CtBranches ct_bulk_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
+    CtStand *s = ct_bulk_trace_eval(tr, env, core->as.cases.scrutinee);
     if (s->kind == STAND_STRING) s = characters(tr, s->as.string);
     CtBranches found = {.scrutinee = s, .env = env, .no = core->as.cases.otherwise, .yes = core->as.cases.otherwise};
     if (s->kind == STAND_DATA) found.taken = core->as.cases.otherwise;
@@ -237,7 +237,7 @@ CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
         *(alt->con->tag == 1 ? &found.yes : &found.no) = alt->body;
         if (s->kind != STAND_DATA || alt->con != s->as.of.con) continue;
         for (uint32_t k = 0; k < alt->con->count; k++)
-            found.env = ct_trace_bind(tr, found.env, alt->vars[k], s->as.of.parts[k]);
+            found.env = ct_bulk_trace_bind(tr, found.env, alt->vars[k], s->as.of.parts[k]);
         found.taken = alt->body;
     }
     if (s->kind == STAND_TERM && s->as.term->element == ELEMENT_BOOL) found.test = s->as.term;
@@ -245,17 +245,17 @@ CtBranches ct_trace_branches(Tracer *tr, const Env *env, CtCore *core) {
 }
 
 static CtStand *choice(Tracer *tr, const Env *env, CtCore *core) {
-    CtBranches b = ct_trace_branches(tr, env, core);
-    if (b.taken != NULL) return ct_trace_eval(tr, b.env, b.taken);
+    CtBranches b = ct_bulk_trace_branches(tr, env, core);
+    if (b.taken != NULL) return ct_bulk_trace_eval(tr, b.env, b.taken);
     if (b.scrutinee->kind == STAND_FAILURE) return b.scrutinee;
-    if (b.test == NULL) return ct_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
+    if (b.test == NULL) return ct_bulk_trace_refuse(tr, core->span, "a choice by a constructor that depends on numbers");
     CtBulk *live = tr->live;
-    tr->live = ct_trace_both(tr, live, b.test);
-    CtStand *left = ct_trace_eval(tr, env, b.yes);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, b.test));
-    CtStand *right = ct_trace_refused(tr) ? left : ct_trace_eval(tr, env, b.no);
+    tr->live = ct_bulk_trace_both(tr, live, b.test);
+    CtStand *left = ct_bulk_trace_eval(tr, env, b.yes);
+    tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, b.test));
+    CtStand *right = ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_eval(tr, env, b.no);
     tr->live = live;
-    return ct_trace_refused(tr) ? left : ct_trace_merge(tr, b.test, left, right, core->span);
+    return ct_bulk_trace_refused(tr) ? left : ct_bulk_trace_merge(tr, b.test, left, right, core->span);
 }
 
 static bool is_division(CtPrim prim) {
@@ -276,20 +276,20 @@ static CtStand *known_prim(Tracer *tr, CtCore *core, CtStand *const *args) {
     }
     CtCore *made = ct_core_prim(tr->p, core->span, core->as.call.of.prim, lits, core->as.call.count);
     made = ct_core_simplify_term(tr->p, made);
-    if (made->kind == CORE_CON) return ct_trace_known_bool(tr, made->as.call.of.con->tag == 1);
+    if (made->kind == CORE_CON) return ct_bulk_trace_known_bool(tr, made->as.call.of.con->tag == 1);
     if (made->kind != CORE_LIT) return NULL;
     if (made->type->kind == TYPE_DOUBLE)
-        return ct_stand_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_trace_scalar()));
-    return ct_stand_known(tr->room, made->as.lit.integer);
+        return ct_bulk_abstract_term(tr->room, ct_bulk_real(tr->room, made->as.lit.real, ct_bulk_trace_scalar()));
+    return ct_bulk_abstract_known(tr->room, made->as.lit.integer);
 }
 
 /* A real that becomes an Int has to fit. */
 static void check_fits(Tracer *tr, CtBulk *x, CtSpan span) {
     CtBulkRoom *r = tr->room;
-    CtBulk *least = ct_bulk_real(r, -0x1p63, ct_trace_scalar()), *end = ct_bulk_real(r, 0x1p63, ct_trace_scalar());
-    CtBulk *above = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LE, least, x));
-    CtBulk *below = ct_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LT, x, end));
-    ct_trace_check(tr, ct_trace_not(tr, ct_trace_both(tr, above, below)), CT_E0510, ct_error_title(CT_E0510), span);
+    CtBulk *least = ct_bulk_real(r, -0x1p63, ct_bulk_trace_scalar()), *end = ct_bulk_real(r, 0x1p63, ct_bulk_trace_scalar());
+    CtBulk *above = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LE, least, x));
+    CtBulk *below = ct_bulk_trace_name(tr, "b", ct_bulk_op2(r, PRIM_LT, x, end));
+    ct_bulk_trace_check(tr, ct_bulk_trace_not(tr, ct_bulk_trace_both(tr, above, below)), CT_E0510, ct_error_title(CT_E0510), span);
 }
 
 static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
@@ -298,37 +298,37 @@ static CtStand *primitive(Tracer *tr, const Env *env, CtCore *core) {
     CtBulk *terms[2] = {NULL, NULL};
     bool known = true, counted = true, constant = core->type->kind == TYPE_DOUBLE;
     for (uint32_t i = 0; i < core->as.call.count; i++) {
-        args[i] = ct_trace_eval(tr, env, core->as.call.args[i]);
-        if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+        args[i] = ct_bulk_trace_eval(tr, env, core->as.call.args[i]);
+        if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
         if (args[i]->kind == STAND_FAILURE) return args[i];
         known = known && args[i]->kind == STAND_KNOWN;
         counted = counted && (args[i]->kind == STAND_KNOWN || args[i]->kind == STAND_COUNTER);
-        terms[i] = ct_trace_term(tr, args[i]);
-        if (terms[i] == NULL) return ct_trace_refuse(tr, core->span, "this operation");
+        terms[i] = ct_bulk_trace_term(tr, args[i]);
+        if (terms[i] == NULL) return ct_bulk_trace_refuse(tr, core->span, "this operation");
         constant = constant && terms[i]->kind == BULK_CONST && terms[i]->element == ELEMENT_REAL;
     }
     CtStand *value = known     ? known_prim(tr, core, args)
-                     : counted ? ct_trace_counter_prim(tr, prim, args[0], args[1])
+                     : counted ? ct_bulk_trace_counter_prim(tr, prim, args[0], args[1])
                                : NULL;
     if (value != NULL) return value;
     if (constant) {
         double b = terms[1] ? terms[1]->as.constant.real : 0.0;
-        return ct_stand_term(
-            tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_trace_scalar()));
+        return ct_bulk_abstract_term(
+            tr->room, ct_bulk_real(tr->room, ct_prim_value(prim, terms[0]->as.constant.real, b), ct_bulk_trace_scalar()));
     }
-    if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
+    if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->span, "single precision, a Float");
     if (core->type->kind == TYPE_DATA && core->type != tr->p->bool_type)
-        return ct_trace_refuse(tr, core->span, "text that is made of numbers");
-    if (core->type->kind == TYPE_CHAR) return ct_trace_refuse(tr, core->span, "a character that depends on numbers");
+        return ct_bulk_trace_refuse(tr, core->span, "text that is made of numbers");
+    if (core->type->kind == TYPE_CHAR) return ct_bulk_trace_refuse(tr, core->span, "a character that depends on numbers");
     if (is_rounding(prim)) check_fits(tr, terms[0], core->span);
     if (is_division(prim)) {
-        CtBulk *zero = ct_bulk_int(tr->room, 0, ct_trace_scalar());
-        CtBulk *bad = ct_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
-        ct_trace_check(tr, bad, CT_E0506, ct_error_title(CT_E0506), core->span);
+        CtBulk *zero = ct_bulk_int(tr->room, 0, ct_bulk_trace_scalar());
+        CtBulk *bad = ct_bulk_trace_name(tr, "b", ct_bulk_op2(tr->room, PRIM_INT_EQ, terms[1], zero));
+        ct_bulk_trace_check(tr, bad, CT_E0506, ct_error_title(CT_E0506), core->span);
         terms[1] =
-            ct_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_trace_scalar()), terms[1]));
+            ct_bulk_trace_name(tr, "n", ct_bulk_cond(tr->room, bad, ct_bulk_int(tr->room, 1, ct_bulk_trace_scalar()), terms[1]));
     }
-    return ct_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
+    return ct_bulk_trace_named(tr, core->as.call.count == 1 ? ct_bulk_op1(tr->room, prim, terms[0])
                                                        : ct_bulk_op2(tr->room, prim, terms[0], terms[1]));
 }
 
@@ -339,34 +339,34 @@ static CtStand *no_end(Tracer *tr, CtSpan span) {
                              : "a function that is more than 3000 operations when its recursion is unrolled";
     const char *unknown = deep ? "a recursion that depends on numbers, or is deeper than 1000 calls"
                                : "a recursion that depends on numbers, or is more than 3000 operations when unrolled";
-    return ct_trace_refuse(tr, span, tr->live ? unknown : known);
+    return ct_bulk_trace_refuse(tr, span, tr->live ? unknown : known);
 }
 
 static CtStand *apply_either(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
     CtBulk *live = tr->live, *test = f->as.choice.test;
-    tr->live = ct_trace_both(tr, live, test);
-    CtStand *yes = ct_trace_apply(tr, f->as.choice.yes, args, count, span);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, test));
-    CtStand *no = ct_trace_refused(tr) ? yes : ct_trace_apply(tr, f->as.choice.no, args, count, span);
+    tr->live = ct_bulk_trace_both(tr, live, test);
+    CtStand *yes = ct_bulk_trace_apply(tr, f->as.choice.yes, args, count, span);
+    tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, test));
+    CtStand *no = ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_apply(tr, f->as.choice.no, args, count, span);
     tr->live = live;
-    return ct_trace_refused(tr) ? yes : ct_trace_merge(tr, test, yes, no, span);
+    return ct_bulk_trace_refused(tr) ? yes : ct_bulk_trace_merge(tr, test, yes, no, span);
 }
 
-CtStand *ct_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+CtStand *ct_bulk_trace_apply(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
     if (f->kind == STAND_CHOICE) return apply_either(tr, f, args, count, span);
-    if (f->kind == STAND_PULLBACK) return ct_trace_pull_back(tr, f->as.pullback, args[0]);
+    if (f->kind == STAND_PULLBACK) return ct_bulk_trace_pull_back(tr, f->as.pullback, args[0]);
     if (f->kind != STAND_CLOSURE)
-        return f->kind == STAND_FAILURE ? f : ct_trace_refuse(tr, span, "a function that depends on numbers");
+        return f->kind == STAND_FAILURE ? f : ct_bulk_trace_refuse(tr, span, "a function that depends on numbers");
     if (tr->depth >= MAX_DEPTH || tr->terms >= MAX_TERMS) return no_end(tr, span);
-    CtStand *looped = ct_trace_tail(tr, f, args, count, span);
+    CtStand *looped = ct_bulk_trace_tail(tr, f, args, count, span);
     if (looped != NULL) return looped;
     const CtLam *lam = f->as.closure.lam;
     const Env *env = f->as.closure.env;
     CtSpan place = tr->place;
-    tr->place = ct_trace_place(tr, span);
-    for (uint32_t i = 0; i < count; i++) env = ct_trace_bind(tr, env, lam->params[i], args[i]);
+    tr->place = ct_bulk_trace_place(tr, span);
+    for (uint32_t i = 0; i < count; i++) env = ct_bulk_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
-    CtStand *result = ct_trace_eval(tr, env, lam->body);
+    CtStand *result = ct_bulk_trace_eval(tr, env, lam->body);
     tr->depth--;
     tr->place = place;
     return result;
@@ -380,18 +380,18 @@ static uint32_t check_count(const Tracer *tr) {
 
 static CtStand *global(Tracer *tr, CtCore *core) {
     CtGlobal *g = core->as.global;
-    if (g->body == NULL) return ct_trace_refuse(tr, core->span, "this function");
+    if (g->body == NULL) return ct_bulk_trace_refuse(tr, core->span, "this function");
     if (g->body->kind == CORE_LAM) return closure(tr->room, g->body->as.lam, NULL);
     CtStand *known = ct_map_get(&tr->globals, ct_key(g));
     if (known != NULL) return known;
     uint32_t checks = check_count(tr);
-    known = ct_trace_eval(tr, NULL, g->body);
+    known = ct_bulk_trace_eval(tr, NULL, g->body);
     /* It may fail only where it is meant, and a trace that was in vain takes its checks back. */
     if (tr->live == NULL && check_count(tr) == checks) ct_map_set(tr->arena, &tr->globals, ct_key(g), known);
     return known;
 }
 
-const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
+const Env *ct_bulk_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
     uint32_t count = core->as.letrec.count;
     CtVar **vars = CT_NEW_ARRAY(tr->arena, CtVar *, count);
     CtLam **lams = CT_NEW_ARRAY(tr->arena, CtLam *, count);
@@ -404,31 +404,31 @@ const Env *ct_trace_letrec(Tracer *tr, const Env *env, CtCore *core) {
 
 static CtStand **eval_all(Tracer *tr, const Env *env, CtCore *const *cores, uint32_t count) {
     CtStand **values = CT_NEW_ARRAY(tr->arena, CtStand *, count + 1);
-    for (uint32_t i = 0; i < count; i++) values[i] = ct_trace_eval(tr, env, cores[i]);
+    for (uint32_t i = 0; i < count; i++) values[i] = ct_bulk_trace_eval(tr, env, cores[i]);
     return values;
 }
 
 static CtStand *lookup(Tracer *tr, const Env *env, CtCore *core) {
     for (; env != NULL; env = env->outer)
         if (env->var == core->as.var) return env->value;
-    return ct_trace_refuse(tr, core->span, "a variable that is not in sight");
+    return ct_bulk_trace_refuse(tr, core->span, "a variable that is not in sight");
 }
 
 /* stopGradient: the only operator that is left (core.h). */
-CtCore *ct_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
+CtCore *ct_bulk_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
     for (;;) {
-        if (ct_trace_refused(tr)) return NULL;
+        if (ct_bulk_trace_refused(tr)) return NULL;
         if (core->kind == CORE_LET) {
-            *env = ct_trace_bind(tr, *env, core->as.let.vars[0], ct_trace_eval(tr, *env, core->as.let.rhs));
+            *env = ct_bulk_trace_bind(tr, *env, core->as.let.vars[0], ct_bulk_trace_eval(tr, *env, core->as.let.rhs));
             core = core->as.let.body;
         } else if (core->kind == CORE_UNPACK) {
-            CtStand *tuple = ct_trace_eval(tr, *env, core->as.let.rhs);
+            CtStand *tuple = ct_bulk_trace_eval(tr, *env, core->as.let.rhs);
             for (uint32_t i = 0; i < core->as.let.count; i++)
-                *env = ct_trace_bind(tr, *env, core->as.let.vars[i],
+                *env = ct_bulk_trace_bind(tr, *env, core->as.let.vars[i],
                                      tuple->kind == STAND_TUPLE ? tuple->as.of.parts[i] : tuple);
             core = core->as.let.body;
         } else if (core->kind == CORE_LETREC) {
-            *env = ct_trace_letrec(tr, *env, core);
+            *env = ct_bulk_trace_letrec(tr, *env, core);
             core = core->as.letrec.body;
         } else {
             return core;
@@ -438,67 +438,67 @@ CtCore *ct_trace_bindings(Tracer *tr, const Env **env, CtCore *core) {
 
 static CtBulk *stopped(Tracer *tr, void *data, CtBulk *t) {
     (void)data;
-    return t->element == ELEMENT_REAL ? ct_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
+    return t->element == ELEMENT_REAL ? ct_bulk_trace_name(tr, "t", ct_bulk_stop(tr->room, t)) : t;
 }
 
-CtStand *ct_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
-    core = ct_trace_bindings(tr, &env, core);
-    if (core == NULL) return ct_stand_new(tr->room, STAND_FAILURE);
+CtStand *ct_bulk_trace_eval(Tracer *tr, const Env *env, CtCore *core) {
+    core = ct_bulk_trace_bindings(tr, &env, core);
+    if (core == NULL) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
     CtStand **parts;
     switch (core->kind) {
     case CORE_VAR: return lookup(tr, env, core);
     case CORE_GLOBAL: return global(tr, core);
     case CORE_LIT:
         if (core->type->kind == TYPE_DOUBLE)
-            return ct_stand_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_trace_scalar()));
-        if (core->type->kind == TYPE_FLOAT) return ct_trace_refuse(tr, core->span, "single precision, a Float");
-        return ct_stand_known(tr->room, core->as.lit.integer);
+            return ct_bulk_abstract_term(tr->room, ct_bulk_real(tr->room, core->as.lit.real, ct_bulk_trace_scalar()));
+        if (core->type->kind == TYPE_FLOAT) return ct_bulk_trace_refuse(tr, core->span, "single precision, a Float");
+        return ct_bulk_abstract_known(tr->room, core->as.lit.integer);
     case CORE_STRING: {
-        CtStand *made = ct_stand_new(tr->room, STAND_STRING);
+        CtStand *made = ct_bulk_abstract_new(tr->room, STAND_STRING);
         made->as.string = core;
         return made;
     }
     case CORE_LAM: return closure(tr->room, core->as.lam, env);
     case CORE_APP: {
-        CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+        CtStand *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_trace_apply(tr, f, parts, core->as.call.count, core->span);
+        return ct_bulk_trace_apply(tr, f, parts, core->as.call.count, core->span);
     }
     case CORE_TUPLE:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_stand_parts(tr->room, STAND_TUPLE, parts, core->as.call.count, NULL);
+        return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, core->as.call.count, NULL);
     case CORE_CON:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_stand_parts(tr->room, STAND_DATA, parts, core->as.call.count, core->as.call.of.con);
+        return ct_bulk_abstract_parts(tr->room, STAND_DATA, parts, core->as.call.count, core->as.call.of.con);
     case CORE_PROJ: {
-        CtStand *tuple = ct_trace_eval(tr, env, core->as.proj.tuple);
+        CtStand *tuple = ct_bulk_trace_eval(tr, env, core->as.proj.tuple);
         return tuple->kind == STAND_TUPLE ? tuple->as.of.parts[core->as.proj.index] : tuple;
     }
     case CORE_CASE: return choice(tr, env, core);
     case CORE_PRIM: return primitive(tr, env, core);
-    case CORE_ARRAY: return ct_trace_array(tr, env, core);
+    case CORE_ARRAY: return ct_bulk_trace_array(tr, env, core);
     case CORE_ARRAY_LIT:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
         for (uint32_t i = 1; i < core->as.call.count; i++)
             if (parts[0]->kind != STAND_FAILURE && parts[i]->kind != STAND_FAILURE &&
-                !ct_trace_regular(parts[0], 0, parts[i], 0))
-                return ct_trace_irregular(tr, core->as.call.args[i]->span);
-        return ct_trace_array_from(tr, parts, core->as.call.count);
+                !ct_bulk_trace_regular(parts[0], 0, parts[i], 0))
+                return ct_bulk_trace_irregular(tr, core->as.call.args[i]->span);
+        return ct_bulk_trace_array_from(tr, parts, core->as.call.count);
     case CORE_FAIL: return failure(tr, core);
     case CORE_DERIV:
-        if (ct_deriv_has_rule(core->as.call.of.deriv)) {
+        if (ct_core_deriv_has_rule(core->as.call.of.deriv)) {
             parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-            return ct_trace_rule(tr, core, parts);
+            return ct_bulk_trace_rule(tr, core, parts);
         }
-        return ct_trace_leaves(tr, ct_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
+        return ct_bulk_trace_leaves(tr, ct_bulk_trace_eval(tr, env, core->as.call.args[0]), stopped, NULL);
     case CORE_DUAL:
         parts = eval_all(tr, env, core->as.call.args, core->as.call.count);
-        return ct_trace_derivative(tr, core, parts);
+        return ct_bulk_trace_derivative(tr, core, parts);
     case CORE_LET:
     case CORE_UNPACK:
     case CORE_LETREC: break;
     }
-    return ct_trace_refuse(tr, core->span, "this");
+    return ct_bulk_trace_refuse(tr, core->span, "this");
 }
 
 bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
@@ -506,8 +506,8 @@ bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t cou
     Scope top = {.level = 0};
     *refusal = (CtBulkRefusal){CT_NO_SPAN, NULL};
     Tracer tr = {.room = r, .p = r->p, .arena = r->arena, .ranges = {.r = r}, .scope = &top, .refusal = refusal};
-    CtStand *result = ct_trace_apply(&tr, f, args, count, CT_NO_SPAN);
-    ct_trace_keep_failures(&tr, &top, result);
+    CtStand *result = ct_bulk_trace_apply(&tr, f, args, count, CT_NO_SPAN);
+    ct_bulk_trace_keep_failures(&tr, &top, result);
     *out = top.bindings;
     out->result = result;
     return refusal->what == NULL;

@@ -74,31 +74,31 @@ typedef struct CtBulkTrace {
 bool ct_bulk_trace(CtBulkRoom *r, CtStand *f, CtStand *const *args, uint32_t count, CtBulkTrace *out,
                    CtBulkRefusal *refusal);
 /* A term of a trace with the bindings that it needs around it, and the checks when `checked`. */
-CtBulk *ct_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked);
+CtBulk *ct_bulk_trace_bulk_closed(CtBulkRoom *r, const CtBulkTrace *trace, CtBulk *t, bool checked);
 
-CtStand *ct_stand_term(CtBulkRoom *r, CtBulk *term);
-CtStand *ct_stand_known(CtBulkRoom *r, int64_t value);
-CtStand *ct_stand_parts(CtBulkRoom *r, CtStandKind kind, CtStand *const *parts, uint32_t count, CtCon *con);
-CtStand *ct_stand_rows(CtBulkRoom *r, int64_t size, CtStand *element);
-CtStand *ct_stand_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count);
+CtStand *ct_bulk_abstract_term(CtBulkRoom *r, CtBulk *term);
+CtStand *ct_bulk_abstract_known(CtBulkRoom *r, int64_t value);
+CtStand *ct_bulk_abstract_parts(CtBulkRoom *r, CtStandKind kind, CtStand *const *parts, uint32_t count, CtCon *con);
+CtStand *ct_bulk_abstract_rows(CtBulkRoom *r, int64_t size, CtStand *element);
+CtStand *ct_bulk_abstract_closure(CtBulkRoom *r, CtLam *lam, const CtVar *const *vars, CtStand *const *values, uint32_t count);
 
 /* ---- structure.c ---- */
 
-void ct_stand_leaves(CtArena *arena, const CtStand *s, CtLeaves *out);
-uint32_t ct_leaves_real_count(const CtLeaves *leaves);
+void ct_bulk_abstract_leaves(CtArena *arena, const CtStand *s, CtLeaves *out);
+uint32_t ct_bulk_trace_leaves_real_count(const CtLeaves *leaves);
 /* All reals behind each other, in one array; the one leaf itself when there is one. */
-CtBulk *ct_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span);
+CtBulk *ct_bulk_trace_leaves_together(CtBulkRoom *r, const CtLeaves *leaves, CtSpan span);
 
 struct CtSeq;
 /* For each term of a structure (variables) a binding of the flat value that it has in x; `vars`: CtBulkVar * -> CtVar
  * *. */
-void ct_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars);
+void ct_bulk_trace_bulk_take_apart(CtBulkRoom *r, CtSpan span, struct CtSeq *seq, const CtStand *s, CtCore *x, CtMap *vars);
 /* A structure of this type from flat values for its terms, in order; where one is NULL, and for what is known, as it is
  * in `old` (may be NULL). */
-CtCore *ct_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
+CtCore *ct_bulk_trace_bulk_put_together(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old,
                              CtCore *const *flat);
 /* An array of `count` such structures, whose flat values have that as their outermost dimension; `old` is each. */
-CtCore *ct_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
+CtCore *ct_bulk_trace_bulk_put_rows(CtBulkRoom *r, CtSpan span, const CtStand *s, CtType *type, CtCore *old, CtCore *const *flat,
                          int64_t count);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct Step {
 
 static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
     CtStand *args[2] = {state, x};
-    CtStand *made = ct_trace_apply(tr, fold->f, args, 2, fold->span);
+    CtStand *made = ct_bulk_trace_apply(tr, fold->f, args, 2, fold->span);
     switch (fold->kind) {
     case FOLD_LAST: return (Step){made, NULL};
     case FOLD_BEFORE: return (Step){made, state};
@@ -37,15 +37,15 @@ static Step apply(Tracer *tr, const Fold *fold, CtStand *state, CtStand *x) {
 static CtStand *finished(Tracer *tr, const Fold *fold, CtStand *last, CtStand *outputs) {
     if (fold->kind == FOLD_LAST) return last;
     if (fold->kind == FOLD_AFTER) return outputs;
-    if (fold->kind == FOLD_BEFORE) return ct_trace_append(tr, outputs, ct_trace_array_from(tr, &last, 1), fold->span);
+    if (fold->kind == FOLD_BEFORE) return ct_bulk_trace_append(tr, outputs, ct_bulk_trace_array_from(tr, &last, 1), fold->span);
     CtStand *both[2] = {last, outputs};
-    return ct_stand_parts(tr->room, STAND_TUPLE, both, 2, NULL);
+    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, both, 2, NULL);
 }
 
 static CtStand *unrolled(Tracer *tr, const Fold *fold, CtStand *state) {
     CtStand **all = CT_NEW_ARRAY(tr->arena, CtStand *, (uint32_t)fold->size + 1);
-    for (int64_t i = 0; i < fold->size && !ct_trace_refused(tr); i++) {
-        CtStand *x = ct_trace_element(tr, fold->xs, ct_stand_known(tr->room, i), fold->span);
+    for (int64_t i = 0; i < fold->size && !ct_bulk_trace_refused(tr); i++) {
+        CtStand *x = ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_known(tr->room, i), fold->span);
         Step step = apply(tr, fold, state, x);
         if (step.next->kind == STAND_FAILURE) return step.next;
         state = step.next;
@@ -54,38 +54,38 @@ static CtStand *unrolled(Tracer *tr, const Fold *fold, CtStand *state) {
     if (fold->kind == FOLD_LAST) return state;
     if (fold->kind == FOLD_BEFORE) {
         all[fold->size] = state;
-        return ct_trace_array_from(tr, all, (uint32_t)fold->size + 1);
+        return ct_bulk_trace_array_from(tr, all, (uint32_t)fold->size + 1);
     }
-    return finished(tr, fold, state, ct_trace_array_from(tr, all, (uint32_t)fold->size));
+    return finished(tr, fold, state, ct_bulk_trace_array_from(tr, all, (uint32_t)fold->size));
 }
 
 /* ---- what of the state is known at every step ---- */
 
 static CtStand *placeholder(Tracer *tr, CtElement element) {
-    CtShape scalar = ct_trace_scalar();
-    return ct_stand_term(tr->room, element == ELEMENT_BOOL ? ct_bulk_bool(tr->room, false, scalar)
+    CtShape scalar = ct_bulk_trace_scalar();
+    return ct_bulk_abstract_term(tr->room, element == ELEMENT_BOOL ? ct_bulk_bool(tr->room, false, scalar)
                                                            : ct_bulk_int(tr->room, 0, scalar));
 }
 
 /* The state that covers both, its leaves standing for what they are alike; NULL when they differ in structure. */
 static CtStand *join(Tracer *tr, CtStand *a, CtStand *b, bool *changed) {
-    CtBulk *left = ct_trace_term(tr, a), *right = ct_trace_term(tr, b);
+    CtBulk *left = ct_bulk_trace_term(tr, a), *right = ct_bulk_trace_term(tr, b);
     if (left != NULL && right != NULL) {
-        if (left->element != right->element || !ct_shape_equal(left->shape, right->shape)) return NULL;
-        if (a->kind == STAND_TERM || ct_trace_alike(a, b)) return a;
+        if (left->element != right->element || !ct_bulk_shape_equal(left->shape, right->shape)) return NULL;
+        if (a->kind == STAND_TERM || ct_bulk_trace_alike(a, b)) return a;
         *changed = true;
         return placeholder(tr, left->element);
     }
-    if (a->kind == STAND_CLOSURE || a->kind == STAND_STRING) return ct_trace_alike(a, b) ? a : NULL;
+    if (a->kind == STAND_CLOSURE || a->kind == STAND_STRING) return ct_bulk_trace_alike(a, b) ? a : NULL;
     if (a->kind != b->kind) return NULL;
     if (a->kind == STAND_ROWS) {
         if (a->as.rows.size != b->as.rows.size) return NULL;
         CtStand *element = join(tr, a->as.rows.element, b->as.rows.element, changed);
-        return element != NULL ? ct_stand_rows(tr->room, a->as.rows.size, element) : NULL;
+        return element != NULL ? ct_bulk_abstract_rows(tr->room, a->as.rows.size, element) : NULL;
     }
     bool structured = a->kind == STAND_TUPLE || a->kind == STAND_DATA || a->kind == STAND_LIST;
     if (!structured || a->as.of.con != b->as.of.con || a->as.of.count != b->as.of.count) return NULL;
-    CtStand *made = ct_stand_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
+    CtStand *made = ct_bulk_abstract_parts(tr->room, a->kind, a->as.of.parts, a->as.of.count, a->as.of.con);
     for (uint32_t i = 0; i < a->as.of.count; i++) {
         made->as.of.parts[i] = join(tr, a->as.of.parts[i], b->as.of.parts[i], changed);
         if (made->as.of.parts[i] == NULL) return NULL;
@@ -111,7 +111,7 @@ typedef struct Body {
 
 static CtBulkVar *new_var(Tracer *tr, Body *b, const char *name, CtElement element, CtShape shape) {
     CtBulkVar *var = ct_bulk_new_var(tr->room, name, element, shape);
-    ct_trace_set_level(tr, var, b->scope.level);
+    ct_bulk_trace_set_level(tr, var, b->scope.level);
     return var;
 }
 
@@ -125,55 +125,55 @@ static CtBulk *state_leaf(Tracer *tr, void *data, CtBulk *t) {
 /* Of an array of what an index says, such as iota, that. */
 static CtStand *element_of(Tracer *tr, const Body *b, const Fold *fold) {
     CtBulk *i = ct_bulk_var(tr->room, b->index);
-    CtBulk *build = fold->xs->kind == STAND_TERM ? ct_trace_bound(tr, fold->xs->as.term) : NULL;
+    CtBulk *build = fold->xs->kind == STAND_TERM ? ct_bulk_trace_bound(tr, fold->xs->as.term) : NULL;
     if (build != NULL && build->kind == BULK_BUILD && build->element == ELEMENT_INT && build->shape.rank == 1 &&
         (build->as.build.body->kind == BULK_VAR || build->as.build.body->kind == BULK_OP)) {
         CtMap replace = {0};
         ct_map_set(tr->arena, &replace, ct_key(build->as.build.var), i);
-        return ct_trace_named(tr, ct_bulk_substitute(tr->room, build->as.build.body, &replace));
+        return ct_bulk_trace_named(tr, ct_bulk_substitute(tr->room, build->as.build.body, &replace));
     }
-    return ct_trace_element(tr, fold->xs, ct_stand_term(tr->room, i), fold->span);
+    return ct_bulk_trace_element(tr, fold->xs, ct_bulk_abstract_term(tr->room, i), fold->span);
 }
 
 /* Whether any of a Bool of any shape holds. */
 static CtBulk *any(Tracer *tr, CtBulk *t) {
     CtBulkRoom *r = tr->room;
-    int64_t count = ct_shape_count(t->shape);
+    int64_t count = ct_bulk_shape_count(t->shape);
     if (t->shape.rank == 0) return t;
-    if (count == 0) return ct_bulk_bool(r, false, ct_trace_scalar());
-    CtBulk *flat = ct_bulk_reshape(r, ct_shape_of(tr->arena, &count, 1), t);
+    if (count == 0) return ct_bulk_bool(r, false, ct_bulk_trace_scalar());
+    CtBulk *flat = ct_bulk_reshape(r, ct_bulk_shape_of(tr->arena, &count, 1), t);
     CtBulk *ones = ct_bulk_int(r, 1, flat->shape), *zeros = ct_bulk_int(r, 0, flat->shape);
     CtBulk *most = ct_bulk_reduce(r, REDUCE_MAXIMUM, ct_bulk_cond(r, flat, ones, zeros), t->span);
-    return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_trace_scalar()));
+    return ct_bulk_op2(r, PRIM_INT_EQ, most, ct_bulk_int(r, 1, ct_bulk_trace_scalar()));
 }
 
 /* The body on variables for the state's leaves; with `guarded`, behind the first failure nothing is meant. */
 static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
     CtBulk *live = tr->live;
     b->scope = (Scope){.outer = tr->scope, .level = tr->scope->level + 1};
-    b->index = new_var(tr, b, "i", ELEMENT_INT, ct_trace_scalar());
+    b->index = new_var(tr, b, "i", ELEMENT_INT, ct_bulk_trace_scalar());
     ct_bulk_note_var(&tr->ranges, b->index, (CtRange){0, fold->size - 1});
     b->states.count = 0;
-    b->state = ct_trace_leaves(tr, state, state_leaf, b);
+    b->state = ct_bulk_trace_leaves(tr, state, state_leaf, b);
     tr->scope = &b->scope;
     CtBulk *still = NULL;
     if (b->guarded) {
-        CtBulkVar *ok = new_var(tr, b, "ok", ELEMENT_BOOL, ct_trace_scalar());
+        CtBulkVar *ok = new_var(tr, b, "ok", ELEMENT_BOOL, ct_bulk_trace_scalar());
         ct_push(tr->arena, &b->states, ok);
         still = ct_bulk_var(tr->room, ok);
-        tr->live = ct_trace_both(tr, live, still);
+        tr->live = ct_bulk_trace_both(tr, live, still);
     }
     if (fold->tail != NULL)
-        b->step = (Step){ct_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
+        b->step = (Step){ct_bulk_trace_tail_body(tr, fold->tail, b->state, b->index), NULL};
     else
         b->step = apply(tr, fold, b->state, element_of(tr, b, fold));
     CtStand *made[2] = {b->step.next, b->step.output};
     uint32_t count = b->step.output != NULL ? 2 : 1;
     if (b->step.next != NULL)
-        ct_trace_keep_failures(tr, &b->scope, ct_stand_parts(tr->room, STAND_TUPLE, made, count, NULL));
+        ct_bulk_trace_keep_failures(tr, &b->scope, ct_bulk_abstract_parts(tr->room, STAND_TUPLE, made, count, NULL));
     for (uint32_t i = 0; b->guarded && i < b->scope.bindings.checks.count; i++) {
-        CtBulk *failed = ct_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
-        still = ct_trace_both(tr, still, ct_trace_not(tr, failed));
+        CtBulk *failed = ct_bulk_trace_name(tr, "b", any(tr, b->scope.bindings.checks.items[i]->as.check.test));
+        still = ct_bulk_trace_both(tr, still, ct_bulk_trace_not(tr, failed));
     }
     b->still = still;
     tr->scope = b->scope.outer;
@@ -182,7 +182,7 @@ static void trace_body(Tracer *tr, const Fold *fold, CtStand *state, Body *b) {
 
 /* ---- what a trace leaves outside ---- */
 
-CtTraceMark ct_trace_mark(Tracer *tr) {
+CtTraceMark ct_bulk_trace_mark(Tracer *tr) {
     CtTraceMark made = {.terms = tr->terms};
     for (Scope *s = tr->scope; s != NULL; s = s->outer) {
         ct_push(tr->arena, &made.checks, s->bindings.checks.count);
@@ -192,7 +192,7 @@ CtTraceMark ct_trace_mark(Tracer *tr) {
 }
 
 /* A trace that was in vain has failed nowhere. */
-void ct_trace_go_back(Tracer *tr, const CtTraceMark *to) {
+void ct_bulk_trace_go_back(Tracer *tr, const CtTraceMark *to) {
     uint32_t i = 0;
     for (Scope *s = tr->scope; s != NULL; s = s->outer, i++) {
         s->bindings.checks.count = to->checks.items[i];
@@ -233,7 +233,7 @@ static CtBulk *element_param(Closing *c, CtBulk *array) {
             known == array || (known->kind == BULK_VAR && array->kind == BULK_VAR && known->as.var == array->as.var);
         if (same) return ct_bulk_var(r, c->elements.items[k]);
     }
-    CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_shape_tail(array->shape, 1));
+    CtBulkVar *var = ct_bulk_new_var(r, "x", array->element, ct_bulk_shape_tail(array->shape, 1));
     ct_push(c->tr->arena, &c->arrays, array);
     ct_push(c->tr->arena, &c->elements, var);
     ct_map_set(c->tr->arena, &c->inside, ct_key(var), var);
@@ -274,15 +274,15 @@ static CtBulk *find_captured(void *data, CtBulk *t) {
 /* An array's first elements, as many as there are steps. */
 static CtBulk *first_rows(Tracer *tr, CtBulk *array, int64_t size) {
     if (array->shape.sizes[0] == size) return array;
-    CtBulkVar *i = ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_trace_scalar());
+    CtBulkVar *i = ct_bulk_new_var(tr->room, "i", ELEMENT_INT, ct_bulk_trace_scalar());
     CtBulk *at = ct_bulk_var(tr->room, i);
-    CtShape shape = ct_shape_cons(tr->arena, size, ct_shape_tail(array->shape, 1));
+    CtShape shape = ct_bulk_shape_cons(tr->arena, size, ct_bulk_shape_tail(array->shape, 1));
     CtIndexing f = {.vars = &i, .var_count = 1, .ix = &at, .count = 1};
-    return ct_trace_name(tr, "xs", ct_bulk_gather(tr->room, shape, array, f, array->span));
+    return ct_bulk_trace_name(tr, "xs", ct_bulk_gather(tr->room, shape, array, f, array->span));
 }
 
 static void add_terms(Tracer *tr, const CtStand *s, Terms *out) {
-    CtBulk *t = ct_trace_term(tr, s);
+    CtBulk *t = ct_bulk_trace_term(tr, s);
     if (t != NULL) ct_push(tr->arena, &out->items, t);
     if (s->kind == STAND_ROWS) add_terms(tr, s->as.rows.element, out);
     if (t != NULL || (s->kind != STAND_TUPLE && s->kind != STAND_DATA && s->kind != STAND_LIST)) return;
@@ -291,7 +291,7 @@ static void add_terms(Tracer *tr, const CtStand *s, Terms *out) {
 
 /* The terms of `s` where `state` has some: in the order of the state's leaves. */
 static void add_leaves(Tracer *tr, const CtStand *state, const CtStand *s, Terms *out) {
-    if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_trace_term(tr, s));
+    if (state->kind == STAND_TERM) ct_push(tr->arena, &out->items, ct_bulk_trace_term(tr, s));
     if (state->kind == STAND_ROWS) add_leaves(tr, state->as.rows.element, s->as.rows.element, out);
     if (state->kind != STAND_TUPLE && state->kind != STAND_DATA && state->kind != STAND_LIST) return;
     for (uint32_t i = 0; i < state->as.of.count; i++) add_leaves(tr, state->as.of.parts[i], s->as.of.parts[i], out);
@@ -309,11 +309,11 @@ static CtBulk *need(void *data, CtBulk *t) {
     return t;
 }
 
-/* As ct_bulk_closed has them: those of traces that were in vain stay behind. */
-void ct_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
+/* As ct_bulk_trace_bulk_closed has them: those of traces that were in vain stay behind. */
+void ct_bulk_trace_add_bindings(Tracer *tr, const CtBulkTrace *body, CtBulkLoop *loop) {
     Needs needs = {.tr = tr};
     bool *kept = CT_NEW_ARRAY(tr->arena, bool, body->vars.count + 1);
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) need(&needs, loop->results[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) need(&needs, loop->results[i]);
     for (uint32_t i = body->vars.count; i-- > 0;) {
         kept[i] = ct_map_has(&needs.vars, ct_key(body->vars.items[i]));
         if (kept[i]) need(&needs, body->terms.items[i]);
@@ -346,7 +346,7 @@ static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, 
     for (uint32_t i = 0; i < results.items.count; i++) find_captured(&c, results.items.items[i]);
     CtBulkLoopParams count = {states, c.elements.count, c.fixed.count};
     CtBulkLoop *loop = ct_bulk_new_loop(tr->room, size, count, outputs->items.count);
-    CtBulk **args = CT_NEW_ARRAY(tr->arena, CtBulk *, ct_loop_params(loop) + 1);
+    CtBulk **args = CT_NEW_ARRAY(tr->arena, CtBulk *, ct_bulk_loop_params(loop) + 1);
     loop->index = b->index;
     for (uint32_t i = 0; i < states; i++, k++) {
         loop->params[k] = b->states.items[i];
@@ -361,7 +361,7 @@ static Closed close_loop(Tracer *tr, Body *b, int64_t size, const Terms *start, 
         args[k] = ct_bulk_var(tr->room, c.fixed.items[i]);
     }
     for (uint32_t i = 0; i < results.items.count; i++) loop->results[i] = results.items.items[i];
-    ct_trace_add_bindings(tr, body, loop);
+    ct_bulk_trace_add_bindings(tr, body, loop);
     return (Closed){loop, args};
 }
 
@@ -376,14 +376,14 @@ static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
     Results *results = data;
     (void)t;
     CtBulk *made = ct_bulk_loop(tr->room, results->made->loop, results->made->args, results->next++);
-    return ct_trace_name(tr, "s", made);
+    return ct_bulk_trace_name(tr, "s", made);
 }
 
 static void push_checks(Tracer *tr, const Body *b, Results *results) {
     for (uint32_t i = 0; i < b->scope.bindings.checks.count; i++) {
         const CtBulk *check = b->scope.bindings.checks.items[i];
-        CtBulk *test = result_leaf(tr, results, NULL), *nothing = ct_bulk_real(tr->room, 0.0, ct_trace_scalar());
-        ct_push(tr->arena, &ct_trace_scope(tr, test)->bindings.checks,
+        CtBulk *test = result_leaf(tr, results, NULL), *nothing = ct_bulk_real(tr->room, 0.0, ct_bulk_trace_scalar());
+        ct_push(tr->arena, &ct_bulk_trace_scope(tr, test)->bindings.checks,
                 ct_bulk_check(tr->room, test, check->as.check.code, check->as.check.text, check->span, nothing));
     }
 }
@@ -391,12 +391,12 @@ static void push_checks(Tracer *tr, const Body *b, Results *results) {
 /* A body that has been traced with the state that it keeps, as a loop. */
 static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
     Terms first = {{0}}, next = {{0}}, outputs = {{0}};
-    CtStand *output = b->step.output != NULL ? ct_trace_unknown(tr, b->step.output) : NULL;
-    if (output != NULL && !ct_trace_has_terms_only(output)) return NULL;
+    CtStand *output = b->step.output != NULL ? ct_bulk_trace_unknown(tr, b->step.output) : NULL;
+    if (output != NULL && !ct_bulk_trace_has_terms_only(output)) return NULL;
     add_leaves(tr, b->state, start, &first);
     add_leaves(tr, b->state, b->step.next, &next);
     if (b->guarded) {
-        ct_push(tr->arena, &first.items, ct_bulk_bool(tr->room, true, ct_trace_scalar()));
+        ct_push(tr->arena, &first.items, ct_bulk_bool(tr->room, true, ct_bulk_trace_scalar()));
         ct_push(tr->arena, &next.items, b->still);
     }
     if (output != NULL) add_terms(tr, output, &outputs);
@@ -404,23 +404,23 @@ static CtStand *looped(Tracer *tr, const Fold *fold, CtStand *start, Body *b) {
         ct_push(tr->arena, &outputs.items, b->scope.bindings.checks.items[i]->as.check.test);
     Closed made = close_loop(tr, b, fold->size, &first, &next, &outputs);
     Results results = {&made, 0};
-    CtStand *last = ct_trace_leaves(tr, b->state, result_leaf, &results);
+    CtStand *last = ct_bulk_trace_leaves(tr, b->state, result_leaf, &results);
     if (b->guarded) results.next++;
     CtStand *all = NULL;
-    if (output != NULL) all = ct_trace_array_of(tr, fold->size, ct_trace_leaves(tr, output, result_leaf, &results));
+    if (output != NULL) all = ct_bulk_trace_array_of(tr, fold->size, ct_bulk_trace_leaves(tr, output, result_leaf, &results));
     push_checks(tr, b, &results);
     return finished(tr, fold, last, all);
 }
 
 /* NULL when it is no loop; a refusal may say why. */
 static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
-    CtTraceMark before = ct_trace_mark(tr);
+    CtTraceMark before = ct_bulk_trace_mark(tr);
     CtStand *state = start, *made = NULL;
     Body b = {.guarded = false};
     for (bool again = true; again;) {
-        ct_trace_go_back(tr, &before);
+        ct_bulk_trace_go_back(tr, &before);
         trace_body(tr, fold, state, &b);
-        if (ct_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
+        if (ct_bulk_trace_refused(tr) || b.step.next == NULL || b.step.next->kind == STAND_FAILURE) return NULL;
         again = false;
         state = join(tr, state, b.step.next, &again);
         if (state == NULL) return NULL;
@@ -432,23 +432,23 @@ static CtStand *as_loop(Tracer *tr, Fold *fold, CtStand *start) {
     return made;
 }
 
-CtStand *ct_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
+CtStand *ct_bulk_trace_tail_loop(Tracer *tr, CtTail *tail, CtStand *start) {
     Fold fold = {.kind = FOLD_LAST, .span = tail->span, .tail = tail};
     return as_loop(tr, &fold, start);
 }
 
-CtStand *ct_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
-    Fold fold = {kind, f, xs, ct_trace_size(xs), span, NULL};
+CtStand *ct_bulk_trace_fold(Tracer *tr, CtFoldKind kind, CtStand *f, CtStand *start, CtStand *xs, CtSpan span) {
+    Fold fold = {kind, f, xs, ct_bulk_trace_size(xs), span, NULL};
     CtBulkRefusal why = {span, NULL};
-    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
     if (fold.size > 1 && xs->kind != STAND_LIST) {
-        CtTraceMark before = ct_trace_mark(tr);
+        CtTraceMark before = ct_bulk_trace_mark(tr);
         CtStand *made = as_loop(tr, &fold, start);
         if (made != NULL) return made;
         why = *tr->refusal;
-        ct_trace_go_back(tr, &before);
+        ct_bulk_trace_go_back(tr, &before);
     }
     if (fold.size <= MAX_UNROLLED) return unrolled(tr, &fold, start);
-    if (why.what != NULL) return ct_trace_refuse(tr, why.span, why.what);
-    return ct_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
+    if (why.what != NULL) return ct_bulk_trace_refuse(tr, why.span, why.what);
+    return ct_bulk_trace_refuse(tr, span, "a fold or scan over more than 1000 elements whose state changes its form");
 }

@@ -14,17 +14,17 @@
 enum { LARGEST = 1 << 30 }; /* of first value and slope, so that nothing wraps */
 
 static CtStand *counter(Tracer *tr, int64_t base, int64_t slope, CtCounting *of) {
-    if (slope == 0) return ct_stand_known(tr->room, base);
-    CtStand *made = ct_stand_new(tr->room, STAND_COUNTER);
+    if (slope == 0) return ct_bulk_abstract_known(tr->room, base);
+    CtStand *made = ct_bulk_abstract_new(tr->room, STAND_COUNTER);
     made->as.counter.base = base;
     made->as.counter.slope = slope;
     made->as.counter.of = of;
     return made;
 }
 
-CtBulk *ct_trace_counter_term(Tracer *tr, const CtStand *s) {
+CtBulk *ct_bulk_trace_counter_term(Tracer *tr, const CtStand *s) {
     CtBulkRoom *r = tr->room;
-    CtShape scalar = ct_trace_scalar();
+    CtShape scalar = ct_bulk_trace_scalar();
     int64_t base = s->as.counter.base, slope = s->as.counter.slope;
     CtBulk *t = ct_bulk_var(r, s->as.counter.of->index);
     if (slope != 1 && slope != -1) t = ct_bulk_op2(r, PRIM_INT_MUL, ct_bulk_int(r, slope, scalar), t);
@@ -32,7 +32,7 @@ CtBulk *ct_trace_counter_term(Tracer *tr, const CtStand *s) {
         t = ct_bulk_op2(r, PRIM_INT_SUB, ct_bulk_int(r, base, scalar), t);
     else if (base != 0)
         t = ct_bulk_op2(r, PRIM_INT_ADD, t, ct_bulk_int(r, base, scalar));
-    return ct_trace_name(tr, "i", t);
+    return ct_bulk_trace_name(tr, "i", t);
 }
 
 typedef struct Line {
@@ -60,7 +60,7 @@ static int64_t turn_of_zero(Line d) {
     return d.base % d.slope == 0 && -(d.base / d.slope) > 0 ? -(d.base / d.slope) : INT64_MAX;
 }
 
-CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b) {
+CtStand *ct_bulk_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const CtStand *b) {
     CtCounting *of = a->kind == STAND_COUNTER ? a->as.counter.of : b != NULL ? b->as.counter.of : NULL;
     bool both = b != NULL && a->kind == STAND_COUNTER && b->kind == STAND_COUNTER;
     Line x = line_of(a), y = b != NULL ? line_of(b) : (Line){0, 0}, d = {x.base - y.base, x.slope - y.slope};
@@ -86,14 +86,14 @@ CtStand *ct_trace_counter_prim(Tracer *tr, CtPrim prim, const CtStand *a, const 
     default: return NULL;
     }
     if (turn < of->turn) of->turn = turn;
-    return ct_trace_known_bool(tr, holds);
+    return ct_bulk_trace_known_bool(tr, holds);
 }
 
 static CtStand *without_counters(Tracer *tr, CtStand *s) {
-    if (s->kind == STAND_COUNTER) return ct_stand_term(tr->room, ct_trace_counter_term(tr, s));
+    if (s->kind == STAND_COUNTER) return ct_bulk_abstract_term(tr->room, ct_bulk_trace_counter_term(tr, s));
     bool structured = s->kind == STAND_TUPLE || s->kind == STAND_DATA || s->kind == STAND_LIST;
     if (!structured) return s;
-    CtStand *made = ct_stand_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
+    CtStand *made = ct_bulk_abstract_parts(tr->room, s->kind, s->as.of.parts, s->as.of.count, s->as.of.con);
     for (uint32_t i = 0; i < made->as.of.count; i++) made->as.of.parts[i] = without_counters(tr, s->as.of.parts[i]);
     return made;
 }
@@ -128,49 +128,49 @@ static bool has_own_call(const CtStand *f, const CtCore *core) {
 static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core);
 
 static CtStand **tail_choice(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    CtBranches b = ct_trace_branches(tr, env, core);
+    CtBranches b = ct_bulk_trace_branches(tr, env, core);
     if (b.taken != NULL) return tail_step(tr, tail, b.env, b.taken);
     if (b.test == NULL) return NULL;
     CtBulk *live = tr->live;
-    tr->live = ct_trace_both(tr, live, b.test);
+    tr->live = ct_bulk_trace_both(tr, live, b.test);
     CtStand **left = tail_step(tr, tail, env, b.yes);
-    tr->live = ct_trace_both(tr, live, ct_trace_not(tr, b.test));
-    CtStand **right = left == NULL || ct_trace_refused(tr) ? NULL : tail_step(tr, tail, env, b.no);
+    tr->live = ct_bulk_trace_both(tr, live, ct_bulk_trace_not(tr, b.test));
+    CtStand **right = left == NULL || ct_bulk_trace_refused(tr) ? NULL : tail_step(tr, tail, env, b.no);
     tr->live = live;
-    if (right == NULL || ct_trace_refused(tr)) return NULL;
+    if (right == NULL || ct_bulk_trace_refused(tr)) return NULL;
     if (left == tail->fails || right == tail->fails) return left == tail->fails ? right : left;
     for (uint32_t p = 0; p < tail->count; p++) {
         bool same = left[p]->kind == STAND_COUNTER && right[p]->kind == STAND_COUNTER &&
                     left[p]->as.counter.base == right[p]->as.counter.base &&
                     left[p]->as.counter.slope == right[p]->as.counter.slope;
-        if (!same) left[p] = ct_trace_merge(tr, b.test, left[p], right[p], core->span);
+        if (!same) left[p] = ct_bulk_trace_merge(tr, b.test, left[p], right[p], core->span);
     }
     return left;
 }
 
 static CtStand **tail_step(Tracer *tr, const CtTail *tail, const Env *env, CtCore *core) {
-    core = ct_trace_bindings(tr, &env, core);
+    core = ct_bulk_trace_bindings(tr, &env, core);
     if (core == NULL) return NULL;
     if (core->kind == CORE_CASE) return tail_choice(tr, tail, env, core);
-    if (core->kind == CORE_FAIL && ct_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
+    if (core->kind == CORE_FAIL && ct_bulk_trace_eval(tr, env, core)->kind == STAND_FAILURE) return tail->fails;
     if (core->kind != CORE_APP) return NULL;
-    const CtStand *f = ct_trace_eval(tr, env, core->as.call.of.fun);
+    const CtStand *f = ct_bulk_trace_eval(tr, env, core->as.call.of.fun);
     bool is_own = f->kind == STAND_CLOSURE && f->as.closure.lam == tail->f->as.closure.lam &&
                   f->as.closure.env == tail->f->as.closure.env;
     if (!is_own) return NULL;
     CtStand **args = CT_NEW_ARRAY(tr->arena, CtStand *, tail->count + 1);
     for (uint32_t p = 0; p < tail->count; p++) {
-        args[p] = ct_trace_eval(tr, env, core->as.call.args[p]);
+        args[p] = ct_bulk_trace_eval(tr, env, core->as.call.args[p]);
         if (args[p]->kind == STAND_FAILURE) return NULL;
     }
-    return ct_trace_refused(tr) ? NULL : args;
+    return ct_bulk_trace_refused(tr) ? NULL : args;
 }
 
 /* What a function calls itself with; NULL when it does not do so whatever numbers are. */
 static CtStand **own_call(Tracer *tr, const CtTail *tail, CtStand *const *args) {
     const CtLam *lam = tail->f->as.closure.lam;
     const Env *env = tail->f->as.closure.env;
-    for (uint32_t i = 0; i < tail->count; i++) env = ct_trace_bind(tr, env, lam->params[i], args[i]);
+    for (uint32_t i = 0; i < tail->count; i++) env = ct_bulk_trace_bind(tr, env, lam->params[i], args[i]);
     tr->depth++;
     CtStand **next = tail_step(tr, tail, env, lam->body);
     tr->depth--;
@@ -183,7 +183,7 @@ static CtStand **own_call(Tracer *tr, const CtTail *tail, CtStand *const *args) 
 static bool find_counters(Tracer *tr, CtTail *tail, CtStand *const *args) {
     CtStand **next = own_call(tr, tail, args);
     bool some = false;
-    if (next == NULL || ct_trace_refused(tr)) return false;
+    if (next == NULL || ct_bulk_trace_refused(tr)) return false;
     for (uint32_t p = 0; p < tail->count; p++) {
         bool known = args[p]->kind == STAND_KNOWN && next[p]->kind == STAND_KNOWN;
         tail->slopes[p] = known ? next[p]->as.known - args[p]->as.known : 0;
@@ -200,7 +200,7 @@ static CtStand *state_of(Tracer *tr, const CtTail *tail, CtStand *const *args) {
     uint32_t count = 0;
     for (uint32_t p = 0; p < tail->count; p++)
         if (tail->slopes[p] == 0) parts[count++] = args[p];
-    return ct_stand_parts(tr->room, STAND_TUPLE, parts, count, NULL);
+    return ct_bulk_abstract_parts(tr->room, STAND_TUPLE, parts, count, NULL);
 }
 
 /* All arguments, from the counters at a step and the state. */
@@ -212,15 +212,15 @@ static CtStand **all_args(Tracer *tr, const CtTail *tail, const CtStand *state, 
         else if (of != NULL)
             args[p] = counter(tr, tail->bases[p], tail->slopes[p], of);
         else
-            args[p] = ct_stand_known(tr->room, tail->bases[p] + tail->slopes[p] * step);
+            args[p] = ct_bulk_abstract_known(tr->room, tail->bases[p] + tail->slopes[p] * step);
     }
     return args;
 }
 
-CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index) {
+CtStand *ct_bulk_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar *index) {
     tail->counting = (CtCounting){index, INT64_MAX};
     CtStand **next = own_call(tr, tail, all_args(tr, tail, state, 0, &tail->counting));
-    if (next == NULL || ct_trace_refused(tr)) return NULL;
+    if (next == NULL || ct_bulk_trace_refused(tr)) return NULL;
     for (uint32_t p = 0; p < tail->count; p++) {
         const CtStand *s = next[p];
         if (tail->slopes[p] == 0) {
@@ -236,27 +236,27 @@ CtStand *ct_trace_tail_body(Tracer *tr, CtTail *tail, CtStand *state, CtBulkVar 
     return state_of(tr, tail, next);
 }
 
-CtStand *ct_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
+CtStand *ct_bulk_trace_tail(Tracer *tr, CtStand *f, CtStand *const *args, uint32_t count, CtSpan span) {
     const CtLam *lam = f->as.closure.lam;
     CtTail tail = {.f = f, .count = count, .span = span};
-    if (ct_trace_refused(tr) || !has_own_call(f, lam->body) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
+    if (ct_bulk_trace_refused(tr) || !has_own_call(f, lam->body) || ct_map_has(&tr->unrolled, ct_key(lam))) return NULL;
     tail.slopes = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.bases = CT_NEW_ARRAY(tr->arena, int64_t, count + 1);
     tail.fails = CT_NEW_ARRAY(tr->arena, CtStand *, 1);
-    CtTraceMark before = ct_trace_mark(tr);
+    CtTraceMark before = ct_bulk_trace_mark(tr);
     bool counts = find_counters(tr, &tail, args);
-    ct_trace_go_back(tr, &before);
+    ct_bulk_trace_go_back(tr, &before);
     if (!counts) return NULL;
     CtStand *last = NULL;
     for (bool again = true; again;) {
         tail.steps = tail.other = 0;
-        last = ct_trace_tail_loop(tr, &tail, state_of(tr, &tail, args));
+        last = ct_bulk_trace_tail_loop(tr, &tail, state_of(tr, &tail, args));
         again = last == NULL && tail.other != 0;
         if (again) tail.slopes[tail.other - 1] = 0; /* a number that changes in another way is part of the state */
-        if (last == NULL) ct_trace_go_back(tr, &before);
+        if (last == NULL) ct_bulk_trace_go_back(tr, &before);
     }
     bool few = tail.steps > 0 && tail.steps <= CT_FEW_TURNS;
     if (last == NULL && !few) ct_map_set(tr->arena, &tr->unrolled, ct_key(lam), tr);
     if (last == NULL) return NULL;
-    return ct_trace_apply(tr, f, all_args(tr, &tail, last, tail.steps, NULL), count, span);
+    return ct_bulk_trace_apply(tr, f, all_args(tr, &tail, last, tail.steps, NULL), count, span);
 }

@@ -25,7 +25,7 @@ typedef struct Call {
 /* ---- the rule's results ---- */
 
 static void misfit(Call *c, const char *text) {
-    ct_trace_check(c->tr, ct_bulk_bool(c->tr->room, true, ct_trace_scalar()), CT_E0504, text, c->span);
+    ct_bulk_trace_check(c->tr, ct_bulk_bool(c->tr->room, true, ct_bulk_trace_scalar()), CT_E0504, text, c->span);
 }
 
 static CtBulk *any_value(Call *c, const CtBulk *like) {
@@ -41,18 +41,18 @@ static CtBulk *any_value(Call *c, const CtBulk *like) {
 /* What stands in `s` where `like` has terms; false when they differ in form. */
 static bool take_terms(Call *c, const CtStand *like, CtStand *s, Terms *out) {
     if (like->kind == STAND_TERM) {
-        CtBulk *t = ct_trace_term(c->tr, s);
-        bool empty = t == NULL && ct_shape_count(like->as.term->shape) == 0 && ct_trace_length_at(s, 0) == 0;
+        CtBulk *t = ct_bulk_trace_term(c->tr, s);
+        bool empty = t == NULL && ct_bulk_shape_count(like->as.term->shape) == 0 && ct_bulk_trace_length_at(s, 0) == 0;
         if (empty) t = any_value(c, like->as.term);
         if (t == NULL || t->element != like->as.term->element) return false;
         ct_push(c->tr->arena, &out->items, t);
-        return ct_shape_equal(t->shape, like->as.term->shape);
+        return ct_bulk_shape_equal(t->shape, like->as.term->shape);
     }
-    if (ct_trace_term(c->tr, like) != NULL) return ct_trace_term(c->tr, s) != NULL; /* known: the function's */
+    if (ct_bulk_trace_term(c->tr, like) != NULL) return ct_bulk_trace_term(c->tr, s) != NULL; /* known: the function's */
     if (like->kind == STAND_ROWS)
         return s->kind == STAND_ROWS && s->as.rows.size == like->as.rows.size &&
                take_terms(c, like->as.rows.element, s->as.rows.element, out);
-    if (like->kind == STAND_LIST && like->as.of.count == 0) return ct_trace_length_at(s, 0) == 0;
+    if (like->kind == STAND_LIST && like->as.of.count == 0) return ct_bulk_trace_length_at(s, 0) == 0;
     if (like->kind != s->kind) return false;
     if (like->kind != STAND_TUPLE && like->kind != STAND_DATA && like->kind != STAND_LIST) return true;
     if (like->as.of.con != s->as.of.con || like->as.of.count != s->as.of.count) return false;
@@ -66,7 +66,7 @@ static bool take_terms(Call *c, const CtStand *like, CtStand *s, Terms *out) {
 static bool add_results(Call *c, const CtStand *like, CtStand *s, bool reals, const char *mismatch) {
     CtLeaves leaves = {0};
     Terms found = {{0}};
-    ct_stand_leaves(c->tr->arena, like, &leaves);
+    ct_bulk_abstract_leaves(c->tr->arena, like, &leaves);
     bool fits = s->kind != STAND_FAILURE && take_terms(c, like, s, &found);
     if (!fits && s->kind != STAND_FAILURE) misfit(c, mismatch);
     for (uint32_t k = 0; k < leaves.terms.count; k++) {
@@ -87,26 +87,26 @@ static CtBulk *cotangent_leaf(Tracer *tr, void *data, CtBulk *t) {
     Cotangent *of = data;
     CtBulk *value = of->c->results.items.items[of->next++];
     if (t->element != ELEMENT_REAL) return value;
-    CtStand *dy = ct_trace_fresh(tr, ct_stand_term(tr->room, t), &of->c->linear);
+    CtStand *dy = ct_bulk_trace_fresh(tr, ct_bulk_abstract_term(tr->room, t), &of->c->linear);
     return dy->as.term;
 }
 
 static CtStand *part_of(CtStand *pair, uint32_t k) { return pair->kind == STAND_TUPLE ? pair->as.of.parts[k] : pair; }
 
-static CtStand *run_function(Call *c, CtStand *f) { return ct_trace_apply(c->tr, f, &c->x, 1, c->span); }
+static CtStand *run_function(Call *c, CtStand *f) { return ct_bulk_trace_apply(c->tr, f, &c->x, 1, c->span); }
 
 /* The results, as parts of one structure. */
 static CtStand *together(Call *c) {
     CtStand **parts = CT_NEW_ARRAY(c->tr->arena, CtStand *, c->results.items.count + 1);
     for (uint32_t k = 0; k < c->results.items.count; k++)
-        parts[k] = ct_stand_term(c->tr->room, c->results.items.items[k]);
-    return ct_stand_parts(c->tr->room, STAND_TUPLE, parts, c->results.items.count, NULL);
+        parts[k] = ct_bulk_abstract_term(c->tr->room, c->results.items.items[k]);
+    return ct_bulk_abstract_parts(c->tr->room, STAND_TUPLE, parts, c->results.items.count, NULL);
 }
 
 static CtStand *run_rule(Call *c, CtStand *rule) {
     Tracer *tr = c->tr;
-    CtStand *args[2] = {c->x, c->by_tangent ? ct_trace_fresh(tr, c->x, &c->linear) : NULL};
-    CtStand *made = ct_trace_apply(tr, rule, args, c->by_tangent ? 2 : 1, c->span), *linear = part_of(made, 1);
+    CtStand *args[2] = {c->x, c->by_tangent ? ct_bulk_trace_fresh(tr, c->x, &c->linear) : NULL};
+    CtStand *made = ct_bulk_trace_apply(tr, rule, args, c->by_tangent ? 2 : 1, c->span), *linear = part_of(made, 1);
     bool fits = add_results(c, c->value, part_of(made, 0), false,
                             "the value that a rule gives does not have the shape of its function's");
     if (c->by_tangent) {
@@ -114,9 +114,9 @@ static CtStand *run_rule(Call *c, CtStand *rule) {
         return together(c);
     }
     Cotangent of = {.c = c};
-    CtStand *dy = ct_trace_leaves(tr, c->value, cotangent_leaf, &of);
-    if (fits && !ct_trace_refused(tr)) linear = ct_trace_apply(tr, linear, &dy, 1, c->span);
-    if (!fits) linear = ct_stand_new(tr->room, STAND_FAILURE);
+    CtStand *dy = ct_bulk_trace_leaves(tr, c->value, cotangent_leaf, &of);
+    if (fits && !ct_bulk_trace_refused(tr)) linear = ct_bulk_trace_apply(tr, linear, &dy, 1, c->span);
+    if (!fits) linear = ct_bulk_abstract_new(tr->room, STAND_FAILURE);
     add_results(c, c->x, linear, true, "the cotangent that a rule gives does not have the shape of the point");
     return together(c);
 }
@@ -147,10 +147,10 @@ static void guard_results(Call *c, const CtLeaves *values) {
 /* Runs one of the two in its scope, with the checks that the scopes around get from that. */
 static CtStand *run_in(Call *c, Scope *scope, CtStand *f, CtStand *run(Call *c, CtStand *f)) {
     Tracer *tr = c->tr;
-    CtTraceMark before = ct_trace_mark(tr);
+    CtTraceMark before = ct_bulk_trace_mark(tr);
     tr->scope = scope;
     CtStand *made = run(c, f);
-    ct_trace_keep_failures(tr, scope, made);
+    ct_bulk_trace_keep_failures(tr, scope, made);
     tr->scope = scope->outer;
     uint32_t level = 0;
     for (Scope *s = tr->scope; s != NULL; s = s->outer, level++) {
@@ -185,21 +185,21 @@ static CtBulk *find_free(void *data, CtBulk *t) {
 static void find_free_of(Free *f, const CtBulkLoop *loop) {
     for (uint32_t i = 0; i < loop->vars.count; i++) bind(f, loop->vars.items[i]);
     for (uint32_t i = 0; i < loop->terms.count; i++) find_free(f, loop->terms.items[i]);
-    for (uint32_t i = 0; i < ct_loop_results(loop); i++) find_free(f, loop->results[i]);
+    for (uint32_t i = 0; i < ct_bulk_loop_results(loop); i++) find_free(f, loop->results[i]);
 }
 
 /* A body of one step; its fixed parameters come when they are known. */
 static CtBulkLoop *body(Call *c, const Scope *scope, CtBulk *const *results, uint32_t count) {
     CtBulkLoop *made = ct_bulk_new_loop(c->tr->room, 1, (CtBulkLoopParams){count, 0, 0}, 0);
     for (uint32_t k = 0; k < count; k++) made->results[k] = results[k];
-    ct_trace_add_bindings(c->tr, &scope->bindings, made);
+    ct_bulk_trace_add_bindings(c->tr, &scope->bindings, made);
     return made;
 }
 
 static void add_params(Call *c, CtBulkLoop *loop, CtBulkVar *const *fixed, uint32_t count) {
     CtBulkRoom *r = c->tr->room;
     loop->count.fixed = count;
-    loop->params = CT_NEW_ARRAY(c->tr->arena, CtBulkVar *, ct_loop_params(loop) + 1);
+    loop->params = CT_NEW_ARRAY(c->tr->arena, CtBulkVar *, ct_bulk_loop_params(loop) + 1);
     for (uint32_t k = 0; k < loop->count.states; k++)
         loop->params[k] = ct_bulk_new_var(r, "y", loop->results[k]->element, loop->results[k]->shape);
     for (uint32_t k = 0; k < count; k++) loop->params[loop->count.states + k] = fixed[k];
@@ -214,7 +214,7 @@ typedef struct Results {
 static CtBulk *result_leaf(Tracer *tr, void *data, CtBulk *t) {
     Results *of = data;
     (void)t;
-    return ct_trace_name(tr, "y", ct_bulk_loop(tr->room, of->loop, of->args, of->next++));
+    return ct_bulk_trace_name(tr, "y", ct_bulk_loop(tr->room, of->loop, of->args, of->next++));
 }
 
 /* The call, as a loop of the variables that it mentions. */
@@ -222,7 +222,7 @@ static CtStand *closed(Call *c) {
     Tracer *tr = c->tr;
     CtArena *arena = tr->arena;
     CtLeaves leaves = {0};
-    ct_stand_leaves(arena, c->value, &leaves);
+    ct_bulk_abstract_leaves(arena, c->value, &leaves);
     guard_results(c, &leaves);
     CtBulkLoop *call = body(c, &c->function, leaves.terms.items, leaves.terms.count);
     CtBulkLoop *of_rule = body(c, &c->rule, c->results.items.items, c->results.items.count);
@@ -237,7 +237,7 @@ static CtStand *closed(Call *c) {
     find_free_of(&f, of_rule);
     for (uint32_t k = 0; k < f.vars.count; k++) ct_push(arena, &fixed, f.vars.items[k]);
     add_params(c, call, fixed.items, fixed.count);
-    CtBulk **args = CT_NEW_ARRAY(arena, CtBulk *, ct_loop_params(call) + 1);
+    CtBulk **args = CT_NEW_ARRAY(arena, CtBulk *, ct_bulk_loop_params(call) + 1);
     for (uint32_t k = 0; k < leaves.terms.count; k++) args[k] = any_value(c, leaves.terms.items[k]);
     for (uint32_t k = 0; k < fixed.count; k++) args[leaves.terms.count + k] = ct_bulk_var(tr->room, fixed.items[k]);
     for (uint32_t k = 0; k < c->linear.vars.count; k++) ct_push(arena, &fixed, c->linear.vars.items[k]);
@@ -246,32 +246,32 @@ static CtStand *closed(Call *c) {
     *rule = (CtBulkRule){of_rule, c->by_tangent, c->point.vars.count};
     if (c->results.items.count > 0) call->rule = rule; /* else nothing of the value is real */
     Results results = {call, args, 0};
-    return ct_trace_leaves(tr, c->value, result_leaf, &results);
+    return ct_bulk_trace_leaves(tr, c->value, result_leaf, &results);
 }
 
 static bool has_reals(Tracer *tr, const CtStand *s) {
     CtLeaves leaves = {0};
-    ct_stand_leaves(tr->arena, s, &leaves);
-    return ct_leaves_real_count(&leaves) > 0;
+    ct_bulk_abstract_leaves(tr->arena, s, &leaves);
+    return ct_bulk_trace_leaves_real_count(&leaves) > 0;
 }
 
-CtStand *ct_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args) {
+CtStand *ct_bulk_trace_rule(Tracer *tr, CtCore *core, CtStand *const *args) {
     for (uint32_t i = 0; i < 3; i++)
         if (args[i]->kind == STAND_FAILURE) return args[i];
-    if (!has_reals(tr, args[2])) return ct_trace_apply(tr, args[0], &args[2], 1, core->span);
+    if (!has_reals(tr, args[2])) return ct_bulk_trace_apply(tr, args[0], &args[2], 1, core->span);
     uint32_t level = tr->scope->level + 1;
     Call c = {.tr = tr, .span = core->span, .by_tangent = core->as.call.of.deriv == DERIV_WITH_JVP};
     c.function = c.rule = (Scope){.outer = tr->scope, .level = level};
     c.point = (CtFresh){.name = "x", .level = level};
     c.linear = (CtFresh){.name = c.by_tangent ? "dx" : "dy", .level = level};
-    c.x = ct_trace_fresh(tr, args[2], &c.point);
+    c.x = ct_bulk_trace_fresh(tr, args[2], &c.point);
     c.value = run_in(&c, &c.function, args[0], run_function);
-    bool has_value = c.value->kind != STAND_FAILURE && !ct_trace_refused(tr),
+    bool has_value = c.value->kind != STAND_FAILURE && !ct_bulk_trace_refused(tr),
          varies = has_value && has_reals(tr, c.value);
     if (varies) run_in(&c, &c.rule, args[1], run_rule);
-    if (ct_trace_refused(tr)) return ct_stand_new(tr->room, STAND_FAILURE);
-    ct_trace_bind_fresh(tr, &c.point);
+    if (ct_bulk_trace_refused(tr)) return ct_bulk_abstract_new(tr->room, STAND_FAILURE);
+    ct_bulk_trace_bind_fresh(tr, &c.point);
     if (has_value) return closed(&c);
-    ct_trace_lift_checks(tr, &c.function.bindings);
+    ct_bulk_trace_lift_checks(tr, &c.function.bindings);
     return c.value;
 }
